@@ -1,0 +1,1 @@
+"""Condyle: dynamics of living things."""

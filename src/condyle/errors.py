@@ -1,0 +1,51 @@
+"""One base class; subclasses carry the data that their message speaks of."""
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CondyleError(Exception):
+    """Base of every error that Condyle raises on purpose."""
+
+
+class DescriptionError(CondyleError, ValueError):
+    """A system was described with a value that cannot be: says what, where, the value and what is allowed."""
+
+
+class FrozenError(CondyleError, RuntimeError):
+    """A change was asked of a system that is already in use."""
+
+
+class ShapeError(CondyleError, ValueError):
+    """An array argument of the wrong shape or kind."""
+
+
+class TraceError(CondyleError, TypeError):
+    """A user function did something that cannot become machine code."""
+
+
+class NativeError(CondyleError, RuntimeError):
+    """Machine code could not be made or run."""
+
+
+class UnknownNameError(CondyleError, KeyError):
+    """A name that does not exist. Carries `name`, `kind` and the `near` names."""
+
+    def __init__(self, kind: str, name: object, known: Iterable[str], hint: str = "") -> None:
+        known = list(known)
+        near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
+        self.kind, self.name, self.near = kind, name, near
+        message = f"unknown {kind} {name!r}"
+        if near:
+            message += "; did you mean " + " or ".join(repr(n) for n in near) + "?"
+        elif known:
+            shown = ", ".join(repr(n) for n in known[:12]) + (", ..." if len(known) > 12 else "")
+            message += f"; known: {shown}"
+        else:
+            message += "; there are none"
+        self.message = message + (f" ({hint})" if hint else "")
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
