@@ -1,0 +1,1 @@
+"""Expressions to machine code. Knows no mechanics."""

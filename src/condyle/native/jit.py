@@ -1,0 +1,78 @@
+"""LLVM IR to machine code in this process, for this processor. Nothing here knows what the code computes."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import llvmlite
+import llvmlite.binding as llvm
+
+from condyle.errors import NativeError
+
+
+@functools.cache
+def host() -> tuple[str, str, str]:
+    """Triple, processor name and feature string of this machine."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+@functools.cache
+def lane_width() -> int:
+    """Doubles in one vector register: 8, 4 or 2."""
+    features = llvm.get_host_cpu_features()
+    return 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+
+
+@functools.cache
+def versions() -> str:
+    """What the meaning of an object file depends on beside its source."""
+    triple, cpu, features = host()
+    return f"llvmlite {llvmlite.__version__}; llvm {llvm.llvm_version_info}; {triple}; {cpu}; {features}"
+
+
+def _target_machine(optimise: int) -> llvm.TargetMachine:
+    triple, cpu, features = host()
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=optimise, reloc="pic", codemodel="default")
+
+
+def compile_ir(text: str, optimise: int = 1) -> bytes:
+    """Object file of an IR module. Code generation level 1 equals 3 on our straight lines; no IR passes are run."""
+    machine = _target_machine(optimise)
+    try:
+        module = llvm.parse_assembly(text)
+    except RuntimeError as error:
+        raise NativeError(f"LLVM rejects the generated code: {error}") from error
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    return machine.emit_object(module)
+
+
+class Library:
+    """A loaded object file. Addresses stay valid for as long as this object lives.
+
+    Args:
+        objects: object files, linked together.
+        symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by themselves.
+    """
+
+    def __init__(self, *objects: bytes, symbols: Mapping[str, int] | None = None) -> None:
+        host()
+        for name, address in (symbols or {}).items():
+            llvm.add_symbol(name, address)
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
+        try:
+            for data in objects:
+                self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+            self._engine.finalize_object()
+        except RuntimeError as error:
+            raise NativeError(f"an object file cannot be loaded: {error}") from error
+
+    def address(self, name: str) -> int:
+        """Address of a function, or NativeError."""
+        address = self._engine.get_function_address(name)
+        if not address:
+            raise NativeError(f"no function {name!r} in the compiled code")
+        return address
