@@ -149,6 +149,11 @@ class Module:
                 r = line.binary("fdiv", L.number(1), a)
             elif op in _COMPARE:
                 r = from_bool(line.compare(_COMPARE[op], a, b))
+            elif op == ca.OP_NOT:
+                r = from_bool(line.put(f"xor {L.B} {as_bool(a)}, {L.true()}", as_bool(a), type=L.B))
+            elif op in (ca.OP_AND, ca.OP_OR):
+                word, p, q = "and" if op == ca.OP_AND else "or", as_bool(a), as_bool(b)
+                r = from_bool(line.put(f"{word} {L.B} {p}, {q}", p, q, type=L.B))
             elif op == ca.OP_IF_ELSE_ZERO:
                 r = line.select(as_bool(a), b, L.number(0))
             elif op == ca.OP_SIN:
