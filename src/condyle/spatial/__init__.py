@@ -1,0 +1,46 @@
+"""Rotations, transforms, spatial vectors, inertia and SE(3), for numbers and symbols alike.
+
+Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi SX. Spatial vectors
+have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
+"""
+from condyle.spatial.inertia import MassProperties
+from condyle.spatial.quaternions import (
+    quaternion_conjugate,
+    quaternion_from_rotation,
+    quaternion_multiply,
+    quaternion_rate_inverse,
+    quaternion_rate_matrix,
+    rotation_from_quaternion,
+)
+from condyle.spatial.rotations import (
+    euler_from_rotation,
+    rotation_about,
+    rotation_from_euler,
+    rotation_x,
+    rotation_y,
+    rotation_z,
+    skew,
+)
+from condyle.spatial.transform import Transform
+from condyle.spatial.vectors import adjoint, shift_force, shift_motion
+
+__all__ = [
+    "MassProperties",
+    "Transform",
+    "adjoint",
+    "euler_from_rotation",
+    "quaternion_conjugate",
+    "quaternion_from_rotation",
+    "quaternion_multiply",
+    "quaternion_rate_inverse",
+    "quaternion_rate_matrix",
+    "rotation_about",
+    "rotation_from_euler",
+    "rotation_from_quaternion",
+    "rotation_x",
+    "rotation_y",
+    "rotation_z",
+    "shift_force",
+    "shift_motion",
+    "skew",
+]

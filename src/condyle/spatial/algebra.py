@@ -1,0 +1,151 @@
+"""The little algebra that numbers and symbols share, so that every formula of `spatial` is written once.
+
+Numbers are float64 arrays with any leading batch dimensions: vectors (..., n), matrices (..., n, n).
+Symbols are CasADi SX: vectors n x 1, matrices n x n. Zeros in a symbolic matrix are structural, other constants fold.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import ShapeError
+
+Value: TypeAlias = Any
+"""What goes in: anything NumPy can make an array of, an SX, or a list of scalars with an SX among them."""
+
+
+def is_symbolic(*values: Value) -> bool:
+    """Whether an SX is among the values, or inside a list or tuple among them."""
+    return any(isinstance(v, ca.SX) or (isinstance(v, (list, tuple)) and is_symbolic(*v)) for v in values)
+
+
+def numbers(value: Value, what: str) -> np.ndarray:
+    """The value as a float64 array of any shape."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__} {value!r}") from error
+
+
+def as_scalar(value: Value, what: str) -> Value:
+    """One scalar SX, or a float64 array whose every dimension is a batch dimension."""
+    if not is_symbolic(value):
+        return numbers(value, what)
+    if not isinstance(value, ca.SX) or value.shape != (1, 1):
+        raise ShapeError(f"{what}: expected one symbol, got {_shape_of(value)}")
+    return value
+
+
+def as_vector(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
+    """The value as (..., n) numbers, or as an n x 1 SX if it is one, holds one, or `symbolic` asks for it."""
+    if is_symbolic(value):
+        value = ca.vertcat(*value) if isinstance(value, (list, tuple)) else value
+        if value.shape != (n, 1):
+            raise ShapeError(f"{what}: expected a symbolic vector {n} x 1, got {_shape_of(value)}")
+        return value
+    array = numbers(value, what)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise ShapeError(f"{what}: expected shape (..., {n}), got {array.shape}")
+    return _constants(array, 1, what) if symbolic else array
+
+
+def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
+    """The value as (..., n, n) numbers, or as an n x n SX if it is one, holds one, or `symbolic` asks for it."""
+    if is_symbolic(value):
+        if isinstance(value, (list, tuple)):
+            value = ca.vertcat(*(ca.horzcat(*row) if isinstance(row, (list, tuple)) else row for row in value))
+        if value.shape != (n, n):
+            raise ShapeError(f"{what}: expected a symbolic matrix {n} x {n}, got {_shape_of(value)}")
+        return value
+    array = numbers(value, what)
+    if array.shape[-2:] != (n, n):
+        raise ShapeError(f"{what}: expected shape (..., {n}, {n}), got {array.shape}")
+    return _constants(array, 2, what) if symbolic else array
+
+
+def _constants(array: np.ndarray, ndim: int, what: str) -> ca.SX:
+    if array.ndim != ndim:
+        raise ShapeError(f"{what}: numbers that meet symbols cannot have batch dimensions, got shape {array.shape}")
+    return ca.sparsify(ca.SX(ca.DM(array)))
+
+
+def _shape_of(value: Value) -> str:
+    return f"SX {value.shape[0]} x {value.shape[1]}" if isinstance(value, ca.SX) else f"a {type(value).__name__}"
+
+
+def entries(v: Value) -> list[Value]:
+    """The components of a vector made by `as_vector`: scalars that may be batched, or SX."""
+    return ca.vertsplit(v) if isinstance(v, ca.SX) else [v[..., i] for i in range(v.shape[-1])]
+
+
+def vector(components: Sequence[Value]) -> Value:
+    """A vector from its components; batched components broadcast."""
+    if is_symbolic(*components):
+        return ca.vertcat(*components)
+    return np.stack(np.broadcast_arrays(*components), axis=-1)
+
+
+def matrix(rows: Sequence[Sequence[Value]]) -> Value:
+    """A matrix from its rows of scalars; batched scalars broadcast, zeros among symbols become structural."""
+    n, m = len(rows), len(rows[0])
+    column_major = [rows[i][j] for j in range(m) for i in range(n)]
+    if is_symbolic(*column_major):
+        return ca.sparsify(ca.reshape(ca.vertcat(*column_major), n, m))
+    A = np.empty(np.broadcast_shapes(*(np.shape(a) for a in column_major)) + (n, m))
+    for i, row in enumerate(rows):
+        for j, a in enumerate(row):
+            A[..., i, j] = a
+    return A
+
+
+def identity(n: int, symbolic: bool) -> Value:
+    """The n x n identity."""
+    return ca.SX.eye(n) if symbolic else np.eye(n)
+
+
+def transpose(A: Value) -> Value:
+    """A with its last two axes exchanged."""
+    return A.T if isinstance(A, ca.SX) else np.swapaxes(A, -1, -2)
+
+
+def apply(A: Value, v: Value) -> Value:
+    """The product A v of a matrix and a vector, both numbers or both symbols."""
+    return A @ v if isinstance(A, ca.SX) else (A @ v[..., None])[..., 0]
+
+
+def times(scalar: Value, A: Value) -> Value:
+    """scalar * A for a matrix A."""
+    return scalar * A if isinstance(A, ca.SX) else scalar[..., None, None] * A
+
+
+def cross(a: Value, b: Value) -> Value:
+    """a x b of two vectors with three components."""
+    return ca.cross(a, b) if isinstance(a, ca.SX) else np.cross(a, b)
+
+
+def sin(x: Value) -> Value:
+    """Sine."""
+    return ca.sin(x) if isinstance(x, ca.SX) else np.sin(x)
+
+
+def cos(x: Value) -> Value:
+    """Cosine."""
+    return ca.cos(x) if isinstance(x, ca.SX) else np.cos(x)
+
+
+def sqrt(x: Value) -> Value:
+    """Square root."""
+    return ca.sqrt(x) if isinstance(x, ca.SX) else np.sqrt(x)
+
+
+def atan2(y: Value, x: Value) -> Value:
+    """Angle of the point (x, y) [rad]."""
+    return ca.atan2(y, x) if is_symbolic(y, x) else np.arctan2(y, x)
+
+
+def where(condition: Value, a: Value, b: Value) -> Value:
+    """a where the condition holds, b elsewhere. Both are evaluated: guard roots and divisions in them."""
+    return ca.if_else(condition, a, b) if is_symbolic(condition) else np.where(condition, a, b)

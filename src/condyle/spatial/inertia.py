@@ -1,0 +1,136 @@
+"""Mass properties of a rigid body: checked once, then numbers."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condyle.errors import DescriptionError, ShapeError
+from condyle.spatial.algebra import Value, numbers
+from condyle.spatial.rotations import skew
+from condyle.spatial.transform import Transform
+
+SYMMETRY_TOLERANCE = 1e-9
+"""Difference of I and I' that passes, relative to the largest entry: rounding of a computed I, nothing more."""
+
+MOMENT_TOLERANCE = 1e-6
+"""How far below zero, or above the sum of the others, a principal moment may be, relative to the largest. Thin rods and
+flat plates lie on the limit, and their inertia is often typed or read with seven digits."""
+
+
+@dataclass(frozen=True, eq=False)
+class MassProperties:
+    """Mass, mass centre and inertia of a body in its frame B. Make one with `MassProperties.of`, which checks.
+
+    Attributes:
+        mass: [kg].
+        com: p_BoBcm, the mass centre in B [m], shape (3,), read-only.
+        inertia: rotational inertia about the mass centre, in B's axes [kg m^2], shape (3, 3), read-only.
+    """
+
+    mass: float
+    com: np.ndarray
+    inertia: np.ndarray
+
+    @classmethod
+    def of(
+        cls, mass: float = 0.0, com: Value = (0.0, 0.0, 0.0), inertia: Value = (0.0, 0.0, 0.0), what: str = "body"
+    ) -> MassProperties:
+        """Checked mass properties.
+
+        Args:
+            mass: [kg], zero or more. Zero needs zero inertia.
+            com: mass centre in B [m], shape (3,).
+            inertia: about the mass centre, in B's axes [kg m^2]: 3 (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x 3. The
+                products xy, xz, yz are entries of the matrix: minus the integral of x y dm.
+            what: how errors name the body.
+        """
+        m = _numbers(mass, f"{what}: mass")
+        if m.shape != ():
+            raise DescriptionError(f"{what}: mass is one number [kg], got shape {m.shape}")
+        if m < 0:
+            raise DescriptionError(f"{what}: mass is {m:g} kg; it must be zero or more")
+        c = _numbers(com, f"{what}: com")
+        if c.shape != (3,):
+            raise DescriptionError(f"{what}: com is a point of 3 numbers [m], got shape {c.shape}")
+        I = _inertia_matrix(_numbers(inertia, f"{what}: inertia"), what)
+        if m == 0 and I.any():
+            raise DescriptionError(f"{what}: mass is 0 but inertia is not; give it a mass, or no inertia for a massless frame")
+        return cls._frozen(float(m), c, I)
+
+    @classmethod
+    def _frozen(cls, mass: float, com: np.ndarray, inertia: np.ndarray) -> MassProperties:
+        com, inertia = np.array(com), np.array(inertia)
+        com.flags.writeable = inertia.flags.writeable = False
+        return cls(mass, com, inertia)
+
+    def inertia_about_origin(self) -> np.ndarray:
+        """Rotational inertia about B's origin, in B's axes [kg m^2], shape (3, 3): I - m [c]x [c]x."""
+        cx = skew(self.com)
+        return self.inertia - self.mass * cx @ cx
+
+    def matrix(self) -> np.ndarray:
+        """Spatial inertia about B's origin, in B's axes, angular first: [[I_o, m [c]x], [-m [c]x, m 1]], shape (6, 6)."""
+        mcx = self.mass * skew(self.com)
+        return np.block([[self.inertia_about_origin(), mcx], [-mcx, self.mass * np.eye(3)]])
+
+    def transformed(self, X_AB: Value) -> MassProperties:
+        """The same body described in frame A, where X_AB is the pose of its frame B."""
+        R, _ = X_AB = Transform.of(X_AB, "MassProperties.transformed")
+        I_A = R @ self.inertia @ R.T
+        return self._frozen(self.mass, X_AB @ self.com, (I_A + I_A.T) / 2)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MassProperties):
+            return NotImplemented
+        return (
+            self.mass == other.mass and np.array_equal(self.com, other.com) and np.array_equal(self.inertia, other.inertia)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.mass, (self.com + 0.0).tobytes(), (self.inertia + 0.0).tobytes()))    # + 0.0: -0.0 equals 0.0
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return MassProperties._frozen, (self.mass, self.com, self.inertia)
+
+    def __repr__(self) -> str:
+        moments = ", ".join(f"{a:.4g}" for a in np.linalg.eigvalsh(self.inertia))
+        return f"MassProperties({self.mass:.6g} kg, com=[{', '.join(f'{a:.4g}' for a in self.com)}], moments=[{moments}])"
+
+
+def _numbers(value: Value, what: str) -> np.ndarray:
+    try:
+        array = numbers(value, what)
+    except ShapeError as error:
+        raise DescriptionError(str(error)) from None
+    if not np.isfinite(array).all():
+        raise DescriptionError(f"{what} has a number that is not finite: {array}")
+    return array
+
+
+def _inertia_matrix(I: np.ndarray, what: str) -> np.ndarray:
+    """The symmetric 3 x 3 inertia of 3, 6 or 3 x 3 numbers; raises if no real body has it."""
+    if I.shape == (3,):
+        I = np.diag(I)
+    elif I.shape == (6,):
+        xx, yy, zz, xy, xz, yz = I
+        I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    elif I.shape != (3, 3):
+        raise DescriptionError(
+            f"{what}: inertia is 3 numbers (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x 3 [kg m^2], got shape {I.shape}"
+        )
+    asymmetry = np.abs(I - I.T).max()
+    if asymmetry > SYMMETRY_TOLERANCE * np.abs(I).max():
+        raise DescriptionError(f"{what}: inertia is not symmetric: I and I' differ by {asymmetry:.3g} kg m^2 in\n{I}")
+    I = (I + I.T) / 2
+    small, middle, large = np.linalg.eigvalsh(I)
+    shown = f"its principal moments are {small:.6g}, {middle:.6g}, {large:.6g} kg m^2"
+    allowed = MOMENT_TOLERANCE * max(abs(small), abs(large))
+    if small < -allowed:
+        raise DescriptionError(f"{what}: inertia is not positive semidefinite: {shown}; no moment may be negative")
+    if large - (small + middle) > allowed:
+        raise DescriptionError(
+            f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum of the other two. "
+            "Inertia is taken about the mass centre, in kg m^2"
+        )
+    return I

@@ -1,0 +1,151 @@
+"""Rotation matrices: about axes and by Euler angles.
+
+R_FM turns components in M into components in F: v_F = R_FM v_M. Angles in radians, right-handed.
+All functions but `euler_from_rotation` take numbers, batched by leading dimensions, or CasADi SX.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from condyle.errors import DescriptionError, ShapeError
+from condyle.spatial.algebra import (
+    Value, as_matrix, as_scalar, as_vector, cos, entries, identity, is_symbolic, matrix, sin, times,
+)
+
+UNIT_TOLERANCE = 1e-6
+"""How far from 1 the length of a unit vector may be: vectors are often typed with seven digits."""
+
+LOCKED = 8 * np.finfo(float).eps
+"""Sine of the angle between the first and third Euler axes below which only rounding tells their rotations apart."""
+
+
+def skew(v: Value) -> Value:
+    """[v]x, the matrix with [v]x a = v x a.
+
+    Args:
+        v: vector, shape (..., 3).
+
+    Returns:
+        shape (..., 3, 3).
+    """
+    x, y, z = entries(as_vector(v, 3, "skew"))
+    return matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+def rotation_x(angle: Value) -> Value:
+    """Rotation by an angle [rad], shape (...), about x; shape (..., 3, 3)."""
+    angle = as_scalar(angle, "rotation_x")
+    c, s = cos(angle), sin(angle)
+    return matrix([[1, 0, 0], [0, c, -s], [0, s, c]])
+
+
+def rotation_y(angle: Value) -> Value:
+    """Rotation by an angle [rad], shape (...), about y; shape (..., 3, 3)."""
+    angle = as_scalar(angle, "rotation_y")
+    c, s = cos(angle), sin(angle)
+    return matrix([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+
+
+def rotation_z(angle: Value) -> Value:
+    """Rotation by an angle [rad], shape (...), about z; shape (..., 3, 3)."""
+    angle = as_scalar(angle, "rotation_z")
+    c, s = cos(angle), sin(angle)
+    return matrix([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+
+
+_ABOUT = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
+
+
+def rotation_about(axis: Value, angle: Value) -> Value:
+    """Rotation by an angle about a unit axis, R = a a' + cos (1 - a a') + sin [a]x.
+
+    Args:
+        axis: unit vector, shape (..., 3). A numeric axis must have length 1 within 1e-6 and is then scaled to it;
+            a symbolic one is used as it is.
+        angle: [rad], shape (...).
+
+    Returns:
+        shape (..., 3, 3).
+    """
+    symbolic = is_symbolic(axis, angle)
+    if not is_symbolic(axis):
+        axis = _unit(axis)
+    a = as_vector(axis, 3, "rotation_about, axis", symbolic)
+    angle = as_scalar(angle, "rotation_about, angle")
+    x, y, z = entries(a)
+    aa = matrix([[x * x, x * y, x * z], [x * y, y * y, y * z], [x * z, y * z, z * z]])
+    return aa + times(cos(angle), identity(3, symbolic) - aa) + times(sin(angle), skew(a))
+
+
+def _unit(axis: Value) -> np.ndarray:
+    a = as_vector(axis, 3, "rotation_about, axis")
+    length = np.linalg.norm(a, axis=-1, keepdims=True)
+    if not (np.abs(length - 1) <= UNIT_TOLERANCE).all():
+        raise DescriptionError(
+            f"rotation_about: axis {np.array2string(a, threshold=6)} has length {np.array2string(length[..., 0], threshold=6)}; "
+            "a unit vector is needed: divide it by its length"
+        )
+    return a / length
+
+
+def rotation_from_euler(angles: Value, sequence: str = "xyz") -> Value:
+    """Rotation by three angles about body-fixed axes: R = R_i(angles 0) R_j(angles 1) R_k(angles 2).
+
+    Args:
+        angles: [rad], shape (..., 3).
+        sequence: three of x, y, z, neighbours different: xyz, xzy, ... (six), or xyx, xzx, ... (six).
+
+    Returns:
+        shape (..., 3, 3).
+    """
+    i, j, k = _checked(sequence)
+    first, second, third = entries(as_vector(angles, 3, "rotation_from_euler"))
+    return _ABOUT[i](first) @ _ABOUT[j](second) @ _ABOUT[k](third)
+
+
+def euler_from_rotation(R: Value, sequence: str = "xyz") -> np.ndarray:
+    """The angles about body-fixed axes that make up a rotation; numbers only. Inverse of `rotation_from_euler`.
+
+    The first and third angles are in (-pi, pi]. The second is in [-pi/2, pi/2] where all axes differ (xyz), in
+    [0, pi] where the first is used again (xyx). Where first and third axis coincide (second angle +-pi/2, or 0 or pi:
+    gimbal lock) only the sum or difference of their angles is defined: the third angle is then 0 and the first holds all.
+    Everywhere, near the lock too, the angles give back R to rounding.
+
+    Args:
+        R: rotation, shape (..., 3, 3).
+        sequence: as for `rotation_from_euler`.
+
+    Returns:
+        angles [rad], shape (..., 3).
+    """
+    if is_symbolic(R):
+        raise ShapeError("euler_from_rotation: takes numbers only; for symbols use log_so3 or quaternion_from_rotation")
+    R = as_matrix(R, 3, "euler_from_rotation")
+    i, j, last = ("xyz".index(a) for a in _checked(sequence))
+    k = 3 - i - j
+    e = 1 if (j - i) % 3 == 1 else -1                            # sign of the permutation (i, j, k)
+    across = np.hypot(R[..., i, j], R[..., i, i if last == k else k])
+    if last == k:                                                # row i: (.., .., e sin(second)) at i, j, k
+        second = np.arctan2(e * R[..., i, k], across)
+        first = np.arctan2(-e * R[..., j, k], R[..., k, k])
+    else:                                                        # row and column i: cos(second) at i
+        second = np.arctan2(across, R[..., i, i])
+        first = np.arctan2(R[..., j, i], -e * R[..., k, i])
+    locked = across < LOCKED
+    first = np.where(locked, np.arctan2(e * R[..., k, j], R[..., j, j]), first)
+    # Row j of R_i(first)' R is row j of the third rotation alone: it takes up whatever rounding left in the first.
+    c, s = np.cos(first)[..., None], np.sin(first)[..., None]
+    row = c * R[..., j, :] + e * s * R[..., k, :]
+    sine = e * row[..., i] if last == k else -e * row[..., k]
+    third = np.where(locked, 0.0, np.arctan2(sine, row[..., j]))
+    return np.stack([first, second, third], axis=-1)
+
+
+def _checked(sequence: str) -> str:
+    s = sequence
+    if not (isinstance(s, str) and len(s) == 3 and set(s) <= set("xyz") and s[0] != s[1] != s[2]):
+        raise DescriptionError(
+            f"Euler sequence {sequence!r} does not exist; it is three letters of x, y, z with neighbours different, "
+            "such as 'xyz' or 'zxz', about body-fixed axes"
+        )
+    return s
