@@ -1,0 +1,197 @@
+"""Each engine as cases to time: one state a call from Python, and many states by the engine's own batch call.
+
+Before the clock starts: models, data, arrays split into contiguous rows, OpenSim's own vectors. Inside it: a new q, u
+and tau at every call. Where an engine can be called in several ways, each is a case and the fastest one counts, so that
+a peer is never slow by our choice. A case is named "engine: way".
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from benchmarks import trees
+from benchmarks.timing import Case
+from benchmarks.trees import Array, Tree
+
+State = tuple[Array, Array, Array]
+LOOPED = 1000        # states a round in a Python loop over a batch: short rounds find the machine's quiet moments
+
+
+def states_of(tree: Tree) -> list[State]:
+    """(q, u, tau) of each state, each a contiguous array of its own."""
+    return [(q.copy(), u.copy(), tau.copy()) for q, u, tau in zip(tree.q, tree.u, tree.tau)]
+
+
+def parts_of(states: list[State]) -> Iterator[list[State]]:
+    """LOOPED states at a time, for ever."""
+    return cycle([states[i:i + LOOPED] for i in range(0, len(states), LOOPED)])
+
+
+class Condyle:
+    """System.forward_dynamics, with arrays of shape (n,) and (states, n)."""
+
+    def __init__(self, tree: Tree, mobilizer: Any = None) -> None:
+        self.tree = tree
+        self.system = trees.condyle_system(tree, mobilizer)
+
+    def udot(self) -> Array:
+        """Of the tree's first state."""
+        return self.system.forward_dynamics(self.tree.q[0], self.tree.u[0], self.tree.tau[0])
+
+    def one_state(self) -> dict[str, Case]:
+        states, forward_dynamics = states_of(self.tree), self.system.forward_dynamics
+
+        def run() -> None:
+            for q, u, tau in states:
+                forward_dynamics(q, u, tau)
+
+        return {"condyle: forward_dynamics": Case(run, len(states))}
+
+    def batch(self, threads: int) -> dict[str, Case]:
+        tree, forward_dynamics = self.tree, self.system.forward_dynamics
+        return {"condyle: forward_dynamics": Case(
+            lambda: forward_dynamics(tree.q, tree.u, tree.tau, threads=threads), len(tree.q))}
+
+
+class Pinocchio:
+    """pinocchio.aba in both of its conventions, and abaInParallel where the build has OpenMP."""
+
+    def __init__(self, tree: Tree) -> None:
+        import pinocchio as pin
+
+        self.pin, self.tree = pin, tree
+        self.model = trees.pinocchio_model(tree)
+        self.data = self.model.createData()
+
+    def udot(self) -> Array:
+        return self.pin.aba(self.model, self.data, self.tree.q[0], self.tree.u[0], self.tree.tau[0]).copy()
+
+    def loops(self, parts: Iterator[list[State]], states: int) -> dict[str, Case]:
+        """aba, a call a state, over the next part, `states` long."""
+        aba, model, data, world = self.pin.aba, self.model, self.data, self.pin.Convention.WORLD
+
+        def run() -> None:
+            for q, u, tau in next(parts):
+                aba(model, data, q, u, tau)
+
+        def run_world() -> None:
+            for q, u, tau in next(parts):
+                aba(model, data, q, u, tau, world)
+
+        return {"pinocchio: aba in a loop": Case(run, states),
+                "pinocchio: aba in a loop, world convention": Case(run_world, states)}
+
+    def one_state(self) -> dict[str, Case]:
+        states = states_of(self.tree)
+        return self.loops(cycle([states]), len(states))
+
+    def batch(self, threads: int) -> dict[str, Case]:
+        pin, tree = self.pin, self.tree
+        cases = self.loops(parts_of(states_of(tree)), min(LOOPED, len(tree.q))) if threads == 1 else {}
+        if getattr(pin, "WITH_OPENMP", False):
+            pool = pin.ModelPool(self.model, threads)
+            q, u, tau = (np.asfortranarray(a.T) for a in (tree.q, tree.u, tree.tau))
+            udot = np.empty_like(q)
+            cases["pinocchio: abaInParallel"] = Case(
+                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), len(tree.q))
+        return cases
+
+
+class MuJoCo:
+    """mujoco.mj_forward, and mujoco.rollout: one step from each state, which is mj_forward and an addition."""
+
+    def __init__(self, tree: Tree) -> None:
+        import mujoco
+
+        self.mujoco, self.tree = mujoco, tree
+        self.model = trees.mujoco_model(tree)
+        self.data = mujoco.MjData(self.model)
+
+    def udot(self) -> Array:
+        self.write(self.data, 0)
+        self.mujoco.mj_forward(self.model, self.data)
+        return self.data.qacc.copy()
+
+    def write(self, data: Any, i: int) -> None:
+        data.qpos[:], data.qvel[:], data.qfrc_applied[:] = self.tree.q[i], self.tree.u[i], self.tree.tau[i]
+
+    def one_state(self) -> dict[str, Case]:
+        """With q, u and tau written at each call, and from one MjData a state into which they were written before."""
+        states, mj_forward, model, data = states_of(self.tree), self.mujoco.mj_forward, self.model, self.data
+        qpos, qvel, qfrc_applied = data.qpos, data.qvel, data.qfrc_applied
+        written = [self.mujoco.MjData(model) for _ in states]
+        for i, each in enumerate(written):
+            self.write(each, i)
+
+        def run() -> None:
+            for q, u, tau in states:
+                qpos[:] = q
+                qvel[:] = u
+                qfrc_applied[:] = tau
+                mj_forward(model, data)
+
+        def run_written() -> None:
+            for each in written:
+                mj_forward(model, each)
+
+        return {"mujoco: mj_forward": Case(run, len(states)),
+                "mujoco: mj_forward, state written before": Case(run_written, len(states))}
+
+    def batch(self, threads: int) -> dict[str, Case]:
+        from mujoco.rollout import Rollout
+
+        tree, n = self.tree, len(self.tree.q)
+        pool = Rollout(nthread=0 if threads == 1 else threads)
+        data = [self.mujoco.MjData(self.model) for _ in range(threads)]
+        models = [self.model] * n
+        initial = np.hstack([np.zeros((n, 1)), tree.q, tree.u])
+        control = np.ascontiguousarray(tree.tau[:, None, :])
+        spec = int(self.mujoco.mjtState.mjSTATE_QFRC_APPLIED)
+        state, sensors = np.empty((n, 1, initial.shape[1])), np.empty((n, 1, 0))
+        return {"mujoco: rollout": Case(
+            lambda: pool.rollout(models, data, initial, control, control_spec=spec, nstep=1, skip_checks=True,
+                                 state=state, sensordata=sensors), n)}
+
+
+class OpenSim:
+    """setQ, setU and realizeAcceleration, without tau: OpenSim would need an actuator a coordinate, which slows it."""
+
+    def __init__(self, tree: Tree) -> None:
+        import opensim as osim
+
+        self.osim, self.tree = osim, tree
+        self.model, self.state, self.order = trees.opensim_model(tree)
+
+    def udot(self) -> Array:
+        """Of the tree's first state; what tau adds, M^-1 tau, comes from a call of its own."""
+        vector, model, state = self.osim.Vector, self.model, self.state
+        state.setQ(vector.createFromMat(self.tree.q[0][self.order]))
+        state.setU(vector.createFromMat(self.tree.u[0][self.order]))
+        model.realizeAcceleration(state)
+        from_tau = vector(len(self.order), 0.0)
+        model.getMatterSubsystem().multiplyByMInv(state, vector.createFromMat(self.tree.tau[0][self.order]), from_tau)
+        udot = np.empty(len(self.order))
+        udot[self.order] = state.getUDot().to_numpy() + from_tau.to_numpy()
+        return udot
+
+    def one_state(self) -> dict[str, Case]:
+        create, model, state = self.osim.Vector.createFromMat, self.model, self.state
+        states = [(create(q[self.order]), create(u[self.order])) for q, u in zip(self.tree.q, self.tree.u)]
+
+        def run() -> None:
+            for q, u in states:
+                state.setQ(q)
+                state.setU(u)
+                model.realizeAcceleration(state)
+
+        return {"opensim: realizeAcceleration, no tau": Case(run, len(states))}
+
+    def batch(self, threads: int) -> dict[str, Case]:
+        """OpenSim has no batch call."""
+        return {}
+
+
+PEERS: dict[str, type[Any]] = {"pinocchio": Pinocchio, "mujoco": MuJoCo, "opensim": OpenSim}
