@@ -1,0 +1,76 @@
+"""The command `condyle`. Heavy parts are imported inside the commands that need them, after the first line is out."""
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from condyle.errors import CondyleError
+
+app = typer.Typer(
+    name="condyle",
+    help="Dynamics of living things: joints, forces and muscles from a few lines of Python, run as machine code.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+cache_app = typer.Typer(help="The machine code kept on disk between runs.", no_args_is_help=True)
+app.add_typer(cache_app, name="cache")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"condyle {version('condyle')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads this annotation at run time
+        typer.Option("--out", metavar="DIR", help="Folder for the picture; if not given, a new condyle-demo."),
+    ] = None,
+) -> None:
+    """Write a knee in five lines of Python, run it as machine code, check it, time it and draw its motion."""
+    print(f"Condyle {version('condyle')}: a knee in five lines of Python", flush=True)
+    from condyle.demo import run
+
+    if not run(out):
+        raise typer.Exit(1)
+
+
+@cache_app.command("info")
+def cache_info() -> None:
+    """Say where the cache is, what it holds and how large it may grow."""
+    from condyle.native import cache
+
+    print(cache)
+
+
+@cache_app.command("clear")
+def cache_clear() -> None:
+    """Forget all machine code on disk. Nothing is lost but the time to compile again."""
+    from condyle.native import cache
+
+    print(cache)
+
+
+def main() -> None:
+    """Entry point. An error of Condyle or of the operating system is one line and exit code 1, never a traceback."""
+    try:
+        app()
+    except (CondyleError, OSError) as error:
+        print(f"condyle: error: {error}", file=sys.stderr)
+        raise SystemExit(1) from None

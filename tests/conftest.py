@@ -1,0 +1,62 @@
+"""What every test shares: a fresh cache of machine code, and records for README's table of trust."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_SCRATCH = pytest.StashKey[str]()
+_records: list[dict] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--evidence-out", metavar="FILE", help="write the records of `evidence` as JSON, for tests.trust")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Point this run, and every process that it starts, at an empty cache of its own. Workers of xdist share it."""
+    if hasattr(config, "workerinput"):
+        return
+    scratch = tempfile.mkdtemp(prefix="condyle-tests-")
+    config.stash[_SCRATCH] = scratch
+    os.environ["CONDYLE_CACHE_DIR"] = str(Path(scratch, "cache"))
+    os.environ["MPLCONFIGDIR"] = str(Path(scratch, "matplotlib"))
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".pytest_cache" / "hypothesis"))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if scratch := config.stash.get(_SCRATCH, None):
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@pytest.fixture
+def evidence(request: pytest.FixtureRequest) -> Callable[[str, float, float], None]:
+    """evidence(claim, measured, tolerance): fail unless measured <= tolerance, and record the numbers for README.
+
+    A claim is one short sentence in a reader's words; measured and tolerance share one unit, which the claim names.
+    `python -m tests.trust` rewrites README's table from these records.
+    """
+
+    def record(claim: str, measured: float, tolerance: float) -> None:
+        row = {"claim": claim, "measured": float(measured), "tolerance": float(tolerance), "test": request.node.nodeid}
+        request.node.user_properties.append(("evidence", row))
+        assert measured <= tolerance, f"{claim}: measured {measured:.3g}, allowed {tolerance:.3g}"
+
+    return record
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Reports carry the records from xdist's workers to the process that writes them."""
+    if report.when == "call" and report.passed:
+        _records.extend(row for name, row in report.user_properties if name == "evidence")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    out = session.config.getoption("--evidence-out")
+    if out and not hasattr(session.config, "workerinput"):
+        Path(out).write_text(json.dumps(_records, indent=1), encoding="utf-8")

@@ -1,0 +1,119 @@
+"""The project as a whole: linters, types, layers, what an import loads, and documents that cannot drift from the code."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import condyle
+from tests import trust
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def run(*command: str | Path, cwd: Path = ROOT) -> str:
+    """Run a command and return its output; its failure is the test's failure, with the output shown."""
+    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command} failed\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def marked(name: str) -> str:
+    """What stands in the one fenced block between `<!-- name:begin -->` and `<!-- name:end -->` of README."""
+    (inside,) = re.findall(rf"<!-- {name}:begin -->\s*```\w+\n(.*?)```\s*<!-- {name}:end -->", README, re.DOTALL)
+    return inside
+
+
+# -- the tools; their caches live inside pytest's, so that a run leaves nothing else in the tree
+
+def test_ruff(pytestconfig: pytest.Config) -> None:
+    run(sys.executable, "-m", "ruff", "check", f"--cache-dir={pytestconfig.cache.mkdir('ruff')}", ".")
+
+
+def test_mypy(pytestconfig: pytest.Config) -> None:
+    run(sys.executable, "-m", "mypy", f"--cache-dir={pytestconfig.cache.mkdir('mypy')}")
+
+
+def test_imports_point_one_way() -> None:
+    run(sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache")
+
+
+def test_import_loads_three_packages_only(tmp_path: Path) -> None:
+    """Whatever else is installed stays out of `import condyle`: start-up time, and no surprise when a part is missing."""
+    script = (
+        "import sys; before = set(sys.modules); import condyle; "
+        "print(*sorted({n.split('.')[0] for n in set(sys.modules) - before}))"
+    )
+    loaded = set(run(sys.executable, "-c", script, cwd=tmp_path).split())
+    foreign = loaded - sys.stdlib_module_names - {"condyle"}
+    # casadi's compiled half is a top-level module of its own; Cython and ctypes leave modules without a file
+    assert {name for name in foreign if not name.startswith("_")} <= {"numpy", "casadi", "llvmlite"}
+
+
+def test_package_is_typed() -> None:
+    assert (Path(condyle.__file__).parent / "py.typed").exists()
+
+
+# -- documents
+
+def test_one_version_everywhere() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    (cited,) = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    assert version("condyle") == cited == newest == declared
+
+
+def test_dependencies_have_lower_bounds_only() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = project["dependencies"] + sum(project["optional-dependencies"].values(), [])
+    assert [r for r in required if not re.fullmatch(r"[\w-]+>=[\d.]+", r)] == []
+
+
+def test_readme_has_two_set_up_commands() -> None:
+    section = README.split("## Set up")[1].split("\n## ")[0]
+    commands = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert [c.strip() for c in commands] == ["python -m pip install . && python -m condyle demo", marked("tests").strip()]
+
+
+def test_ci_runs_what_readme_says(tmp_path: Path) -> None:
+    """`.ci/run --print` shows what it would run, from any folder."""
+    assert run(ROOT / ".ci" / "run", "--print", cwd=tmp_path) == marked("tests")
+
+
+def test_readme_example_runs(tmp_path: Path) -> None:
+    """Each value that README's comments show is what the example prints."""
+    example = marked("example")
+    shown = [line.split("# ")[1] for line in example.splitlines() if line.startswith("print(")]
+    assert shown
+    assert run(sys.executable, "-c", example, cwd=tmp_path).splitlines() == shown
+
+
+def test_readme_shows_the_knee_of_the_demo() -> None:
+    from condyle.demo import LEG
+
+    assert len(LEG.splitlines()) == 5
+    assert LEG in marked("example")
+
+
+def test_every_row_of_trust_has_its_test() -> None:
+    rows = trust.rows_of(README)
+    assert rows
+    for claim, measured, allowed, test in rows:
+        path, name = test.split("::")
+        source = (ROOT / path).read_text(encoding="utf-8")
+        assert f"def {name}(" in source, f"README names {test}, which does not exist; run python -m tests.trust"
+        assert claim in source, f"README claims {claim!r}, which {path} does not record; run python -m tests.trust"
+        assert measured <= allowed
+
+
+def test_readme_points_at_files_that_exist() -> None:
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
+    named = re.findall(r"^\| `([\w./]+)` \|", README.split("## Map of the code")[1], re.MULTILINE)
+    assert named
+    assert [p for p in links + named if not (ROOT / p).exists()] == []
