@@ -1,8 +1,9 @@
 """Rotations, transforms, spatial vectors, inertia and SE(3), for numbers and symbols alike.
 
-Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi SX. Spatial vectors
-have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
+Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi SX.
+Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
 """
+from condyle.spatial.exponential import exp_se3, exp_so3, log_se3, log_so3
 from condyle.spatial.inertia import MassProperties
 from condyle.spatial.quaternions import (
     quaternion_conjugate,
@@ -29,6 +30,10 @@ __all__ = [
     "Transform",
     "adjoint",
     "euler_from_rotation",
+    "exp_se3",
+    "exp_so3",
+    "log_se3",
+    "log_so3",
     "quaternion_conjugate",
     "quaternion_from_rotation",
     "quaternion_multiply",

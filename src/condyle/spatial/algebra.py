@@ -27,13 +27,14 @@ def numbers(value: Value, what: str) -> np.ndarray:
     try:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__} {value!r}") from error
+        raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error
 
 
-def as_scalar(value: Value, what: str) -> Value:
+def as_scalar(value: Value, what: str, symbolic: bool = False) -> Value:
     """One scalar SX, or a float64 array whose every dimension is a batch dimension."""
     if not is_symbolic(value):
-        return numbers(value, what)
+        array = numbers(value, what)
+        return _constants(array, 0, what) if symbolic else array
     if not isinstance(value, ca.SX) or value.shape != (1, 1):
         raise ShapeError(f"{what}: expected one symbol, got {_shape_of(value)}")
     return value
@@ -106,6 +107,11 @@ def identity(n: int, symbolic: bool) -> Value:
     return ca.SX.eye(n) if symbolic else np.eye(n)
 
 
+def entry(A: Value, i: int, j: int) -> Value:
+    """A[i, j], batched for numbers."""
+    return A[i, j] if isinstance(A, ca.SX) else A[..., i, j]
+
+
 def transpose(A: Value) -> Value:
     """A with its last two axes exchanged."""
     return A.T if isinstance(A, ca.SX) else np.swapaxes(A, -1, -2)
@@ -119,6 +125,16 @@ def apply(A: Value, v: Value) -> Value:
 def times(scalar: Value, A: Value) -> Value:
     """scalar * A for a matrix A."""
     return scalar * A if isinstance(A, ca.SX) else scalar[..., None, None] * A
+
+
+def scale(scalar: Value, v: Value) -> Value:
+    """scalar * v for a vector v."""
+    return scalar * v if isinstance(v, ca.SX) else scalar[..., None] * v
+
+
+def dot(a: Value, b: Value) -> Value:
+    """a . b of two vectors."""
+    return ca.dot(a, b) if isinstance(a, ca.SX) else (a * b).sum(axis=-1)
 
 
 def cross(a: Value, b: Value) -> Value:

@@ -13,9 +13,13 @@ from condyle.spatial.transform import Transform
 SYMMETRY_TOLERANCE = 1e-9
 """Difference of I and I' that passes, relative to the largest entry: rounding of a computed I, nothing more."""
 
-MOMENT_TOLERANCE = 1e-6
-"""How far below zero, or above the sum of the others, a principal moment may be, relative to the largest. Thin rods and
-flat plates lie on the limit, and their inertia is often typed or read with seven digits."""
+NEGATIVE_TOLERANCE = 1e-12
+"""How far below zero a principal moment may be, relative to the largest: rounding of a thin rod in turned axes. More
+would let a mass matrix be indefinite."""
+
+TRIANGLE_TOLERANCE = 1e-6
+"""How far one principal moment may exceed the sum of the others, relative to itself. Flat plates lie on the limit and
+their inertia is often typed with seven digits; such an excess harms no dynamics."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +59,7 @@ class MassProperties:
             raise DescriptionError(f"{what}: com is a point of 3 numbers [m], got shape {c.shape}")
         I = _inertia_matrix(_numbers(inertia, f"{what}: inertia"), what)
         if m == 0 and I.any():
-            raise DescriptionError(f"{what}: mass is 0 but inertia is not; give it a mass, or no inertia for a massless frame")
+            raise DescriptionError(f"{what}: mass is 0 but inertia is not; give a mass, or zero inertia as well")
         return cls._frozen(float(m), c, I)
 
     @classmethod
@@ -70,7 +74,7 @@ class MassProperties:
         return self.inertia - self.mass * cx @ cx
 
     def matrix(self) -> np.ndarray:
-        """Spatial inertia about B's origin, in B's axes, angular first: [[I_o, m [c]x], [-m [c]x, m 1]], shape (6, 6)."""
+        """Spatial inertia about B's origin, in B: [[I_o, m [c]x], [-m [c]x, m 1]], angular first, shape (6, 6)."""
         mcx = self.mass * skew(self.com)
         return np.block([[self.inertia_about_origin(), mcx], [-mcx, self.mass * np.eye(3)]])
 
@@ -83,9 +87,8 @@ class MassProperties:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MassProperties):
             return NotImplemented
-        return (
-            self.mass == other.mass and np.array_equal(self.com, other.com) and np.array_equal(self.inertia, other.inertia)
-        )
+        same = np.array_equal(self.com, other.com) and np.array_equal(self.inertia, other.inertia)
+        return same and self.mass == other.mass
 
     def __hash__(self) -> int:
         return hash((self.mass, (self.com + 0.0).tobytes(), (self.inertia + 0.0).tobytes()))    # + 0.0: -0.0 equals 0.0
@@ -95,7 +98,8 @@ class MassProperties:
 
     def __repr__(self) -> str:
         moments = ", ".join(f"{a:.4g}" for a in np.linalg.eigvalsh(self.inertia))
-        return f"MassProperties({self.mass:.6g} kg, com=[{', '.join(f'{a:.4g}' for a in self.com)}], moments=[{moments}])"
+        com = ", ".join(f"{a:.4g}" for a in self.com)
+        return f"MassProperties({self.mass:.6g} kg, com=[{com}], moments=[{moments}])"
 
 
 def _numbers(value: Value, what: str) -> np.ndarray:
@@ -125,12 +129,11 @@ def _inertia_matrix(I: np.ndarray, what: str) -> np.ndarray:
     I = (I + I.T) / 2
     small, middle, large = np.linalg.eigvalsh(I)
     shown = f"its principal moments are {small:.6g}, {middle:.6g}, {large:.6g} kg m^2"
-    allowed = MOMENT_TOLERANCE * max(abs(small), abs(large))
-    if small < -allowed:
+    if small < -NEGATIVE_TOLERANCE * abs(large):
         raise DescriptionError(f"{what}: inertia is not positive semidefinite: {shown}; no moment may be negative")
-    if large - (small + middle) > allowed:
+    if large - (small + middle) > TRIANGLE_TOLERANCE * large:
         raise DescriptionError(
-            f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum of the other two. "
-            "Inertia is taken about the mass centre, in kg m^2"
+            f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum of the "
+            "other two. Inertia is about the mass centre, in the body's axes"
         )
     return I

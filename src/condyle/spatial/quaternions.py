@@ -5,7 +5,17 @@ Numbers, batched by leading dimensions, or CasADi SX.
 from __future__ import annotations
 
 from condyle.spatial.algebra import (
-    Value, as_matrix, as_vector, entries, is_symbolic, matrix, sqrt, transpose, vector, where,
+    Value,
+    as_matrix,
+    as_vector,
+    entries,
+    entry,
+    is_symbolic,
+    matrix,
+    sqrt,
+    transpose,
+    vector,
+    where,
 )
 
 
@@ -36,8 +46,8 @@ def rotation_from_quaternion(q: Value) -> Value:
 def quaternion_from_rotation(R: Value) -> Value:
     """The unit quaternion of a rotation with w >= 0, or w = 0 and its largest component positive.
 
-    All entries of 4 q q' are sums of entries of R. Its row with the largest diagonal entry, which is never below 1, is a
-    multiple of q free of cancellation (Shepperd 1978). If R is not quite a rotation, q is still a unit quaternion.
+    All entries of 4 q q' are sums of entries of R. The row with the largest diagonal entry, never below 1, is a multiple
+    of q without cancellation (Shepperd 1978). If R is not quite a rotation, q is still a unit quaternion.
 
     Args:
         R: rotation, shape (..., 3, 3).
@@ -46,10 +56,7 @@ def quaternion_from_rotation(R: Value) -> Value:
         (w, x, y, z), shape (..., 4).
     """
     R = as_matrix(R, 3, "quaternion_from_rotation")
-    xx, yy, zz = (R[i, i] if is_symbolic(R) else R[..., i, i] for i in range(3))
-    yx, zy, xz, xy, yz, zx = (
-        R[i, j] if is_symbolic(R) else R[..., i, j] for i, j in ((1, 0), (2, 1), (0, 2), (0, 1), (1, 2), (2, 0))
-    )
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = (entry(R, i, j) for i in range(3) for j in range(3))
     rows = [
         [1 + xx + yy + zz, zy - yz, xz - zx, yx - xy],
         [zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx],
@@ -102,5 +109,5 @@ def quaternion_rate_matrix(q: Value) -> Value:
 
 
 def quaternion_rate_inverse(q: Value) -> Value:
-    """4 N', shape (..., 3, 4), with w_FM = 4 N' qdot: the left inverse of N for a unit quaternion (N' N = |q|^2 / 4)."""
+    """4 N' with w_FM = 4 N' qdot, shape (..., 3, 4): the left inverse of N for unit q, as N' N = |q|^2 / 4."""
     return 4 * transpose(quaternion_rate_matrix(q))

@@ -9,7 +9,17 @@ import numpy as np
 
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import (
-    Value, as_matrix, as_scalar, as_vector, cos, entries, identity, is_symbolic, matrix, sin, times,
+    Value,
+    as_matrix,
+    as_scalar,
+    as_vector,
+    cos,
+    entries,
+    identity,
+    is_symbolic,
+    matrix,
+    sin,
+    times,
 )
 
 UNIT_TOLERANCE = 1e-6
@@ -71,7 +81,7 @@ def rotation_about(axis: Value, angle: Value) -> Value:
     if not is_symbolic(axis):
         axis = _unit(axis)
     a = as_vector(axis, 3, "rotation_about, axis", symbolic)
-    angle = as_scalar(angle, "rotation_about, angle")
+    angle = as_scalar(angle, "rotation_about, angle", symbolic)
     x, y, z = entries(a)
     aa = matrix([[x * x, x * y, x * z], [x * y, y * y, y * z], [x * z, y * z, z * z]])
     return aa + times(cos(angle), identity(3, symbolic) - aa) + times(sin(angle), skew(a))
@@ -80,9 +90,10 @@ def rotation_about(axis: Value, angle: Value) -> Value:
 def _unit(axis: Value) -> np.ndarray:
     a = as_vector(axis, 3, "rotation_about, axis")
     length = np.linalg.norm(a, axis=-1, keepdims=True)
-    if not (np.abs(length - 1) <= UNIT_TOLERANCE).all():
+    wrong = ~(np.abs(length[..., 0] - 1) <= UNIT_TOLERANCE)
+    if wrong.any():
         raise DescriptionError(
-            f"rotation_about: axis {np.array2string(a, threshold=6)} has length {np.array2string(length[..., 0], threshold=6)}; "
+            f"rotation_about: axis {a[wrong][0]} has length {length[wrong][0, 0]:.6g}; "
             "a unit vector is needed: divide it by its length"
         )
     return a / length
@@ -98,7 +109,7 @@ def rotation_from_euler(angles: Value, sequence: str = "xyz") -> Value:
     Returns:
         shape (..., 3, 3).
     """
-    i, j, k = _checked(sequence)
+    i, j, k = tuple(_checked(sequence))
     first, second, third = entries(as_vector(angles, 3, "rotation_from_euler"))
     return _ABOUT[i](first) @ _ABOUT[j](second) @ _ABOUT[k](third)
 
@@ -107,9 +118,11 @@ def euler_from_rotation(R: Value, sequence: str = "xyz") -> np.ndarray:
     """The angles about body-fixed axes that make up a rotation; numbers only. Inverse of `rotation_from_euler`.
 
     The first and third angles are in (-pi, pi]. The second is in [-pi/2, pi/2] where all axes differ (xyz), in
-    [0, pi] where the first is used again (xyx). Where first and third axis coincide (second angle +-pi/2, or 0 or pi:
-    gimbal lock) only the sum or difference of their angles is defined: the third angle is then 0 and the first holds all.
-    Everywhere, near the lock too, the angles give back R to rounding.
+    [0, pi] where the first is used again (xyx).
+
+    Gimbal lock is where first and third axis coincide, at a second angle of +-pi/2, or of 0 or pi. Only the sum or
+    difference of the other two is then defined: the third is returned as 0 and the first holds all. Near the lock the
+    two are uncertain by rounding / distance, their sum is not: everywhere the angles give back R to rounding.
 
     Args:
         R: rotation, shape (..., 3, 3).

@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, ShapeError
-from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, is_symbolic, matrix, transpose
+from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, is_symbolic, transpose
 
 ORTHONORMAL_TOLERANCE = 1e-9
 """Largest entry of R'R - 1 that passes. Long products of rotations collect 1e-13 at most; an R copied with few digits
@@ -28,7 +28,7 @@ class Transform:
     """
 
     __slots__ = ("R", "p")
-    __array_ufunc__ = None                                       # array @ Transform is an error, not an array of objects
+    __array_ufunc__ = None                                       # array @ Transform is an error
 
     R: Any
     p: Any
@@ -53,8 +53,7 @@ class Transform:
 
     @classmethod
     def unchecked(cls, R: Value, p: Value) -> Transform:
-        """The transform of R and p, which the caller knows to be right: float64 arrays of shapes (..., 3, 3), (..., 3) or
-        SX. They are not copied."""
+        """Transform of R and p that the caller knows to be right: float64, (..., 3, 3) and (..., 3), or SX. No copy."""
         X = cls.__new__(cls)
         X._set(R, p)
         return X
@@ -68,7 +67,7 @@ class Transform:
 
     @classmethod
     def of(cls, value: Value, what: str = "Transform") -> Transform:
-        """A Transform from what a user may write for one: a Transform, a 3-vector (translation), None (identity), a 4 x 4 matrix."""
+        """A Transform from a Transform, a 3-vector (translation), a 4 x 4 matrix or None (identity)."""
         if isinstance(value, Transform):
             return value
         if value is None:
@@ -91,15 +90,18 @@ class Transform:
     @classmethod
     def _of_matrix(cls, value: Value, what: str) -> Transform:
         A = as_matrix(value, 4, what)
-        last = np.array(ca.DM(A[3, :])).ravel() if isinstance(A, ca.SX) and A[3, :].is_constant() else A[3, :]
+        last = A[3, :]
+        if isinstance(last, ca.SX) and last.is_constant():
+            last = ca.evalf(last).full().ravel()
         if isinstance(last, ca.SX) or not np.array_equal(last, [0, 0, 0, 1]):
-            raise DescriptionError(f"{what}: the last row of a 4 x 4 transform is 0 0 0 1, got {last}; was it transposed?")
+            raise DescriptionError(f"{what}: the last row of a 4 x 4 matrix is 0 0 0 1, got {last}; is it transposed?")
         return cls(A[:3, :3], A[:3, 3], what=what)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Transform cannot change; make another: Transform({'value, X.p' if name == 'R' else 'X.R, value'})")
+        raise AttributeError(f"cannot set {name}: a Transform never changes; make another, Transform(R, p)")
 
-    __delattr__ = __setattr__                                    # type: ignore[assignment]
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"cannot delete {name}: a Transform never changes")
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.R, self.p))
@@ -167,7 +169,7 @@ def _shape(value: Value) -> tuple[int, ...] | None:
     if isinstance(value, ca.SX):
         return value.shape
     if is_symbolic(value):
-        return (len(value),)
+        return (len(value), len(value[0])) if isinstance(value[0], (list, tuple)) else (len(value),)
     try:
         return np.shape(value)
     except ValueError:
@@ -184,12 +186,13 @@ def _check_rotation(R: np.ndarray, what: str) -> None:
     deviation = np.abs(transpose(R) @ R - np.eye(3)).max(initial=0.0)
     if deviation > ORTHONORMAL_TOLERANCE:
         raise DescriptionError(
-            f"{what}: R is not a rotation: the largest entry of R'R - 1 is {deviation:.3g}, allowed is {ORTHONORMAL_TOLERANCE:g}. "
-            "Give all digits, or use rotation_from_quaternion(quaternion_from_rotation(R)), the rotation near R"
+            f"{what}: R is not a rotation: the largest entry of R'R - 1 is {deviation:.3g}, allowed is "
+            f"{ORTHONORMAL_TOLERANCE:g}. Give all digits, or take the rotation near R, "
+            "rotation_from_quaternion(quaternion_from_rotation(R))"
         )
     if (np.linalg.det(R) < 0).any():
         raise DescriptionError(
-            f"{what}: R is a reflection, its determinant is -1: it turns a right hand into a left one. Reverse one of its axes"
+            f"{what}: R has determinant -1, it is a reflection: the axes are left-handed. Reverse or exchange one"
         )
 
 

@@ -26,7 +26,7 @@ def join(angular: Value, linear: Value) -> Value:
 
 
 def shift_motion(V: Value, r: Value) -> Value:
-    """(w, v + w x r): velocity of the point r away, on the same body; an acceleration's part without w x (w x r) likewise.
+    """(w, v + w x r): the velocity of the same body at the point r away.
 
     Args:
         V: (w, v) [rad/s, m/s], shape (..., 6).
@@ -52,8 +52,8 @@ def shift_force(F: Value, r: Value) -> Value:
 def adjoint(X: Value) -> Value:
     """Ad(X_FM) = [[R, 0], [[p]x R, R]], shape (..., 6, 6).
 
-    Maps the spatial velocity of one body from M to F: V_F = Ad V_M, where V_M is the velocity of the body's point at M's
-    origin, in M, and V_F of its point at F's origin, in F. Forces go the other way: F_M = Ad' F_F.
+    Maps the spatial velocity of one rigid body from M to F, V_F = Ad V_M: V_M is taken at M's origin, expressed in M;
+    V_F at F's origin, expressed in F. Forces go the other way, F_M = Ad' F_F.
     """
     R, p = Transform.of(X, "adjoint")
     lower = skew(p) @ R
