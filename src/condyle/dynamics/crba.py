@@ -1,0 +1,34 @@
+"""The mass matrix by composite rigid bodies.
+
+  C_B = M_B + sum over children shift(C_child, r_child)                                 (1)
+  F = C_B h_k,  M_jk = h_j' F  for speeds j of B and, F shifted along, of its ancestors (2)
+"""
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.dynamics.inertia import add_inertia, apply, inner, rigid, shift_force, shift_inertia
+from condyle.dynamics.kinematics import Kinematics
+from condyle.tree.tree import Tree
+
+
+def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
+    """M(q), shape (nu, nu), symmetric."""
+    C = {}
+    for B in tree.base_to_tip:
+        body = kin.placed[B].mass_properties
+        C[B], _ = rigid(kin.R_GM[B], body.mass, body.com, body.inertia_about_origin())
+    M = ca.SX(tree.nu, tree.nu)
+    for B in tree.tip_to_base:
+        for k in tree.speeds_of(B):
+            F, A = apply(C[B], kin.H[k]), B
+            while True:
+                for j in tree.speeds_of(A):
+                    M[j, k] = M[k, j] = inner(kin.H[j], F)                                   # (2)
+                parent = tree.parent(A)
+                if parent is None:
+                    break
+                F, A = shift_force(F, kin.p_PM[A]), parent
+        if (parent := tree.parent(B)) is not None:
+            C[parent] = add_inertia(C[parent], shift_inertia(C[B], kin.p_PM[B]))             # (1)
+    return M

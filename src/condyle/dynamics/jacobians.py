@@ -1,0 +1,21 @@
+"""Jacobians of points fixed on bodies.
+
+  v_S = J u,   column k of an ancestor A:  H_w,k x (p_GS - p_GA) + H_v,k                (1)
+"""
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.dynamics.inertia import shift_motion
+from condyle.dynamics.kinematics import Kinematics
+from condyle.tree.tree import Tree
+
+
+def station_jacobian(tree: Tree, kin: Kinematics, B: int, p_MS: ca.SX) -> ca.SX:
+    """J, shape (3, nu), of the station at p_MS in B's frame M: its velocity in ground is J u."""
+    p_GS = kin.p_GM[B] + kin.R_GM[B] @ p_MS
+    J = ca.SX(3, tree.nu)
+    for A in tree.path(B):
+        for k in tree.speeds_of(A):
+            J[:, k] = shift_motion(kin.H[k], p_GS - kin.p_GM[A])[1]                          # (1)
+    return J

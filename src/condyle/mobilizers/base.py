@@ -1,0 +1,148 @@
+"""The contract of every mobilizer.
+
+A mobilizer places frame M, fixed on the body B, in frame F, fixed on its parent P (seth2010 (1)-(4), with time):
+
+    X_FM(t, q)                                                                  (1)
+    V_FM = H_FM u + Vt                                                          (2)
+    A_FM = H_FM udot + bias,      bias = Hdot_FM u + At                         (3)
+    qdot = N(q) u                                                               (4)
+
+All of these are measured and expressed in F, angular rows first. Vt and At are what moves without u, as time passes.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+
+def zeros(rows: int = 3, columns: int = 1) -> ca.SX:
+    """Structural zeros: they vanish from every expression they enter."""
+    return ca.SX(rows, columns)
+
+
+@dataclass(frozen=True)
+class Motion:
+    """X_FM, H_FM, Vt and bias of (1)-(3) as expressions. Shapes: R (3, 3), p (3,), H_w and H_v (3, nu), the rest (3,)."""
+
+    R: ca.SX
+    p: ca.SX
+    H_w: ca.SX
+    H_v: ca.SX
+    w_t: ca.SX = field(default_factory=zeros)
+    v_t: ca.SX = field(default_factory=zeros)
+    bias_w: ca.SX = field(default_factory=zeros)
+    bias_v: ca.SX = field(default_factory=zeros)
+
+    def parts(self) -> list[ca.SX]:
+        return [self.R, self.p, self.H_w, self.H_v, self.w_t, self.v_t, self.bias_w, self.bias_v]
+
+
+class Mobilizer:
+    """Grants a body its motion relative to its parent. Immutable data plus equations.
+
+    Attributes:
+        coordinate_names: one short name a coordinate; they follow the body's name where there are several.
+        speed_names: one short name a speed.
+        units: unit of each coordinate.
+        named_by_user: the coordinates' names were given with the mobilizer and stand as they are.
+    """
+
+    coordinate_names: tuple[str, ...] = ()
+    speed_names: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    named_by_user: bool = False
+    uses_time: bool = False
+
+    @property
+    def nq(self) -> int:
+        return len(self.coordinate_names)
+
+    @property
+    def nu(self) -> int:
+        return len(self.speed_names)
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        """The expressions (1)-(3) at time t [s], coordinates q (nq,) and speeds u (nu,)."""
+        raise TypeError(f"{type(self).__name__} does not say how it moves: it needs a method motion(t, q, u)")
+
+    def N(self, q: ca.SX) -> ca.SX:
+        """qdot = N(q) u (4), shape (nq, nu). The identity unless a mobilizer says otherwise."""
+        return ca.SX.eye(self.nq)
+
+    def default_q(self) -> np.ndarray:
+        """Coordinates of the reference configuration, shape (nq,)."""
+        return np.zeros(self.nq)
+
+    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+        """Some valid coordinates, for checks and tests."""
+        return rng.uniform(-1.0, 1.0, self.nq)
+
+    def description(self) -> str:
+        """Text that determines the equations: equal text, equal machine code."""
+        return repr(self)
+
+    def reversed(self) -> Mobilizer:
+        """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
+        return Reversed(self)
+
+
+@dataclass(frozen=True)
+class Reversed(Mobilizer):
+    """A mobilizer seen from its other side: q and u keep their meaning, the parent becomes the child.
+
+    With R, p, w, v, bias those of the forward mobilizer and ' the reversed one:
+
+        R' = R^T,   p' = -R^T p                                                      seth2010 (15)
+        H' = -R^T [H_w; H_v + p x H_w]                                               (16), see errata
+        bias' = -R^T [bias_w; bias_v + p x bias_w + v x w - w x (v + p x w)]         (17), time included
+    """
+
+    forward: Mobilizer
+
+    def __post_init__(self) -> None:
+        for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time"):
+            object.__setattr__(self, name, getattr(self.forward, name))
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        X = self.forward.motion(t, q, u)
+        R_T, p_x = X.R.T, ca.skew(X.p)
+        w, v = X.H_w @ u + X.w_t, X.H_v @ u + X.v_t
+        turned = X.bias_v + p_x @ X.bias_w + ca.cross(v, w) - ca.cross(w, v + ca.cross(X.p, w))
+        return Motion(
+            R=R_T, p=-R_T @ X.p,
+            H_w=-R_T @ X.H_w, H_v=-R_T @ (X.H_v + p_x @ X.H_w),
+            w_t=-R_T @ X.w_t, v_t=-R_T @ (X.v_t + p_x @ X.w_t),
+            bias_w=-R_T @ X.bias_w, bias_v=-R_T @ turned)
+
+    def N(self, q: ca.SX) -> ca.SX:
+        return self.forward.N(q)
+
+    def default_q(self) -> np.ndarray:
+        return self.forward.default_q()
+
+    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+        return self.forward.random_q(rng)
+
+    def description(self) -> str:
+        return f"Reversed({self.forward.description()})"
+
+    def reversed(self) -> Mobilizer:
+        return self.forward
+
+    def __repr__(self) -> str:
+        return f"{self.forward!r}.reversed()"
+
+
+_TRACED: dict[str, ca.Function] = {}
+
+
+def motion_function(mobilizer: Mobilizer) -> ca.Function:
+    """motion(t, q, u) -> R, p, H_w, H_v, w_t, v_t, bias_w, bias_v as a CasADi Function, traced once a description."""
+    text = mobilizer.description()
+    if text not in _TRACED:
+        t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
+        parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
+        _TRACED[text] = ca.Function("motion", [t, q, u], parts, {"cse": True})
+    return _TRACED[text]

@@ -1,0 +1,108 @@
+"""Joints given by functions of their coordinates: seth2010 section 3."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
+from condyle.trace import Traced, trace
+
+Law = Callable[..., object] | float | None
+
+
+@dataclass(frozen=True)
+class FunctionBased(Mobilizer):
+    """A joint whose three angles and three translations are functions of its coordinates.
+
+        R_FM = R(a1, theta1) R(a2, theta2) R(a3, theta3),   p_FM = a4 p1 + a5 p2 + a6 p3        seth2010 (18)
+        W = [a1, R1 a2, R1 R2 a3],   H_w = W theta_q,   H_v = A p_q                             (20)-(25)
+        bias = d/dt (H u) at udot = 0, by automatic differentiation                             (26)-(35)
+
+    q: the coordinates, in units that the functions give them.   u = qdot.
+    The functions are traced once: use NumPy (`np.sin`, `np.where`) or `cd.Spline` in them.
+
+    Args:
+        coordinates: names, one to six. They name the system's coordinates unless `add_body` gives others.
+        angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number is constant, None is zero.
+        translations: three functions f(*q) -> displacement [m].
+        axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of any
+            length (rotation axes turn with the body). Default x, y, z for both.
+        time: call the functions as f(t, *q), t in seconds: a joint that also moves by itself.
+        units: unit of each coordinate, for tables and plots; "rad" by default.
+    """
+
+    coordinates: Sequence[str]
+    angles: Sequence[Law] = (None, None, None)
+    translations: Sequence[Law] = (None, None, None)
+    axes: Sequence[object] | None = None
+    time: bool = False
+    units: tuple[str, ...] = ()
+    laws: tuple[Traced | None, ...] = field(default=(), repr=False)
+
+    named_by_user = True
+
+    def __post_init__(self) -> None:
+        names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
+        if not 1 <= len(names) <= 6 or len(set(names)) != len(names) or not all(
+                isinstance(n, str) and n for n in names):
+            raise DescriptionError(f"FunctionBased: coordinates must be one to six different names, got {names!r}")
+        what = f"FunctionBased({', '.join(names)})"
+        for label, functions in (("angles", self.angles), ("translations", self.translations)):
+            if not isinstance(functions, (tuple, list)) or len(functions) != 3:
+                raise DescriptionError(f"{what}: {label} must be three functions, numbers or None, got {functions!r}")
+        axes = tuple(LETTERS) if self.axes is None else tuple(self.axes)
+        if len(axes) not in (3, 6):
+            raise DescriptionError(f"{what}: axes must be three (rotations) or six (and translations), got {len(axes)}")
+        axes = tuple(unit_axis(a, f"{what}: axes[{i}]") for i, a in enumerate((*axes, *LETTERS)[:6]))
+        if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:
+            raise DescriptionError(f"{what}: the three translation axes must be independent, got {axes[3:]}")
+        units = tuple(self.units) or ("rad",) * len(names)
+        if len(units) != len(names):
+            raise DescriptionError(f"{what}: one unit a coordinate: expected {len(names)}, got {units!r}")
+        arguments = ("t", *names) if self.time else names
+        laws = self.laws or tuple(
+            _law(f, arguments, f"{what}: {label}[{i}]")
+            for label, functions in (("angles", self.angles), ("translations", self.translations))
+            for i, f in enumerate(functions))
+        for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
+                            ("coordinate_names", names), ("speed_names", names), ("uses_time", bool(self.time))):
+            object.__setattr__(self, name, value)
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
+        # A constant is a constant: what does not move leaves no trace in the machine code.
+        values = [zeros(1) if law is None else ca.sparsify(law.function(*arguments)) for law in self.laws]
+        theta, p = ca.vertcat(*values[:3]), ca.vertcat(*values[3:])
+        a: tuple[Axis, ...] = self.axes  # type: ignore[assignment]
+        R1, R2, R3 = (ca.SX.eye(3) if law is None else rotation_about_axis(axis, angle)
+                      for law, axis, angle in zip(self.laws, a, values, strict=False))
+        W = ca.horzcat(column(a[0]), R1 @ column(a[1]), R1 @ R2 @ column(a[2]))                  # (20)
+        A = ca.horzcat(*(column(axis) for axis in a[3:]))                                        # (23)
+        H_w, H_v = W @ ca.jacobian(theta, q), A @ ca.jacobian(p, q)                              # (22), (25)
+        w_t, v_t = W @ ca.jacobian(theta, t), A @ ca.jacobian(p, t)
+        V = ca.vertcat(H_w @ u + w_t, H_v @ u + v_t)
+        bias = ca.jtimes(V, q, u) + ca.jacobian(V, t)                                            # (26)-(35)
+        return Motion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
+
+    def description(self) -> str:
+        laws = "; ".join("0" if law is None else law.text for law in self.laws)
+        return f"FunctionBased({self.coordinates}, {self.axes}, time={self.time}, {laws})"
+
+    def __getstate__(self) -> dict:
+        # Callables of the user stay behind: what they computed was traced, and that is kept.
+        return self.__dict__ | {"angles": (None,) * 3, "translations": (None,) * 3}
+
+    def __repr__(self) -> str:
+        return f"FunctionBased({', '.join(self.coordinates)})"
+
+
+def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
+    """The traced function, or None where it is absent or the constant zero."""
+    if function is None or (isinstance(function, (int, float)) and function == 0):
+        return None
+    return trace(function, arguments, what=what)

@@ -1,0 +1,97 @@
+"""Mobilizers with one axis, and none: Weld, Pin, Slider."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.spatial import rotation_about, rotation_x, rotation_y, rotation_z
+
+Axis = tuple[float, float, float]
+LETTERS: dict[str, Axis] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+_ROTATIONS = dict(zip(LETTERS.values(), (rotation_x, rotation_y, rotation_z), strict=True))
+
+
+def unit_axis(axis: object, what: str) -> Axis:
+    """A unit vector from "x", "y", "z" or any three numbers, not all zero."""
+    if isinstance(axis, str):
+        if axis not in LETTERS:
+            raise DescriptionError(f"{what}: axis {axis!r} is unknown; use 'x', 'y', 'z' or a 3-vector")
+        return LETTERS[axis]
+    try:
+        a = np.asarray(axis, dtype=float)
+    except (TypeError, ValueError):
+        a = np.empty(0)
+    if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):
+        raise DescriptionError(f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; got {axis!r}")
+    a = a / np.abs(a).max()
+    a = a / np.linalg.norm(a)
+    return float(a[0]), float(a[1]), float(a[2])
+
+
+def rotation_about_axis(axis: Axis, angle: ca.SX) -> ca.SX:
+    """Rotation about a constant unit axis; about x, y, z its zeros and ones are structural."""
+    if axis in _ROTATIONS:
+        return _ROTATIONS[axis](angle)
+    return rotation_about(np.array(axis), angle)
+
+
+def column(axis: Axis) -> ca.SX:
+    """A constant vector whose zeros are structural."""
+    return ca.sparsify(ca.SX(ca.DM(list(axis))))
+
+
+@dataclass(frozen=True)
+class Weld(Mobilizer):
+    """No motion at all: M stands on F. No coordinates, no speeds."""
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        return Motion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
+
+
+@dataclass(frozen=True)
+class Pin(Mobilizer):
+    """A hinge: rotation about an axis that F and M share.
+
+    q: angle [rad].   u = qdot [rad/s].
+
+    Args:
+        axis: "x", "y", "z" or a 3-vector in F (any length); z by default, as in Simbody.
+    """
+
+    axis: object = "z"
+
+    coordinate_names = speed_names = ("angle",)
+    units = ("rad",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(self.axis, "Pin"))
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros())
+
+
+@dataclass(frozen=True)
+class Slider(Mobilizer):
+    """A prismatic joint: translation along an axis that F and M share.
+
+    q: displacement [m].   u = qdot [m/s].
+
+    Args:
+        axis: "x", "y", "z" or a 3-vector in F (any length); x by default, as in Simbody.
+    """
+
+    axis: object = "x"
+
+    coordinate_names = speed_names = ("shift",)
+    units = ("m",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(self.axis, "Slider"))
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        a = column(self.axis)
+        return Motion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)

@@ -1,0 +1,138 @@
+"""A tree of mobilized bodies: what exists, in which order, under which names."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.mobilizers import Mobilizer
+from condyle.spatial import MassProperties, Transform
+from condyle.tree.body import Body, Coordinate
+
+
+class Tree:
+    """Bodies in the order they were added, parents before children."""
+
+    def __init__(self) -> None:
+        self.ground = Body("ground")
+        self.bodies: list[Body] = []
+        self.nq = self.nu = 0
+        self._index: dict[str, int] = {"ground": -1}
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return tuple(c.name for body in self.bodies for c in body.coordinates)
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return tuple(name for body in self.bodies for name in body.speeds)
+
+    @property
+    def base_to_tip(self) -> Sequence[int]:
+        return range(len(self.bodies))
+
+    @property
+    def tip_to_base(self) -> Sequence[int]:
+        return range(len(self.bodies) - 1, -1, -1)
+
+    def parent(self, B: int) -> int | None:
+        """Index of the parent, None for ground."""
+        body = self.bodies[B].parent
+        return None if body is None or body.is_ground else body.index
+
+    def speeds_of(self, B: int) -> range:
+        u = self.bodies[B].u
+        return range(u.start, u.stop)
+
+    def path(self, B: int) -> list[int]:
+        """B and its ancestors, base first."""
+        path: list[int] = []
+        body: Body | None = self.bodies[B]
+        while body is not None and not body.is_ground:
+            path.append(body.index)
+            body = body.parent
+        return path[::-1]
+
+    def body(self, which: Body | str) -> Body:
+        """A body from its name or itself."""
+        if isinstance(which, Body):
+            if which is self.ground or (0 <= which.index < len(self.bodies) and self.bodies[which.index] is which):
+                return which
+            raise DescriptionError(f"{which!r} belongs to another system; use its name or the body of this system")
+        if not isinstance(which, str):
+            raise DescriptionError(f"a body is given by itself or its name, got {which!r}")
+        if which not in self._index:
+            raise UnknownNameError("body", which, self._index)
+        return self.ground if which == "ground" else self.bodies[self._index[which]]
+
+    def defaults(self) -> np.ndarray:
+        """Default coordinates, shape (nq,)."""
+        parts = [np.array([d if c.default is None else c.default for c, d in zip(
+            body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.bodies if body.mobilizer]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def add(self, name: str, parent: Body | str, mobilizer: Mobilizer, X_PF: object, X_BM: object, mass: object,
+            com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None) -> Body:
+        """Check everything, then add the body: an error leaves the tree as it was."""
+        if not isinstance(name, str) or not name.strip():
+            raise DescriptionError(f"a body's name is a non-empty string, got {name!r}")
+        if name in self._index:
+            raise DescriptionError(f"body {name!r} exists already; names are unique ('ground' is taken too)")
+        what = f"body {name!r}"
+        if not isinstance(mobilizer, Mobilizer):
+            hint = f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else ""
+            raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got {mobilizer!r}{hint}")
+        parent_body = self.body(parent)
+        body = Body(
+            name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer,
+            X_PF=Transform.of(X_PF, f"{what}: X_PF"), X_BM=Transform.of(X_BM, f"{what}: X_BM"),
+            mass_properties=MassProperties.of(mass, com, inertia, what=what),
+            q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
+            coordinates=self._coordinates(name, mobilizer, coordinates),
+            speeds=self._speed_names(name, mobilizer, coordinates))
+        self.bodies.append(body)
+        self._index[name] = body.index
+        self.nq, self.nu = self.nq + mobilizer.nq, self.nu + mobilizer.nu
+        return body
+
+    def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
+                     ) -> tuple[Coordinate, ...]:
+        taken = set(self.coordinates)
+        if given is None:
+            names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
+            return self._unique(tuple(Coordinate(n) for n in names), taken, name)
+        items = [given] if isinstance(given, (str, Coordinate)) else list(given)
+        items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in items]
+        if len(items) != mobilizer.nq:
+            raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} coordinates "
+                                   f"{mobilizer.coordinate_names}, but {len(items)} names were given")
+        for c in items:
+            if not isinstance(c.name, str) or not c.name:
+                raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got {c.name!r}")
+            if c.default is not None and not np.isfinite(c.default):
+                raise DescriptionError(f"coordinate {c.name!r}: default {c.default!r} is not a finite number")
+            if c.range is not None and not c.range[0] < c.range[1]:
+                raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with low < high")
+        return self._unique(tuple(items), taken, name)
+
+    @staticmethod
+    def _unique(items: tuple[Coordinate, ...], taken: set[str], body: str) -> tuple[Coordinate, ...]:
+        for c in items:
+            if c.name in taken:
+                raise DescriptionError(f"body {body!r}: a coordinate {c.name!r} exists already; "
+                                       "give other names with coordinates=(...)")
+            taken = taken | {c.name}
+        return items
+
+    @staticmethod
+    def _default_names(name: str, mobilizer: Mobilizer, short: tuple[str, ...], taken: set[str]) -> list[str]:
+        if mobilizer.named_by_user and not taken & set(short):
+            return list(short)
+        return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
+
+    def _speed_names(self, name: str, mobilizer: Mobilizer, given: object) -> tuple[str, ...]:
+        """Where u = qdot, a speed is named as its coordinate."""
+        if mobilizer.speed_names == mobilizer.coordinate_names:
+            return tuple(c.name for c in self._coordinates(name, mobilizer, given))  # type: ignore[arg-type]
+        return tuple(f"{name}_{s}" for s in mobilizer.speed_names)
