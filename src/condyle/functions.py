@@ -40,20 +40,21 @@ class Spline:
         if len(x) != len(y):
             raise DescriptionError(f"Spline: {len(x)} values of x but {len(y)} of y; give one y for each x")
         if len(x) < 3:
-            raise DescriptionError(f"Spline: {len(x)} point(s); give at least 3 (through two points: lambda q: a + b * q)")
+            raise DescriptionError(f"Spline: got {len(x)} point(s), at least 3 are needed; a line is lambda q: a + b * q")
         step = np.diff(x)
         if not (step > 0).all():
             k = int(np.argmin(step > 0))
             advice = "reverse both x and y" if (step < 0).all() else \
                 "two points share one x: keep one of them" if step[k] == 0 else "sort the points by x"
-            raise DescriptionError(f"Spline: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = {x[k + 1]:g}; {advice}")
+            raise DescriptionError(f"Spline: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = "
+                                   f"{x[k + 1]:g}; {advice}")
 
     def __repr__(self) -> str:
         return f"Spline({len(self.x)} points, x from {self.x[0]:g} to {self.x[-1]:g})"
 
     @cached_property
     def coefficients(self) -> np.ndarray:
-        """Rows (x_k, a_k, b_k, c_k, d_k) of (1), shape (n + 1, 5): the line on the left, n - 1 segments, the line on the right."""
+        """Rows (x_k, a_k, b_k, c_k, d_k) of (1), shape (n + 1, 5): left line, n - 1 segments, right line."""
         from scipy.interpolate import CubicSpline
 
         x, y = np.array(self.x), np.array(self.y)

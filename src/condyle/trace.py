@@ -4,9 +4,9 @@ A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)`
 keeps what came out as a `Traced` record (serialised SX, so it pickles and can key a cache), and then calls f again with
 plain floats at random points to see that the two agree.
 
-A Symbol stands for every value at once, so whatever needs one number now (float, int, if, min, max, while, the math module,
-SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead. A bare casadi.SX
-would silently become NaN there.
+A Symbol stands for every value at once. Whatever needs one number now (float, int, if, min, max, the math module, SciPy's
+splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare casadi.SX would
+silently become NaN there.
 """
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ import numbers
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
-from types import CodeType, FrameType
+from dataclasses import dataclass, field
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
 import casadi as ca
@@ -34,7 +34,7 @@ from condyle.errors import TraceError
 __all__ = ["Symbol", "Traced", "symbols", "to_sx", "trace", "where"]
 
 
-# ---- what each operation means on scalar SX; keys are the names of NumPy's and scipy.special's ufuncs ----
+# ---- What each operation means on scalar SX. The keys are the names of the ufuncs of NumPy and scipy.special. ----
 
 def _mod(x: ca.SX, y: ca.SX) -> ca.SX:
     """Remainder with the sign of y, as Python's %."""
@@ -42,55 +42,57 @@ def _mod(x: ca.SX, y: ca.SX) -> ca.SX:
     return ca.if_else(r * y < 0, r + y, r)
 
 
-def _floor_divide(x: ca.SX, y: ca.SX) -> ca.SX:
-    return _rint((x - _mod(x, y)) / y)
-
-
 def _rint(x: ca.SX) -> ca.SX:
     """Nearest integer, halves to even: C's remainder does the rounding."""
     return x - ca.remainder(x, 1)
 
 
-def _truth(x: ca.SX) -> ca.SX:
-    return x != 0
+def _xor(x: ca.SX, y: ca.SX) -> ca.SX:
+    return (x != 0) != (y != 0)
 
 
-UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
-    **{name: getattr(ca, name) for name in
-       ("sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log1p", "log10", "sqrt", "floor", "ceil", "sign", "erf")},
-    "arcsin": ca.asin, "arccos": ca.acos, "arctan": ca.atan, "arcsinh": ca.asinh, "arccosh": ca.acosh, "arctanh": ca.atanh,
-    "negative": lambda x: -x, "positive": lambda x: x, "conjugate": lambda x: x, "square": lambda x: x * x, "reciprocal": lambda x: 1 / x,
-    "absolute": ca.fabs, "fabs": ca.fabs, "rint": _rint, "trunc": lambda x: ca.if_else(x < 0, ca.ceil(x), ca.floor(x)),
-    "exp2": lambda x: ca.SX(2) ** x, "log2": lambda x: ca.log(x) / math.log(2), "cbrt": lambda x: ca.sign(x) * ca.fabs(x) ** (1 / 3),
+_UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
+    **{name: getattr(ca, name) for name in (
+        "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log1p", "log10", "sqrt",
+        "floor", "ceil", "fabs", "sign", "erf")},
+    "arcsin": ca.asin, "arccos": ca.acos, "arctan": ca.atan,
+    "arcsinh": ca.asinh, "arccosh": ca.acosh, "arctanh": ca.atanh,
+    "negative": lambda x: -x, "positive": lambda x: x, "conjugate": lambda x: x, "absolute": ca.fabs,
+    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "cbrt": lambda x: ca.sign(x) * ca.fabs(x) ** (1 / 3),
+    "exp2": lambda x: ca.SX(2) ** x, "log2": lambda x: ca.log(x) / math.log(2),
+    "rint": _rint, "trunc": lambda x: ca.if_else(x < 0, ca.ceil(x), ca.floor(x)),
     "deg2rad": lambda x: x * (math.pi / 180), "rad2deg": lambda x: x * (180 / math.pi),
     "radians": lambda x: x * (math.pi / 180), "degrees": lambda x: x * (180 / math.pi),
-    "logical_not": ca.logic_not, "invert": ca.logic_not,
-    "isnan": lambda x: x != x, "isfinite": lambda x: ca.fabs(x) < math.inf, "isinf": lambda x: ca.fabs(x) == math.inf,
-    "signbit": lambda x: ca.copysign(1, x) < 0, "erfc": lambda x: 1 - ca.erf(x), "expit": lambda x: 0.5 + 0.5 * ca.tanh(0.5 * x),
+    "logical_not": ca.logic_not, "invert": ca.logic_not, "isnan": lambda x: x != x,
+    "isfinite": lambda x: ca.fabs(x) < math.inf, "isinf": lambda x: ca.fabs(x) == math.inf,
+    "expit": lambda x: 0.5 + 0.5 * ca.tanh(0.5 * x),
 }
-BINARY: dict[str, Callable[[ca.SX, ca.SX], ca.SX]] = {
-    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y, "divide": lambda x, y: x / y,
-    "power": lambda x, y: x ** y, "float_power": lambda x, y: x ** y, "remainder": _mod, "mod": _mod, "fmod": ca.fmod,
-    "floor_divide": _floor_divide, "arctan2": ca.atan2, "hypot": ca.hypot, "copysign": ca.copysign,
+_BINARY: dict[str, Callable[[ca.SX, ca.SX], ca.SX]] = {
+    "add": lambda x, y: x + y, "subtract": lambda x, y: x - y, "multiply": lambda x, y: x * y,
+    "divide": lambda x, y: x / y, "power": lambda x, y: x ** y, "float_power": lambda x, y: x ** y,
+    "remainder": _mod, "fmod": ca.fmod, "floor_divide": lambda x, y: _rint((x - _mod(x, y)) / y),
+    "arctan2": ca.atan2, "hypot": ca.hypot, "copysign": ca.copysign,
     "maximum": ca.fmax, "fmax": ca.fmax, "minimum": ca.fmin, "fmin": ca.fmin,
     "heaviside": lambda x, h: ca.if_else(x == 0, h, x > 0),
     "logaddexp": lambda x, y: ca.fmax(x, y) + ca.log1p(ca.exp(-ca.fabs(x - y))),
     "less": lambda x, y: x < y, "less_equal": lambda x, y: x <= y, "greater": lambda x, y: x > y,
     "greater_equal": lambda x, y: x >= y, "equal": lambda x, y: x == y, "not_equal": lambda x, y: x != y,
-    "logical_and": ca.logic_and, "logical_or": ca.logic_or, "logical_xor": lambda x, y: _truth(x) != _truth(y),
-    "bitwise_and": ca.logic_and, "bitwise_or": ca.logic_or, "bitwise_xor": lambda x, y: _truth(x) != _truth(y),
+    "logical_and": ca.logic_and, "logical_or": ca.logic_or, "logical_xor": _xor,
+    "bitwise_and": ca.logic_and, "bitwise_or": ca.logic_or, "bitwise_xor": _xor,
 }
-_RULES: dict[str, Callable[..., ca.SX]] = {**UNARY, **BINARY, "clip": lambda x, low, high: ca.fmin(ca.fmax(x, low), high)}
+_RULES: dict[str, Callable[..., Any]] = {
+    **_UNARY, **_BINARY, "clip": lambda x, low, high: ca.fmin(ca.fmax(x, low), high)}
 
 
-# ---- the symbol ----
+# ---- The symbol ----
 
 class Symbol:
-    """One scalar value that is not known yet. Behaves like a float in NumPy-style arithmetic; see the module's docstring.
+    """One scalar value that is not known yet. It behaves like a float in arithmetic and in NumPy's functions.
 
-    Comparisons give Symbols (1 or 0); combine them with & | ~ and use them in `np.where` or `cd.where`.
-    NumPy arrays of Symbols have dtype object: arithmetic, sin, sqrt, dot, cross, @, stack and sum work on them;
-    comparisons, maximum, sign and clip of a whole array do not (NumPy wants plain booleans there): take elements.
+    Comparisons give Symbols (1 or 0): combine them with & | ~ and use them in `np.where` or `cd.where`.
+    NumPy arrays of Symbols have dtype object. Arithmetic, np.sin and the like, dot, cross, @, stack and sum work on
+    them; comparisons, maximum, sign and clip of a whole array do not, since NumPy wants plain booleans there: do those
+    entry by entry.
     """
 
     __slots__ = ("sx",)
@@ -106,44 +108,45 @@ class Symbol:
         return repr(self)
 
     def __float__(self) -> NoReturn:
-        _refuse("a float")
+        _refuse("float", "makes a float of a symbol")
 
     def __int__(self) -> NoReturn:
-        _refuse("an integer")
+        _refuse("int", "makes an integer of a symbol")
 
     def __complex__(self) -> NoReturn:
-        _refuse("a complex number")
+        _refuse("float", "makes a complex number of a symbol")
 
     def __bool__(self) -> NoReturn:
-        _refuse("true or false")
+        _refuse("bool", "asks whether a symbol is true")
 
     def __round__(self, digits: int | None = None) -> Symbol:
         if digits:
-            _refuse("rounded decimal digits")
+            _refuse("function", "rounds a symbol to decimal digits")
         return _apply("rint", self)
 
     def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other
+        return _apply("floor_divide", self, other), _apply("remainder", self, other)
 
     def __rdivmod__(self, other: Any) -> Any:
-        return other // self, other % self
+        return _apply("floor_divide", other, self), _apply("remainder", other, self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         if out is not None and any(isinstance(o, np.ndarray) and o.dtype != object for o in out):
-            _refuse("a float, to be put into an array of floats")
-        if method != "__call__" or ufunc.signature is not None or ufunc.types == ["O" * ufunc.nin + "->" + "O" * ufunc.nout]:
+            _refuse("store", "puts a symbol into an array of floats")
+        name, on_objects = ufunc.__name__, ["O" * ufunc.nin + "->" + "O" * ufunc.nout]
+        if method != "__call__" or ufunc.signature is not None or ufunc.types == on_objects:
             return _plain(getattr(ufunc, method)(*_boxed(inputs), **options))
-        if ufunc.__name__ == "divmod":
-            result = (_apply("floor_divide", *inputs), _apply("remainder", *inputs))
-        elif ufunc.__name__ in _RULES:
-            result = _apply(ufunc.__name__, *inputs)
-        else:
-            near = difflib.get_close_matches(ufunc.__name__, _RULES, n=3)
-            _refuse(f"a number for {ufunc.__name__}, which has no symbolic form" + (f" (near: {', '.join(near)})" if near else ""))
-        if out is not None:
-            out[0][...] = result
-            return out[0]
-        return result
+        if name == "divmod":
+            return _apply("floor_divide", *inputs), _apply("remainder", *inputs)
+        if name not in _RULES:
+            near = difflib.get_close_matches(name, _RULES, n=3)
+            _refuse("function", f"gives a symbol to {name}, which has no symbolic form"
+                    + (f" (near: {', '.join(near)})" if near else ""))
+        result = _apply(name, *inputs)
+        if out is None:
+            return result
+        out[0][...] = result
+        return out[0]
 
     def __array_function__(self, func: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
         if func in _ARRAY_FUNCTIONS:
@@ -152,64 +155,69 @@ class Symbol:
 
 
 def _add_operators() -> None:
-    """Give Symbol its operators, and the methods (.sin(), .sqrt(), ...) that NumPy calls on elements of object arrays."""
-    def binary(name: str) -> tuple[Callable, Callable]:
-        def forward(self: Symbol, other: Any) -> Any:
-            return _apply(name, self, other) if _is_value(other) else NotImplemented
+    """Give Symbol its operators, and the methods .sin(), .sqrt(), ... that NumPy calls on entries of object arrays."""
+    def unary(name: str) -> Callable:
+        return lambda self: _apply(name, self)
 
-        def backward(self: Symbol, other: Any) -> Any:
-            return _apply(name, other, self) if _is_value(other) else NotImplemented
-        return forward, backward
+    def forward(name: str) -> Callable:
+        return lambda self, other: _apply(name, self, other) if _is_operand(other) else NotImplemented
+
+    def backward(name: str) -> Callable:
+        return lambda self, other: _apply(name, other, self) if _is_operand(other) else NotImplemented
 
     for operator, name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
                            "mod": "remainder", "floordiv": "floor_divide", "and": "logical_and", "or": "logical_or",
                            "xor": "logical_xor"}.items():
-        forward, backward = binary(name)
-        setattr(Symbol, f"__{operator}__", forward)
-        setattr(Symbol, f"__r{operator}__", backward)
+        setattr(Symbol, f"__{operator}__", forward(name))
+        setattr(Symbol, f"__r{operator}__", backward(name))
     for operator, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
                            "ne": "not_equal"}.items():
-        setattr(Symbol, f"__{operator}__", binary(name)[0])
-    for name in UNARY:
-        setattr(Symbol, name, functools.partialmethod(lambda self, name: _apply(name, self), name))
+        setattr(Symbol, f"__{operator}__", forward(name))
+    for operator, name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "logical_not",
+                           "floor": "floor", "ceil": "ceil", "trunc": "trunc"}.items():
+        setattr(Symbol, f"__{operator}__", unary(name))
+    for name in _UNARY:
+        setattr(Symbol, name, unary(name))
     for name in ("arctan2", "hypot", "fmod", "copysign", "heaviside", "logaddexp"):
-        setattr(Symbol, name, binary(name)[0])
-    for operator, name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "logical_not", "floor": "floor",
-                           "ceil": "ceil", "trunc": "trunc"}.items():
-        setattr(Symbol, f"__{operator}__", functools.partialmethod(lambda self, name: _apply(name, self), name))
+        setattr(Symbol, name, forward(name))
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (numbers.Real, np.bool_)) or (isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiub")
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "fiub"
+    return isinstance(value, (numbers.Real, np.bool_))
 
 
-def _is_value(value: Any) -> bool:
-    """What may stand beside a Symbol in an operation: Symbols, real numbers, scalar SX and NumPy arrays of those."""
-    return isinstance(value, (Symbol, np.ndarray)) or _is_number(value) or (isinstance(value, ca.SX) and value.is_scalar())
+def _is_symbolic(value: Any) -> bool:
+    return isinstance(value, Symbol) or (isinstance(value, ca.SX) and value.is_scalar())
 
 
-def _scalar_sx(value: Any) -> ca.SX:
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or _is_symbolic(value) or _is_number(value)
+
+
+def _scalar(value: Any) -> ca.SX:
     if isinstance(value, Symbol):
         return value.sx
-    if isinstance(value, ca.SX) and value.is_scalar():
+    if _is_symbolic(value):
         return ca.densify(value)
     if _is_number(value):
         return ca.SX(float(value))
-    raise TypeError(f"cannot calculate with {value!r} of type {type(value).__name__} and a symbol; use real numbers")
+    raise TypeError(f"cannot calculate with {value!r} ({type(value).__name__}) and a symbol; use real numbers")
 
 
 def _apply(name: str, *inputs: Any) -> Any:
-    """The rule `name` on Symbols and numbers; elementwise, to an object array, if an input is an array or a list."""
-    def scalar(*values: Any) -> Symbol:
-        return Symbol(_RULES[name](*map(_scalar_sx, values)))
+    """The rule `name` on Symbols and numbers; entry by entry, to an object array, if an input is an array or a list."""
+    def rule(*values: Any) -> Symbol:
+        return Symbol(_RULES[name](*map(_scalar, values)))
 
-    if all(isinstance(x, (Symbol, ca.SX)) or np.ndim(x) == 0 for x in inputs):
-        return scalar(*(x[()] if isinstance(x, np.ndarray) else x for x in inputs))
-    return np.frompyfunc(scalar, len(inputs), 1)(*_boxed(inputs))
+    if all(_is_symbolic(x) or np.ndim(x) == 0 for x in inputs):
+        return rule(*(x[()] if isinstance(x, np.ndarray) else x for x in inputs))
+    return np.frompyfunc(rule, len(inputs), 1)(*_boxed(inputs))
 
 
 def _boxed(value: Any) -> Any:
-    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not ask them again."""
+    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not hand the call back to them."""
     if isinstance(value, Symbol):
         box = np.empty((), dtype=object)
         box[()] = value
@@ -224,22 +232,23 @@ def _plain(value: Any) -> Any:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b: `if` for numbers, arrays and symbols alike.
 
-    Both sides are always evaluated. Where the side not taken would be NaN or infinite (a root of a negative number, a division
-    by zero), guard its argument, so that derivatives stay finite too: `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
+    Both sides are always evaluated. If the side not taken can be NaN or infinite (the root of a negative number, a
+    division by zero), guard its argument so that derivatives stay finite too:
+    `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
     """
-    def scalar(c: Any, x: Any, y: Any) -> Any:
-        if not any(isinstance(v, (Symbol, ca.SX)) for v in (c, x, y)):
-            return x if c else y
-        return Symbol(ca.if_else(_scalar_sx(c), _scalar_sx(x), _scalar_sx(y)))
+    def choose(c: Any, x: Any, y: Any) -> Any:
+        if any(map(_is_symbolic, (c, x, y))):
+            return Symbol(ca.if_else(_scalar(c), _scalar(x), _scalar(y)))
+        return x if c else y
 
     values = [np.asarray(_boxed(v)) for v in (condition, a, b)]
     if all(v.dtype != object for v in values):
         return np.where(*values)[()]
-    return _plain(np.frompyfunc(scalar, 3, 1)(*values))
+    return _plain(np.frompyfunc(choose, 3, 1)(*values))
 
 
-def _select(conditions: Sequence, choices: Sequence, default: Any = 0) -> Any:
-    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+def _select(condlist: Sequence, choicelist: Sequence, default: Any = 0) -> Any:
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
         default = where(condition, choice, default)
     return default
 
@@ -255,13 +264,12 @@ def _sinc(x: Any) -> Any:
     return np.sin(y) / y
 
 
-def _interp(*args: Any, **kwargs: Any) -> NoReturn:
-    _refuse("a number for np.interp, which has corners and no symbolic form")
+def _interp(*args: Any, **options: Any) -> NoReturn:
+    _refuse("spline", "gives a symbol to np.interp")
 
 
 _ARRAY_FUNCTIONS: dict[Callable, Callable] = {
-    np.where: where, np.select: _select, np.clip: _clip, np.sinc: _sinc, np.interp: _interp,
-}
+    np.where: where, np.select: _select, np.clip: _clip, np.sinc: _sinc, np.interp: _interp}
 _add_operators()
 
 
@@ -277,147 +285,137 @@ def to_sx(values: Any) -> ca.SX:
     """Symbols and numbers, scalar, shape (n,) or (n, m), as a dense SX matrix."""
     if isinstance(values, ca.SX):
         return ca.densify(values)
-    array = np.array(values, dtype=object)
-    rows = [[_scalar_sx(x) for x in np.ravel(row)] for row in np.atleast_1d(array)]
-    return ca.vertcat(*(ca.horzcat(*row) for row in rows))
+    rows = np.atleast_1d(np.array(values, dtype=object))
+    return ca.vertcat(*(ca.horzcat(*map(_scalar, np.ravel(row))) for row in rows))
 
 
-# ---- refusals: what happened, on which line, and what to write instead ----
+# ---- Refusals: what happened, on which line, and what to write instead ----
 
 @dataclass
 class _Call:
-    """The call of a user function that is being traced."""
+    """The call of a user function that is under way, as errors speak of it."""
 
     what: str
     function: str
+    law: Any = None
     refusal: TraceError | None = None
+
+    def error(self, message: str) -> TraceError:
+        return TraceError(f"{self.what}: {self.function} {message}")
 
 
 _current: ContextVar[_Call | None] = ContextVar("condyle_trace", default=None)
 
-_MATH = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-         "atan2": "arctan2", "pow": "power", "dist": "hypot"}
+_NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
+                "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "dist": "hypot"}
+_REMEDIES = {
+    "spline": "Use cd.Spline(x, y) instead of a SciPy spline or np.interp.",
+    "scipy": "SciPy cannot calculate with symbols: use NumPy's functions, or tabulate it and use cd.Spline(x, y).",
+    "store": "An array of floats cannot hold symbols: build it from its entries, np.array([[...], ...]), "
+             "or make it with dtype=object.",
+    "function": "Write it with arithmetic and NumPy's elementary functions, or tabulate it and use cd.Spline(x, y).",
+    "bool": "Use np.where(condition, a, b) or cd.where instead of if, while, and, or; combine conditions by & | ~; "
+            "use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays of symbols.",
+    "int": "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, y).",
+    "float": "Leave out float() and dtype=float; use np.sin, np.sqrt, ... instead of the math module, "
+             "and cd.Spline(x, y) instead of a SciPy spline.",
+}
 
 
-def _refuse(wanted: str) -> NoReturn:
-    """Raise the TraceError for a Symbol that was asked for a number. Kept too, in case NumPy or SciPy swallows it."""
-    call = _current.get() or _Call("a user function", "it")
-    frames = _frames(sys._getframe(2))
-    user = next((f for f in frames if not _is_library(f)), None)
-    modules = [f.f_globals.get("__name__", "") for f in frames[:frames.index(user) if user else None]]
-    spot, text, called = _spot(user)
-    error = TraceError(f"{call.what}: {call.function} wants {wanted} from a symbol{spot}. {_remedy(user, modules, text, called, wanted)} "
-                       "(It is called once with symbols that stand for any value, and becomes machine code.)")
+def _refuse(kind: str, did: str) -> NoReturn:
+    """Raise the TraceError for something a Symbol cannot do. It is kept too, in case NumPy or SciPy swallows it."""
+    call = _current.get() or _Call("a symbol", "outside a traced function")
+    inner: list[str] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code is not _evaluate.__code__:
+        module = frame.f_globals.get("__name__", "")
+        if module.split(".")[0] not in ("numpy", "scipy", "condyle", "casadi", "functools"):
+            break
+        inner.append(module)
+        frame = frame.f_back
+    user = frame if frame is not None and frame.f_code is not _evaluate.__code__ else None
+    spot, called = _spot(user) if user else ("", call.law)
+    error = call.error(f"{did}{spot}. {_remedy(kind, user, inner, called)} (A user function is called once, with symbols "
+                       "that stand for any value.)")
     call.refusal = call.refusal or error
     raise error
 
 
-def _frames(frame: FrameType | None) -> list[FrameType]:
-    """From the innermost frame out to the call that `trace` makes."""
-    frames = []
-    while frame is not None and frame.f_code is not _evaluate.__code__:
-        frames.append(frame)
-        frame = frame.f_back
-    return frames
-
-
-def _is_library(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__", "").split(".")[0] in ("numpy", "scipy", "condyle", "casadi", "functools", "contextlib")
-
-
-def _spot(frame: FrameType | None) -> tuple[str, str, Any]:
-    """Where the frame stands: ` at file:line: `source``, the source of the expression, and what it calls if it is a call."""
-    if frame is None:
-        return "", "", None
+def _spot(frame: FrameType) -> tuple[str, Any]:
+    """` at file:line: `source`` for the expression that the frame is at, and the function it calls if it is a call."""
     line, end, first, last = list(frame.f_code.co_positions())[frame.f_lasti // 2]
-    source = linecache.getline(frame.f_code.co_filename, frame.f_lineno).rstrip("\n")
-    text = ""
-    if line == end == frame.f_lineno and first is not None:
-        text = source.encode()[first:last].decode(errors="replace")
+    source = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    whole = line == end == frame.f_lineno and first is not None
+    text = source.encode()[first:last].decode(errors="replace") if whole else source.strip()
     called = None
     with contextlib.suppress(SyntaxError, AttributeError, KeyError):
-        tree = ast.parse(text, mode="eval").body
         names = {**frame.f_builtins, **frame.f_globals, **frame.f_locals}
-        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
-            called = names[tree.func.id]
-        elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and isinstance(tree.func.value, ast.Name):
-            called = getattr(names[tree.func.value.id], tree.func.attr)
-    shown = text or source.strip()
-    return f" at {frame.f_code.co_filename}:{frame.f_lineno}" + (f": `{shown}`" if shown else ""), text, called
+        match ast.parse(text, mode="eval").body:
+            case ast.Call(func=ast.Name(id=name)):
+                called = names[name]
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if inspect.ismodule(names[module]):
+                called = getattr(names[module], name)
+    return f" at {frame.f_code.co_filename}:{frame.f_lineno}" + (f": `{text}`" if text else ""), called
 
 
-def _remedy(user: FrameType | None, modules: list[str], text: str, called: Any, wanted: str) -> str:
+def _remedy(kind: str, user: FrameType | None, inner: list[str], called: Any) -> str:
     name = getattr(called, "__name__", "")
-    stores = user is not None and not modules and dis.opname[user.f_code.co_code[user.f_lasti]] == "STORE_SUBSCR"
-    if any(m.startswith("scipy.interpolate") for m in modules) or "interp" in wanted:
-        return "Use cd.Spline(x, y) instead of a SciPy spline or np.interp."
-    if any(m.startswith("scipy") for m in modules):
-        return "SciPy functions cannot be traced: write it with NumPy functions, or tabulate it and use cd.Spline(x, y)."
-    if stores or "array of floats" in wanted:
-        return "Make the array from its entries, np.array([[...], ...]), or with dtype=object; an array of floats cannot hold symbols."
-    if getattr(called, "__module__", "") == "math":
-        return f"Use np.{_MATH.get(name, name)} instead of math.{name}."
-    if called in (max, min):
+    if any(module.startswith("scipy.interpolate") for module in inner):
+        kind = "spline"
+    elif any(module.startswith("scipy") for module in inner):
+        kind = "scipy"
+    elif user and not inner and dis.opname[user.f_code.co_code[user.f_lasti]] == "STORE_SUBSCR":
+        kind = "store"
+    elif getattr(called, "__module__", None) == "math":
+        return f"Use np.{_NUMPY_NAMES.get(name, name)} instead of math.{name}."
+    elif called is max or called is min:
         return f"Use np.{name}imum(a, b) instead of {name}(a, b)."
-    if wanted == "true or false":
-        return ("Use np.where(condition, a, b) or cd.where instead of if, while, and, or; & | ~ to combine conditions; np.maximum and "
-                "np.minimum instead of max and min. Compare elements, not whole arrays of symbols.")
-    if wanted == "an integer":
-        return "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, y)."
-    return "Leave out float(); use np.sin, np.sqrt, ... instead of the math module, and cd.Spline(x, y) instead of a SciPy spline."
-
-
-def _code(function: Any) -> CodeType | None:
-    function = inspect.unwrap(function)
-    while isinstance(function, functools.partial):
-        function = function.func
-    function = getattr(function, "__func__", function)
-    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
-    return code if isinstance(code, CodeType) else None
+    return _REMEDIES[kind]
 
 
 def _describe(function: Any) -> str:
+    """`function name (file:line)`, as far as they are known."""
     while isinstance(function, functools.partial):
         function = function.func
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__
     name = "lambda" if name.endswith("<lambda>") else name.replace("<locals>.", "")
-    code = _code(function)
-    return f"function {name}" + (f" ({code.co_filename}:{code.co_firstlineno})" if code else "")
+    method = getattr(inspect.unwrap(function), "__func__", inspect.unwrap(function))
+    code = getattr(method, "__code__", None) or getattr(type(method).__dict__.get("__call__"), "__code__", None)
+    return f"function {name}" + (f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, CodeType) else "")
 
 
-# ---- tracing ----
+# ---- Tracing ----
 
 @dataclass(frozen=True)
 class Traced:
-    """A user function as an expression. Equal if what it computes is written the same; pickles.
+    """A user function as an expression. Two are equal if they compute the same by the same operations. It pickles.
 
     Attributes:
         what: what it is for, as errors name it.
         names: names of its scalar inputs.
-        shape: shape of its result: () for a scalar.
-        text: serialised SX Function with canonical symbol names; the same in every process, fit for a cache key.
+        shape: shape of its result, () for a scalar.
+        text: the serialised SX Function with canonical symbol names: the same in every process, fit for a cache key.
     """
 
-    what: str
+    what: str = field(compare=False)
     names: tuple[str, ...]
     shape: tuple[int, ...]
     text: str
 
     @functools.cached_property
     def function(self) -> ca.Function:
-        """CasADi SX Function: one scalar input per name, one dense column with the result in row-major order."""
+        """CasADi SX Function: one scalar input per name; one dense column, the result in row-major order."""
         return ca.Function.deserialize(self.text)
 
-    def __call__(self, *values: Any) -> np.ndarray:
+    def __call__(self, *values: float) -> np.ndarray:
         """The result at plain numbers, by CasADi's evaluator; shape `shape`."""
-        return np.array(self.function(*map(float, values)), dtype=float).reshape(self.shape) if values else \
-            np.array(self.function()["y"], dtype=float).reshape(self.shape)
+        return np.array(self.function.call([float(v) for v in values])[0], dtype=float).reshape(self.shape)
 
     def __repr__(self) -> str:
         return f"Traced({self.what!r}, ({', '.join(self.names)}) -> {self.shape})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"what": self.what, "names": self.names, "shape": self.shape, "text": self.text}
+        return {name: getattr(self, name) for name in ("what", "names", "shape", "text")}
 
 
 def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, what: str,
@@ -427,85 +425,81 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
     """Call a user function once with symbols, check it against plain floats, and return it as a `Traced` record.
 
     Args:
-        function: f(*scalars) -> scalar, sequence or (nested) array of scalars; a number or None (zero) is a constant.
+        function: f(*scalars) -> a scalar, a sequence or a (nested) array of scalars; a number, or None for zero.
         names: one name per argument, such as the coordinates.
-        what: what the function is for, as errors shall name it: "angle 1 of FunctionBased".
-        outputs: shape the result must have, () for a scalar; None takes any.
-        flatten: turns the function's result into an array of scalars, if it is something else, such as (R, p).
-        ranges: (low, high) of each argument for the comparison with floats; (-1, 1) by default.
+        what: what the function is for, as errors shall name it: "angle 1 of FunctionBased(knee)".
+        outputs: shape that the result must have, () for a scalar; None takes any.
+        flatten: turns the function's result into an array of scalars if it is something else, such as (R, p).
+        ranges: (low, high) of each argument in the comparison with floats; (-1, 1) by default.
         points: how many random points are compared.
         seed: of those points.
-        source: the user's own function, where `function` only wraps it; errors name it.
+        source: the user's own function, where `function` only wraps it: errors name it.
     """
     names = tuple(names)
-    constant = function is None or _is_number(function)
-    if not constant and not callable(function):
+    call = _Call(what, "the constant")
+    if function is None or _is_number(function):
+        value = 0.0 if function is None else function
+        law: Callable[..., Any] = lambda *_: value
+    elif callable(function):
+        law = function
+        call.function, call.law = _describe(source or function), source or function
+        _check_arity(law, names, call)
+    else:
         raise TraceError(f"{what}: expected a function of ({', '.join(names)}), a number or None, got {function!r}")
-    value = 0.0 if function is None else function
-    call = _Call(what, "the constant" if constant else _describe(source or function))
-    run: Callable[..., np.ndarray] = functools.partial(
-        _evaluate, call, (lambda *_: value) if constant else function, flatten, outputs)
-    if not constant:
-        _check_arity(function, names, call)
 
-    inputs = [ca.SX.sym(f"x{i}") for i in range(len(names))]
-    with _refusals_first(call):
-        result = run([Symbol(x) for x in inputs])
-        y = ca.cse(ca.vertcat(ca.SX(0, 1), *(_scalar_sx(r) for r in result.ravel())))
+    def run(arguments: Sequence[Any]) -> np.ndarray:
+        return _entries(_evaluate(call, law, flatten, arguments), outputs, call)
+
+    x = [ca.SX.sym(f"x{i}") for i in range(len(names))]
+    with _refusal_first(call):
+        result = run([Symbol(s) for s in x])
+        y = ca.cse(ca.vertcat(ca.SX(0, 1), *map(_scalar, result.ravel())))
         try:
-            sx = ca.Function("traced", inputs, [y], [f"x{i}" for i in range(len(names))], ["y"])
+            sx = ca.Function("traced", x, [y], [s.name() for s in x], ["y"])
         except RuntimeError as error:
-            raise TraceError(f"{what}: {call.function} uses a symbol that is not one of its arguments; a function must not keep "
-                             "values between calls") from error
+            raise call.error("uses a symbol of an earlier call; it must not keep values between calls") from error
         traced = Traced(what, names, result.shape, sx.serialize())
-        _check_constants(sx, call)
-        _compare(traced, run, ranges, points, seed, call)
+        codes = [sx.instruction_id(k) for k in range(sx.n_instructions())]
+        if any(math.isnan(sx.instruction_constant(k)) for k, code in enumerate(codes) if code == ca.OP_CONST):
+            raise call.error("contains a constant that is NaN; check the numbers it uses")
+        sample = _sample(ranges, len(names), points, seed)
+        _compare(traced, run, sample, call)
+        if ca.OP_IF_ELSE_ZERO in codes:
+            _check_derivatives(traced, sample, call)
     return traced
 
 
 def _evaluate(call: _Call, function: Callable[..., Any], flatten: Callable[[Any], Any] | None,
-              outputs: tuple[int, ...] | None, arguments: Sequence[Any]) -> np.ndarray:
-    """The function's result as an object array of Symbols and numbers."""
+              arguments: Sequence[Any]) -> Any:
     token = _current.set(call)
     try:
         result = function(*arguments)
-        entries = flatten(result) if flatten else result
+        return flatten(result) if flatten else result
     except TraceError:
         raise
     except Exception as error:
-        values = "symbols, one scalar per argument" if arguments and isinstance(arguments[0], Symbol) else f"{[float(a) for a in arguments]}"
-        if error.__traceback__ and any("scipy" in f.filename for f in inspect.getinnerframes(error.__traceback__)[1:]):
-            raise TraceError(f"{call.what}: {call.function} gives a symbol to SciPy, which fails ({error}). Use cd.Spline(x, y) instead of "
-                             "a SciPy spline, and NumPy functions else") from error
+        symbolic = any(isinstance(a, Symbol) for a in arguments)
+        for library, remedy in (("scipy.interpolate", "spline"), ("scipy", "scipy"), ("numpy.linalg", "function")):
+            if symbolic and isinstance(error, (TypeError, ValueError)) and _passes(error.__traceback__, library):
+                raise call.error(f"gives symbols to {library}, which fails: {error}. {_REMEDIES[remedy]}") from error
+        values = "symbols, one scalar for each argument" if symbolic else f"{[float(a) for a in arguments]}"
         error.add_note(f"Condyle called {call.function} for {call.what} with {values}.")
         raise
     finally:
         _current.reset(token)
-    return _entries(entries, outputs, call)
 
 
-def _entries(result: Any, outputs: tuple[int, ...] | None, call: _Call) -> np.ndarray:
-    expected = "real numbers: a scalar, or an array or nested list of scalars" if outputs is None else \
-        "one real number" if outputs == () else f"real numbers in an array of shape {outputs}"
-    if isinstance(result, ca.SX):
-        result = symbols(result)[0] if result.is_scalar() else symbols(result)
-    try:
-        array = np.array(result, dtype=object)
-    except ValueError as error:
-        raise TraceError(f"{call.what}: {call.function} returned lists of unequal lengths or shapes; expected {expected}") from error
-    for index, entry in np.ndenumerate(array):
-        if not (isinstance(entry, (Symbol, ca.SX)) or _is_number(entry)):
-            at = f" at {list(index)} of its result" if index else ""
-            raise TraceError(f"{call.what}: {call.function} returned {entry!r} ({type(entry).__name__}){at}; expected {expected}"
-                             + (". Is a return statement missing?" if entry is None else ""))
-    if outputs is not None and array.shape != tuple(outputs):
-        raise TraceError(f"{call.what}: {call.function} returned shape {array.shape}; expected {expected}")
-    return array
+def _passes(traceback: TracebackType | None, library: str) -> bool:
+    while traceback is not None:
+        if traceback.tb_frame.f_globals.get("__name__", "").startswith(library):
+            return True
+        traceback = traceback.tb_next
+    return False
 
 
 @contextlib.contextmanager
-def _refusals_first(call: _Call) -> Iterator[None]:
-    """What a Symbol refused is the cause of whatever fails later, even if NumPy, SciPy or the user's function caught it."""
+def _refusal_first(call: _Call) -> Iterator[None]:
+    """What a Symbol refused is the cause of what fails later, even if NumPy, SciPy or the user's function caught it."""
     try:
         yield
     except Exception as error:
@@ -514,7 +508,7 @@ def _refusals_first(call: _Call) -> Iterator[None]:
         raise call.refusal from error
 
 
-def _check_arity(function: Any, names: tuple[str, ...], call: _Call) -> None:
+def _check_arity(function: Callable[..., Any], names: tuple[str, ...], call: _Call) -> None:
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):
@@ -522,46 +516,84 @@ def _check_arity(function: Any, names: tuple[str, ...], call: _Call) -> None:
     try:
         signature.bind(*names)
     except TypeError as error:
-        raise TraceError(f"{call.what}: {call.function} takes {signature}, but is called with {len(names)} value(s), one for each of "
-                         f"({', '.join(names)}): {error}") from error
+        raise call.error(f"takes {signature}, but is called with {len(names)} value(s), ({', '.join(names)}): "
+                         f"{error}") from error
 
 
-def _check_constants(sx: ca.Function, call: _Call) -> None:
-    for k in range(sx.n_instructions()):
-        if sx.instruction_id(k) == ca.OP_CONST and math.isnan(sx.instruction_constant(k)):
-            raise TraceError(f"{call.what}: {call.function} contains a NaN constant; check the numbers it uses")
+def _entries(result: Any, outputs: tuple[int, ...] | None, call: _Call) -> np.ndarray:
+    """A function's result as an object array of Symbols and numbers."""
+    expected = "expected " + ("a real number, or an array or nested list of them" if outputs is None else
+                              f"real numbers in an array of shape {outputs}" if outputs else "one real number")
+    try:
+        array = np.array(_without_sx(result), dtype=object)
+    except ValueError as error:
+        raise call.error(f"returned rows of unequal shapes; {expected}") from error
+    for index, entry in np.ndenumerate(array):
+        if not (_is_symbolic(entry) or _is_number(entry)):
+            at = f" at {list(index)} of its result" if index else ""
+            hint = "; is a return statement missing?" if entry is None else ""
+            raise call.error(f"returned {entry!r} ({type(entry).__name__}){at}; {expected}{hint}")
+    if outputs is not None and array.shape != tuple(outputs):
+        raise call.error(f"returned an array of shape {array.shape}; {expected}")
+    return array
 
 
-def _compare(traced: Traced, run: Callable[..., np.ndarray], ranges: Sequence[tuple[float, float]] | None, points: int, seed: int,
-             call: _Call) -> None:
-    """Plain floats against the expression at random points; what is NaN or infinite at every point is an error."""
-    low, high = np.array(ranges if ranges is not None else [(-1.0, 1.0)] * len(traced.names), dtype=float).reshape(-1, 2).T
-    x = np.random.default_rng(seed).uniform(low, high, (points, len(traced.names)))
+def _without_sx(result: Any) -> Any:
+    if isinstance(result, ca.SX):
+        return symbols(result)[0] if result.is_scalar() else symbols(result)
+    return [_without_sx(entry) for entry in result] if isinstance(result, (list, tuple)) else result
+
+
+def _sample(ranges: Sequence[tuple[float, float]] | None, n: int, points: int, seed: int) -> np.ndarray:
+    """Random points, shape (points, n). An infinite end of a range becomes one two units from the other end."""
+    low, high = np.array([(-1.0, 1.0)] * n if ranges is None else ranges, dtype=float).reshape(n, 2).T
+    low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2, -1.0))
+    high = np.where(np.isfinite(high), high, low + 2)
+    return np.random.default_rng(seed).uniform(low, high, (points, n))
+
+
+def _named(traced: Traced, point: np.ndarray) -> str:
+    return ", ".join(f"{name} = {value:.9g}" for name, value in zip(traced.names, point, strict=True)) or "no arguments"
+
+
+def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample: np.ndarray, call: _Call) -> None:
+    """Plain floats against the expression; an entry that is NaN or infinite at every point is an error too."""
+    def floats(point: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            entries = run(list(point))
+        if entries.shape != traced.shape:
+            raise call.error(f"returned shape {traced.shape} with symbols but {entries.shape} with floats at "
+                             f"{_named(traced, point)}; the shape must not depend on values or types")
+        if any(map(_is_symbolic, entries.ravel())):
+            raise call.error("returned a symbol of an earlier call; it must not keep values between calls")
+        return entries.astype(float)
+
     finite = np.zeros(traced.shape, dtype=bool)
-    for point in x:
-        at = ", ".join(f"{name} = {value:.6g}" for name, value in zip(traced.names, point, strict=True)) or "no arguments"
-        symbolic = traced(*point)
-        plain = _floats(run, point, call, traced, at)
-        # Rounding differs a little (powers, log10), and cancellation magnifies it; hidden state and branches differ grossly.
-        scale = max(1e-3, np.abs(np.where(np.isfinite(plain), plain, 0.0)).max(initial=0.0))
+    for point in sample:
+        symbolic, plain = traced(*point), floats(point)
+        # Powers and log10 round differently, cancellation magnifies that; hidden state and branches differ grossly.
+        scale = max(1e-3, np.abs(plain[np.isfinite(plain)]).max(initial=0.0))
         if not np.allclose(symbolic, plain, rtol=1e-7, atol=1e-9 * scale, equal_nan=True):
-            again = _floats(run, point, call, traced, at)
-            cause = "it gives another value each time it is called" if not np.array_equal(plain, again, equal_nan=True) else \
-                "does it keep values between calls, use random numbers, or branch on the type of its arguments?"
-            raise TraceError(f"{call.what}: {call.function} gives {plain.tolist()} with floats but {symbolic.tolist()} with symbols at {at}; "
-                             f"{cause}")
+            steady = np.array_equal(plain, floats(point), equal_nan=True)
+            cause = "does it keep values between calls, or branch on the type of its arguments?" if steady else \
+                "it gives another value each time: it must not use random numbers or keep values between calls"
+            raise call.error(f"gives {plain.tolist()} with floats but {symbolic.tolist()} with symbols at "
+                             f"{_named(traced, point)}; {cause}")
         finite |= np.isfinite(plain)
-    if points and not finite.all():
-        where_ = f"entry {list(np.argwhere(~finite)[0])} of its result" if traced.shape else "its result"
-        raise TraceError(f"{call.what}: {call.function}: {where_} is NaN or infinite at all {points} points tried, the last at {at}; "
-                         f"expected finite values for arguments between {low.tolist()} and {high.tolist()}")
+    if len(sample) and not finite.all():
+        entry = f"in entry {np.argwhere(~finite)[0].tolist()} of its result " if traced.shape else ""
+        raise call.error(f"is NaN or infinite {entry}at all {len(sample)} points tried, such as "
+                         f"{_named(traced, sample[0])}; expected finite values")
 
 
-def _floats(run: Callable[..., np.ndarray], point: np.ndarray, call: _Call, traced: Traced, at: str) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        plain = run(list(point))
-    if plain.shape != traced.shape:
-        raise TraceError(f"{call.what}: {call.function} returned shape {plain.shape} with floats at {at} but {traced.shape} with symbols")
-    if any(isinstance(entry, (Symbol, ca.SX)) for entry in plain.ravel()):
-        raise TraceError(f"{call.what}: {call.function} returned a symbol of an earlier call; a function must not keep values between calls")
-    return plain.astype(float)
+def _check_derivatives(traced: Traced, sample: np.ndarray, call: _Call) -> None:
+    """A finite value with a NaN first or second derivative comes from the side of a `where` that is not taken."""
+    x = ca.SX.sym("x", len(traced.names))
+    y = traced.function(*ca.vertsplit(x))
+    J = ca.jacobian(y, x)
+    # Forward, reverse and second derivatives pass NaN on differently: all are used later.
+    derivatives = ca.Function("derivatives", [x], [J, ca.jtimes(y, x, ca.SX.ones(y.shape), True), ca.jacobian(J, x)])
+    for point in sample:
+        if np.isfinite(traced(*point)).all() and not all(np.isfinite(np.array(d)).all() for d in derivatives(point)):
+            raise call.error(f"has a value but no derivative at {_named(traced, point)}: both sides of np.where are "
+                             "evaluated. Guard the side not taken: where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)")
