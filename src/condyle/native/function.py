@@ -1,0 +1,317 @@
+"""Compiled functions of vectors, for one state or a million.
+
+The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same kernel for W
+lanes. Either may come from the cache on disk, and then the expressions are not even built. With CONDYLE_EVALUATOR=casadi
+nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and as a second opinion.
+"""
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, NativeError, ShapeError
+from condyle.native import cache, fastcall, jit, threads
+from condyle.native.emit import Module
+from condyle.native.gufunc import Loop, add_loop
+
+VARIABLE = "CONDYLE_EVALUATOR"
+SIMD_FROM = 16                                              # states from which lanes pay; the same on every machine
+THREAD_WORK = 1_000_000                                     # operations that are worth a thread, about 0.1 ms
+
+_compiling = threading.RLock()
+if hasattr(os, "register_at_fork"):                         # no fork in the middle of a compilation
+    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What it took to make the machine code of a function so far.
+
+    Args:
+        build: seconds building expressions.
+        emit: seconds writing LLVM IR.
+        compile: seconds in LLVM.
+        load: seconds reading from the cache and linking.
+        kernels: lanes of each kernel made, in order.
+        from_cache: whether each came from the cache.
+        operations: scalar operations for one state.
+    """
+
+    build: float = 0.0
+    emit: float = 0.0
+    compile: float = 0.0
+    load: float = 0.0
+    kernels: tuple[int, ...] = ()
+    from_cache: tuple[bool, ...] = ()
+    operations: int = 0
+
+    @property
+    def cached(self) -> bool:
+        """True if there is machine code and all of it came from the cache."""
+        return bool(self.kernels) and all(self.from_cache)
+
+    @property
+    def seconds(self) -> float:
+        return self.build + self.emit + self.compile + self.load
+
+
+class NativeFunction:
+    """A compiled function of vectors, one state or a million.
+
+    Nothing is built until the first call, and nothing at all if the cache knows the key.
+
+    Args:
+        name: for messages.
+        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below.
+        key: text that identifies what `build` would make.
+        inputs, outputs: names and sizes of the arguments and results.
+        contract: allow fused multiply-add.
+    """
+
+    def __init__(self, name: str, build: Callable[[], ca.Function], *, key: str, inputs: Sequence[tuple[str, int]],
+                 outputs: Sequence[tuple[str, int]], contract: bool = True) -> None:
+        self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract)
+
+    def __repr__(self) -> str:
+        ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
+        return f"NativeFunction({self.name}: {ins} -> {outs})"
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        """One array for each output, a tuple if there are several; shape (..., size), as the arrays (..., size) broadcast.
+
+        Args:
+            arrays: one for each input, in order.
+            out: array, or tuple of arrays, to write into; may share memory with the inputs.
+            threads: at most so many; default CONDYLE_THREADS, else the cores, and fewer where the batch is small.
+        """
+        return self._evaluator(*arrays, out=out, threads=threads)
+
+    def fast(self, *arrays: Any) -> Any:
+        """The same for positional arrays only, with the least overhead.
+
+        Ask for this attribute at every call: once the scalar kernel is compiled, a native builtin takes the place of
+        this method. It takes float64 vectors straight to the kernel and hands everything else to `__call__`.
+        """
+        result = self._evaluator(*arrays)
+        builtin = self._evaluator.builtin()
+        if builtin is not None:
+            self.__dict__["fast"] = builtin
+        return result
+
+    @property
+    def report(self) -> Report:
+        """Times of building and compiling so far."""
+        return self._evaluator.report
+
+
+class _Evaluator:
+    """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code alive."""
+
+    def __init__(self, name: str, build: Callable[[], ca.Function], key: str, inputs: tuple[tuple[str, int], ...],
+                 outputs: tuple[tuple[str, int], ...], contract: bool) -> None:
+        self.name, self._key, self._contract = name, key, contract
+        self._inputs, self._outputs = inputs, outputs
+        self._build = build
+        self._function: ca.Function | None = None
+        self._loops: dict[int, Loop] = {}
+        self._mapped: tuple[int, ca.Function] | None = None
+        self._casadi: bool | None = None
+        self.report = Report()
+
+    # -- calling
+
+    def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        rows, batch = self._arguments(arrays)
+        states = math.prod(batch)
+        results = [np.empty((*batch, size)) for _, size in self._outputs]
+        targets = None if out is None else self._targets(out, batch)
+        if targets is not None:
+            results = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
+        if states:
+            self._run([_flat(a, batch, states) for a in rows], [r.reshape(states, r.shape[-1]) for r in results],
+                      states, threads)
+        if targets is not None:
+            for target, result in zip(targets, results):
+                if target is not result:
+                    np.copyto(target, result, casting="same_kind")
+            results = targets
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _arguments(self, arrays: tuple[Any, ...]) -> tuple[list[np.ndarray], tuple[int, ...]]:
+        """float64 arrays of the right last dimension, and the shape that they broadcast to without it."""
+        if len(arrays) != len(self._inputs):
+            names = ", ".join(name for name, _ in self._inputs)
+            raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
+        rows = [self._real(name, size, x) for (name, size), x in zip(self._inputs, arrays)]
+        try:
+            batch = np.broadcast_shapes(*(a.shape[:-1] for a in rows))
+        except ValueError:
+            shapes = ", ".join(f"{name} {a.shape}" for (name, _), a in zip(self._inputs, rows))
+            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {shapes}") from None
+        return rows, batch
+
+    def _real(self, name: str, size: int, x: Any) -> np.ndarray:
+        try:
+            a = np.asarray(x)
+        except ValueError:
+            raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got rows of different lengths") from None
+        if a.dtype.kind not in "fiub":
+            raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__} of {a.dtype}")
+        if a.ndim == 0 or a.shape[-1] != size:
+            raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got {a.shape}")
+        return np.require(a, np.float64, "A")
+
+    def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
+        targets = list(out) if isinstance(out, tuple) else [out]
+        if len(targets) != len(self._outputs):
+            raise ShapeError(f"{self.name}: out: expected {len(self._outputs)} arrays, got {len(targets)}")
+        for (name, size), target in zip(self._outputs, targets):
+            shape = (*batch, size)
+            if not isinstance(target, np.ndarray):
+                raise ShapeError(f"{self.name}: out {name}: expected an array, got {type(target).__name__}")
+            if target.shape != shape:
+                raise ShapeError(f"{self.name}: out {name}: expected {shape}, got {target.shape}")
+            if not target.flags.writeable:
+                raise ShapeError(f"{self.name}: out {name}: the array is read-only")
+            if target.dtype.kind != "f":
+                raise ShapeError(f"{self.name}: out {name}: expected floating-point numbers, got {target.dtype}")
+        return targets
+
+    def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None) -> None:
+        """Fill results (states, size) from rows (states, size)."""
+        count = threads.thread_count(asked)
+        if self._use_casadi():
+            return self._run_casadi(rows, results, states)
+        W = 1 if states < SIMD_FROM else jit.lane_width()
+        loop = self._loops.get(W) or self._compile(W)
+        if asked is None:
+            count = min(count, 1 + states * self.report.operations // THREAD_WORK)
+        blocks = -(-states // W)
+        count = min(count, blocks)
+        cuts = [blocks * k // count * W for k in range(count)] + [states]
+        threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in zip(cuts, cuts[1:])])
+
+    # -- making machine code
+
+    def builtin(self) -> Callable[..., Any] | None:
+        """The builtin over the scalar kernel, if that exists."""
+        if 1 not in self._loops or not fastcall.works():
+            return None
+        return fastcall.make_builtin(self._loops[1].library, "call", self.name, self)
+
+    def _compile(self, W: int) -> Loop:
+        with _compiling:
+            if W in self._loops:                            # another thread was quicker
+                return self._loops[W]
+            ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
+            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract}\n{self._key}"
+            start = time.perf_counter()
+            found = cache.fetch(key)
+            if found is None:
+                code, facts = self._machine_code(W, ins, outs)
+                cache.store(key, code, facts)
+                start = time.perf_counter()
+            else:
+                code, facts = found
+            loop = Loop(jit.Library(code), "loop", self.name, ins, outs)
+            old = self.report
+            self.report = replace(old, load=old.load + time.perf_counter() - start, kernels=(*old.kernels, W),
+                                  from_cache=(*old.from_cache, found is not None), operations=facts["operations"])
+            self._loops[W] = loop
+            if len(self._loops) == 2:
+                self._function = None
+            return loop
+
+    def _machine_code(self, W: int, ins: list[int], outs: list[int]) -> tuple[bytes, dict[str, Any]]:
+        f = self._expressions()
+        start = time.perf_counter()
+        module = Module(W, self._contract)
+        work = module.add_kernel(f, "kernel")
+        add_loop(module, "loop", "kernel", ins, outs, work)
+        if W == 1:
+            fastcall.add_call(module, "call", "kernel", ins, outs, work)
+        text = module.text()
+        emitted = time.perf_counter()
+        code = jit.compile_ir(text)
+        old = self.report
+        self.report = replace(old, emit=old.emit + emitted - start,
+                              compile=old.compile + time.perf_counter() - emitted)
+        return code, {"operations": f.n_instructions()}
+
+    def _expressions(self) -> ca.Function:
+        """What `build` makes, checked, dense and expanded to scalars."""
+        if self._function is not None:
+            return self._function
+        start = time.perf_counter()
+        f = self._build()
+        if not isinstance(f, ca.Function):
+            raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function")
+        for word, args, shapes in (("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
+                                   ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())])):
+            if len(args) != len(shapes):
+                raise NativeError(f"{self.name}: build() made {len(shapes)} {word}s, expected {len(args)}: {args}")
+            for (name, size), shape in zip(args, shapes):
+                if shape != (size, 1) and not (size == 0 and 0 in shape):
+                    raise NativeError(f"{self.name}: build() made {word} {name} of shape {shape}, expected {(size, 1)}")
+        if not f.is_a("SXFunction"):
+            f = f.expand()
+        arguments = [ca.SX.sym(f"i{k}", f.size_in(k)) for k in range(f.n_in())]
+        if not all(f.sparsity_in(k).is_dense() for k in range(f.n_in())) or \
+           not all(f.sparsity_out(k).is_dense() for k in range(f.n_out())):
+            f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
+        self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
+        self._function = f
+        return f
+
+    # -- CasADi's evaluator
+
+    def _use_casadi(self) -> bool:
+        if self._casadi is None:
+            value = os.environ.get(VARIABLE, "native") or "native"
+            if value not in ("native", "casadi"):
+                raise DescriptionError(f"{VARIABLE}={value}: expected native or casadi")
+            self._casadi = value == "casadi"
+        return self._casadi
+
+    def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:
+        with _compiling:
+            if self._mapped is None or self._mapped[0] != states:
+                self._mapped = states, self._expressions().map(states)
+            values = self._mapped[1].call([ca.DM(a.T) if a.size else ca.DM(0, states) for a in rows])
+        for result, value in zip(results, values):
+            if result.size:
+                result[...] = value.full().T
+
+
+class _Piece:
+    """A loop over some of the states, to be run in a thread."""
+
+    def __init__(self, loop: Loop, rows: list[np.ndarray], results: list[np.ndarray], part: slice) -> None:
+        self.loop, self.rows, self.results, self.part = loop, rows, results, part
+
+    def __call__(self) -> None:
+        self.loop([a[self.part] for a in self.rows], [r[self.part] for r in self.results])
+
+
+def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
+    """(..., size) broadcast to (states, size), without a copy where one state serves all."""
+    size = a.shape[-1]
+    if a.size == size:
+        return np.broadcast_to(a.reshape(1, size), (states, size))
+    return np.broadcast_to(a, (*batch, size)).reshape(states, size)
+
+
+def _usable(target: np.ndarray, rows: list[np.ndarray]) -> bool:
+    """True if native code may write straight into the array."""
+    flags = target.flags
+    return target.dtype == np.float64 and target.dtype.isnative and flags.c_contiguous and flags.aligned and \
+        not any(np.may_share_memory(target, a) for a in rows)

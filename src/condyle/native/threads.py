@@ -1,0 +1,82 @@
+"""Threads that share large batches. Made when first needed, never carried across a fork."""
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from condyle.errors import DescriptionError
+
+VARIABLE = "CONDYLE_THREADS"
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_pool_size = 0
+_forked = False
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def thread_count(asked: int | None = None) -> int:
+    """How many threads a batch may use: what was asked, else CONDYLE_THREADS, else the cores.
+
+    A forked process uses one whatever is asked, and a worker of multiprocessing one unless its call asks for more: its
+    siblings keep the other cores busy.
+    """
+    if asked is not None:
+        if isinstance(asked, bool) or not hasattr(asked, "__index__") or asked.__index__() < 1:
+            raise DescriptionError(f"threads: expected a whole number from 1 on, or None, got {asked!r}")
+        return 1 if _forked else asked.__index__()
+    text = os.environ.get(VARIABLE, "").strip()
+    if text and not (text.isdecimal() and int(text) >= 1):
+        raise DescriptionError(f"{VARIABLE}={text}: expected a whole number from 1 on; unset it to use every core")
+    if _forked or _is_worker():
+        return 1
+    return int(text) if text else cores()
+
+
+def _is_worker() -> bool:
+    multiprocessing = sys.modules.get("multiprocessing")
+    return multiprocessing is not None and multiprocessing.parent_process() is not None
+
+
+def run(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run all tasks at once, the first in this thread. Returns, or raises the first error, when all have ended."""
+    if len(tasks) == 1:
+        return tasks[0]()
+    futures = [_workers(len(tasks) - 1).submit(task) for task in tasks[1:]]
+    try:
+        tasks[0]()
+    finally:
+        errors = [future.exception() for future in futures]
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def _workers(size: int) -> ThreadPoolExecutor:
+    global _pool, _pool_size
+    with _lock:
+        if _pool is None or _pool_size < size:
+            if _pool is not None:
+                _pool.shutdown(wait=False)
+            _pool_size = max(size, cores() - 1)
+            _pool = ThreadPoolExecutor(_pool_size, thread_name_prefix="condyle")
+        return _pool
+
+
+def _after_fork() -> None:
+    """The parent's threads do not exist here."""
+    global _lock, _pool, _pool_size, _forked
+    _lock, _pool, _pool_size, _forked = threading.Lock(), None, 0, True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
