@@ -46,7 +46,7 @@ def rotation_from_quaternion(q: Value) -> Value:
 def quaternion_from_rotation(R: Value) -> Value:
     """The unit quaternion of a rotation with w >= 0, or w = 0 and its largest component positive.
 
-    All entries of 4 q q' are sums of entries of R. The row with the largest diagonal entry, never below 1, is a multiple
+    All entries of 4 q q' are sums of entries of R. Its row with the largest diagonal entry, at least 1, is a multiple
     of q without cancellation (Shepperd 1978). If R is not quite a rotation, q is still a unit quaternion.
 
     Args:
