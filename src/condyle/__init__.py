@@ -1,1 +1,28 @@
-"""Condyle: dynamics of living things."""
+"""Condyle: dynamics of living things. Describe a System, ask for accelerations: your joints run as machine code.
+
+    import condyle as cd
+    system = cd.System()
+    system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, .2, 0), mass=7, inertia=(.1, .02, .1))
+    udot = system.forward_dynamics(*system.defaults())
+"""
+from condyle.errors import (
+    CondyleError,
+    DescriptionError,
+    FrozenError,
+    NativeError,
+    ShapeError,
+    TraceError,
+    UnknownNameError,
+)
+from condyle.functions import Spline
+from condyle.mobilizers import Free, FunctionBased, Mobilizer, Pin, Slider, Weld
+from condyle.spatial import Transform
+from condyle.state import Stage, State
+from condyle.system import System
+from condyle.trace import where
+from condyle.tree.body import Body, Coordinate
+
+__version__ = "0.1.0"
+__all__ = ["Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Mobilizer",
+           "NativeError", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError", "Transform",
+           "UnknownNameError", "Weld", "where"]

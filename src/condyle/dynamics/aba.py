@@ -75,4 +75,4 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
             udot[k] = eps - inner(U_D, a)                                                    # (5)
             a = add_scaled(a, kin.H[k], udot[k])
         A[B] = a if at_rest else add(a, kin.c[B])                                            # (1)
-    return ca.vertcat(*(udot[k] for k in range(tree.nu)))
+    return ca.vertcat(ca.SX(0, 1), *(udot[k] for k in range(tree.nu)))

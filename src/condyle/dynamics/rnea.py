@@ -37,4 +37,4 @@ def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX, gravity: ca.SX) -
 def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX, gravity: ca.SX) -> ca.SX:
     """tau, shape (nu,): what must be added to the forces that act for udot to happen."""
     F = mobilizer_forces(tree, kin, udot, gravity)
-    return ca.vertcat(*(inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)))      # (3)
+    return ca.vertcat(ca.SX(0, 1), *(inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)))      # (3)

@@ -20,6 +20,13 @@ class Tree:
         self.nq = self.nu = 0
         self._index: dict[str, int] = {"ground": -1}
 
+    def copy(self) -> Tree:
+        """The same bodies in a tree that can grow on its own."""
+        other = Tree()
+        other.ground, other.bodies, other._index = self.ground, list(self.bodies), dict(self._index)
+        other.nq, other.nu = self.nq, self.nu
+        return other
+
     @property
     def coordinates(self) -> tuple[str, ...]:
         return tuple(c.name for body in self.bodies for c in body.coordinates)

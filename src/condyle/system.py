@@ -1,0 +1,342 @@
+"""The public face: System and its operators."""
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from condyle.dynamics.operators import OPERATORS, Subject
+from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNameError
+from condyle.mobilizers import Mobilizer
+from condyle.native.function import NativeFunction
+from condyle.spatial import Transform
+from condyle.state import State
+from condyle.tree.body import Body, Coordinate
+from condyle.tree.check import check_inertia
+from condyle.tree.tree import Tree
+
+
+class Options(TypedDict, total=False):
+    """The keyword tail of every operator.
+
+    t: time [s], one number or one a state.   z, inputs, parameters: none exist in this version.
+    locked: names of speeds that keep their value, or a 0/1 array (..., nu); matters to forward_dynamics and
+    solve_mass_matrix.   disabled: names of forces that do not act.   out: where to write, as in NumPy.
+    threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
+    """
+
+    t: Any
+    z: Any
+    inputs: Any
+    parameters: Any
+    locked: Any
+    disabled: Any
+    out: Any
+    threads: int | None
+
+
+_OPTIONS = tuple(Options.__annotations__)
+
+
+class System:
+    """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
+
+    The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
+
+    Args:
+        gravity: acceleration of free fall in ground [m/s^2], shape (3,).
+    """
+
+    def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
+        try:
+            g = np.array(gravity, dtype=float)
+        except (TypeError, ValueError):
+            g = np.empty(0)
+        if g.shape != (3,) or not np.isfinite(g).all():
+            raise DescriptionError(f"gravity must be three finite numbers [m/s^2], got {gravity!r}")
+        self.gravity: tuple[float, float, float] = (float(g[0]), float(g[1]), float(g[2]))
+        self._tree = Tree()
+        self._thaw()
+
+    def _thaw(self) -> None:
+        self._frozen: str | None = None
+        self._functions: dict[Any, NativeFunction] = {}
+        self.evaluations: Counter[str] = Counter()
+
+    # ---- describing -------------------------------------------------------------------------------------------------
+
+    def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None, X_PF: Any = None,
+                 X_BM: Any = None, mass: float = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0),
+                 coordinates: Iterable[str | Coordinate] | str | None = None) -> Body:
+        """Add a body and the mobilizer that joins it to its parent.
+
+        Args:
+            name: unique among bodies.
+            parent: a body of this system, or its name.
+            mobilizer: what the body may do, such as `cd.Pin()`.
+            X_PF: frame F on the parent; X_BM: frame M on the body. A Transform, a 3-vector (translation) or None.
+            mass: [kg].   com: mass centre in the body's frame [m], shape (3,).
+            inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
+            coordinates: names or `cd.Coordinate`s, one a coordinate. By default the body's name, with a suffix where there
+                are several; names given with the mobilizer are kept where they are free.
+        """
+        if self._frozen:
+            raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add bodies before, or to system.copy()")
+        if mobilizer is None:
+            raise DescriptionError(f"body {name!r}: which mobilizer? For example mobilizer=cd.Pin(), or cd.Weld() for none")
+        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates)
+
+    @property
+    def ground(self) -> Body:
+        return self._tree.ground
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return tuple(self._tree.bodies)
+
+    @property
+    def nq(self) -> int:
+        return self._tree.nq
+
+    @property
+    def nu(self) -> int:
+        return self._tree.nu
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self._tree.coordinates
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return self._tree.speeds
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        return ("gravity",)
+
+    def body(self, which: Body | str) -> Body:
+        """A body from its name."""
+        return self._tree.body(which)
+
+    def defaults(self) -> tuple[np.ndarray, np.ndarray]:
+        """Default q (nq,) and u (nu,)."""
+        return self._tree.defaults(), np.zeros(self.nu)
+
+    def describe(self) -> str:
+        """A table of the bodies, for reading."""
+        rows = [("body", "parent", "mobilizer", "mass [kg]", "coordinates")]
+        for b in self._tree.bodies:
+            names = ", ".join(f"{c.name} [{unit}]" for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True))
+            rows.append((b.name, b.parent.name, repr(b.mobilizer), f"{b.mass:g}", names or "-"))
+        width = [max(len(r[i]) for r in rows) for i in range(5)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
+        return "\n".join([repr(self), f"gravity {self.gravity} m/s^2", *lines])
+
+    def __repr__(self) -> str:
+        return f"System({len(self._tree.bodies)} bodies, nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
+
+    def copy(self) -> System:
+        """The same description, free to change."""
+        other = System(self.gravity)
+        other._tree = self._tree.copy()
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._freeze("pickling")
+        return {"gravity": self.gravity, "tree": self._tree, "frozen": self._frozen}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.gravity, self._tree = state["gravity"], state["tree"]
+        self._thaw()
+        self._freeze("unpickling")
+
+    def _freeze(self, why: str) -> None:
+        """From here on nothing changes: check what only the whole can show, and lay out the tail."""
+        if self._frozen:
+            return
+        check_inertia(self._tree)
+        self._frozen = f"{why} at {_user_line()}"
+        self._subject = Subject(self._tree, self.gravity)
+        self.no_tau = np.zeros(self.nu)
+        self._no_tail = np.zeros(self._subject.tail_size)
+        self._no_tail[1:1 + len(self.forces)] = 1.0
+        self.no_tau.flags.writeable = self._no_tail.flags.writeable = False
+        bodies = [f"{b.parent.index} {b.mobilizer.description()} {b.X_PF.matrix.tolist()} {b.X_BM.matrix.tolist()} "
+                  f"{b.mass_properties.matrix().tolist()}" for b in self._tree.bodies]
+        self._key = "\n".join([repr(self.gravity), *bodies])
+
+    # ---- states -----------------------------------------------------------------------------------------------------
+
+    def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, locked: Iterable[str] = (),
+              disabled: Iterable[str] = ()) -> State:
+        """A State: t [s], q and u as arrays or as mappings from names to values (the rest keep their defaults)."""
+        self._freeze("state()")
+        return State.of(self, t, q, u, locked, disabled)
+
+    def check_coordinates(self, q: np.ndarray) -> None:
+        """Refuse a quaternion without direction."""
+        for b in self._tree.bodies:
+            if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz") and not np.any(q[b.q][:4]):
+                raise ShapeError(f"q: the quaternion of body {b.name!r} is zero; (1, 0, 0, 0) is no rotation")
+
+    def speed_names(self, names: Iterable[str]) -> frozenset[str]:
+        return _known("speed", names, self.speeds)
+
+    def force_names(self, names: Iterable[str]) -> frozenset[str]:
+        return _known("force", names, self.forces)
+
+    def tail(self, **options: Any) -> np.ndarray:
+        """The tail vector of condyle.dynamics.operators, shape (..., n), from the keyword options."""
+        for name in ("z", "inputs", "parameters"):
+            value = options.get(name)
+            if value is not None and np.size(value):
+                raise ShapeError(f"{name}: this system has none, got {value!r}")
+        t, locked, disabled = options.get("t", 0.0), options.get("locked"), options.get("disabled")
+        if np.isscalar(t) and t == 0 and not np.any(locked) and not disabled:
+            return self._no_tail
+        t = np.asarray(t, dtype=float)
+        lock = self._lock(locked)
+        tail = np.zeros(np.broadcast_shapes(t.shape, lock.shape[:-1]) + (len(self._no_tail),))
+        tail[..., 0] = t
+        off = self.force_names(disabled or ())
+        tail[..., 1:1 + len(self.forces)] = [0.0 if name in off else 1.0 for name in self.forces]
+        tail[..., 1 + len(self.forces):] = lock
+        return tail
+
+    def _lock(self, locked: Any) -> np.ndarray:
+        """0, or infinity where a speed is locked, shape (..., nu)."""
+        if locked is None:
+            return np.zeros(self.nu)
+        if isinstance(locked, np.ndarray) and locked.dtype != object and locked.dtype.kind in "bif":
+            if locked.shape[-1:] != (self.nu,) or not np.isin(locked, (0, 1)).all():
+                raise ShapeError(f"locked: expected names of speeds, or 0/1 of shape (..., {self.nu}), got {locked!r}")
+            return np.where(locked != 0, np.inf, 0.0)
+        names = self.speed_names(locked)
+        return np.array([np.inf if name in names else 0.0 for name in self.speeds])
+
+    # ---- operators --------------------------------------------------------------------------------------------------
+
+    def function(self, name: str, which: str | None = None) -> NativeFunction:
+        """The native function of an operator (condyle.dynamics.operators), made when first asked for."""
+        key = (name, which)
+        if key not in self._functions:
+            self._freeze(f"{name}()")
+            operator, subject = OPERATORS[name], self._subject
+            static = {} if which is None else {"body": self.body(which).index}
+            self._functions[key] = NativeFunction(
+                name, lambda: operator.build(subject, name, **static), key=f"{name} {static}\n{self._key}",
+                inputs=operator.inputs(subject), outputs=operator.outputs(subject))
+        return self._functions[key]
+
+    def _run(self, name: str, arguments: tuple[Any, ...], options: Options, which: str | None = None) -> Any:
+        try:
+            function = self._functions[name, which]
+        except KeyError:
+            function = self.function(name, which)
+        if not options:
+            return function.fast(*arguments, self._no_tail)
+        for option in options:
+            if option not in _OPTIONS:
+                raise UnknownNameError(f"option of {name}()", option, _OPTIONS)
+        out, threads = options.get("out"), options.get("threads")
+        return function(*arguments, self.tail(**options), out=out, threads=threads)
+
+    def qdot(self, q: Any, u: Any, **options: Unpack[Options]) -> np.ndarray:
+        """Rates of the coordinates N(q) u, shape (..., nq)."""
+        return self._run("qdot", (q, u), options)
+
+    def forward_dynamics(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> np.ndarray:
+        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N].
+
+        The articulated-body algorithm. For options see `condyle.system.Options`.
+        """
+        return self._run("forward_dynamics", (q, u, self._tau(tau)), options)
+
+    def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> np.ndarray:
+        """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen."""
+        return self._run("inverse_dynamics", (q, u, udot), options)
+
+    def mass_matrix(self, q: Any, **options: Unpack[Options]) -> np.ndarray:
+        """M(q), shape (..., nu, nu), symmetric positive definite."""
+        return self._matrix("mass_matrix", (q,), (self.nu, self.nu), options)
+
+    def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> np.ndarray:
+        """M(q)^-1 f, shape (..., nu), in O(n). Locked speeds answer zero."""
+        return self._run("solve_mass_matrix", (q, f), options)
+
+    def body_pose(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Transform:
+        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground."""
+        which = self.body(body)
+        X = self._run("poses", (q,), options)
+        if which.is_ground:
+            return Transform.unchecked(np.broadcast_to(np.eye(3), X.shape[:-1] + (3, 3)), np.zeros(X.shape[:-1] + (3,)))
+        X = X[..., 12 * which.index:12 * which.index + 12]
+        return Transform.unchecked(X[..., :9].reshape(X.shape[:-1] + (3, 3)), X[..., 9:])
+
+    def body_velocity(self, q: Any, u: Any, body: Body | str, **options: Unpack[Options]) -> np.ndarray:
+        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin, in ground [rad/s, m/s]."""
+        return self._part("velocities", (q, u), body, options)
+
+    def station_jacobian(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> np.ndarray:
+        """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's frame [m]."""
+        which = self.body(body)
+        if which.is_ground:
+            return np.zeros(np.shape(q)[:-1] + (3, self.nu))
+        return self._matrix("station_jacobian", (q, station), (3, self.nu), options, which.name)
+
+    def energy(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[np.ndarray, np.ndarray]:
+        """Kinetic and potential energy [J], each of shape (...); potential is zero at ground's origin."""
+        kinetic, potential = self._run("energy", (q, u), options)
+        return kinetic[..., 0][()], potential[..., 0][()]
+
+    def reactions(self, q: Any, u: Any, udot: Any, body: Body | str, **options: Unpack[Options]) -> np.ndarray:
+        """F, shape (..., 6): moment [N m] and force [N] of the body's mobilizer on it, at M's origin, in ground.
+
+        Includes tau: H' F = tau.
+        """
+        return self._part("reactions", (q, u, udot), body, options)
+
+    def _tau(self, tau: Any) -> Any:
+        if tau is not None:
+            return tau
+        self._freeze("forward_dynamics()")
+        return self.no_tau
+
+    def _part(self, name: str, arguments: tuple[Any, ...], body: Body | str, options: Options) -> np.ndarray:
+        which = self.body(body)
+        result = self._run(name, arguments, options)
+        if which.is_ground:
+            return np.zeros(result.shape[:-1] + (6,))
+        return result[..., 6 * which.index:6 * which.index + 6]
+
+    def _matrix(self, name: str, arguments: tuple[Any, ...], shape: tuple[int, int], options: Options,
+                which: str | None = None) -> np.ndarray:
+        out = options.get("out")
+        if out is not None:
+            options = Options(**{**options, "out": out.reshape(out.shape[:-2] + (shape[0] * shape[1],))})
+            self._run(name, arguments, options, which)
+            return out
+        flat = self._run(name, arguments, options, which)
+        return flat.reshape(flat.shape[:-1] + shape)
+
+
+def _known(kind: str, names: Iterable[str], known: tuple[str, ...]) -> frozenset[str]:
+    names = (names,) if isinstance(names, str) else tuple(names)
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    return frozenset(names)
+
+
+def _user_line() -> str:
+    """File and line of the nearest caller outside this package."""
+    here = str(Path(__file__).parent)
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        frame = frame.f_back  # type: ignore[assignment]
+    return "an unknown line" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"

@@ -1,0 +1,70 @@
+"""Is there inertia behind every mobility? A massless tip has no acceleration: found when a system is first used.
+
+The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at the default
+and at random coordinates. A pivot that is zero against its value before elimination cannot be divided by.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.mobilizers import motion_function
+from condyle.spatial import Transform
+from condyle.spatial import skew
+from condyle.tree.layout import layout
+from condyle.tree.tree import Tree
+
+SMALLEST_PIVOT = 1e-12
+"""Relative to |h|^2 and the largest inertia that the mobility could move: below it only rounding is left."""
+
+
+def check_inertia(tree: Tree, seed: int = 0) -> None:
+    """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs nothing when every body has a full
+    rotational inertia and mass of its own, as then no pivot can vanish."""
+    if all(_full(b.mass_properties.inertia, b.mass) or b.mobilizer.nu == 0 for b in tree.bodies):
+        return
+    rng = np.random.default_rng(seed)
+    worst: dict[int, float] = {}
+    for q in [tree.defaults(), *(_random_q(tree, rng) for _ in range(2))]:
+        for B, ratio in _pivots(tree, q).items():
+            worst[B] = max(ratio, worst.get(B, 0.0))
+    for B in sorted(worst):
+        if worst[B] < SMALLEST_PIVOT:
+            body = tree.bodies[B]
+            raise DescriptionError(
+                f"body {body.name!r}: its {type(body.mobilizer).__name__} moves no inertia (mass {body.mass:g} kg and what it "
+                "carries), so that its acceleration has no answer; give the body or its children mass and inertia, "
+                "or weld it: cd.Weld()")
+
+
+def _full(inertia: np.ndarray, mass: float) -> bool:
+    moments = np.linalg.eigvalsh(inertia)
+    return mass > 0 and moments[0] > 1e-9 * max(moments[-1], 1e-300)
+
+
+def _random_q(tree: Tree, rng: np.random.Generator) -> np.ndarray:
+    return np.concatenate([np.zeros(0), *(b.mobilizer.random_q(rng) for b in tree.bodies)])
+
+
+def _pivots(tree: Tree, q: np.ndarray) -> dict[int, float]:
+    """Smallest ratio of pivot to scale for each body."""
+    placed = layout(tree)
+    P = [p.mass_properties.matrix() for p in placed]
+    ratios: dict[int, float] = {}
+    for B in tree.tip_to_base:
+        body = tree.bodies[B]
+        R, p, H_w, H_v = (np.array(x.full()) for x in motion_function(body.mobilizer).call(
+            [0.0, q[body.q], np.zeros(body.mobilizer.nu)])[:4])
+        X_FM = Transform.unchecked(R, p[:, 0])
+        to_M = np.kron(np.eye(2), R.T)
+        for h in (to_M @ np.vstack([H_w, H_v])).T:
+            U = P[B] @ h
+            D = h @ U
+            scale = (h @ h) * np.abs(placed[B].mass_properties.matrix()).max() + np.abs(h) @ np.abs(P[B]) @ np.abs(h)
+            ratios[B] = min(ratios.get(B, np.inf), D / scale if scale > 0 else 0.0)
+            P[B] = P[B] - np.outer(U, U) / D if D > 0 else P[B]
+        if (parent := tree.parent(B)) is not None:
+            R_PM, p_PM = placed[B].X_PF @ X_FM
+            A = np.block([[R_PM.T, -R_PM.T @ skew(p_PM)], [np.zeros((3, 3)), R_PM.T]])
+            P[parent] = P[parent] + A.T @ P[B] @ A
+    return ratios
