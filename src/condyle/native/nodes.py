@@ -1,0 +1,212 @@
+"""The nodes of a program: SX kernels glued by control flow.
+
+SX cannot loop, pivot or search. All arithmetic stays in SX kernels; a program only says what runs when, on which named
+slices of one workspace. A program is a tree of nodes, a list or tuple being a sequence:
+
+    Kernel(f, ins, outs)                outs <- f(ins)
+    While(flag, body, limit, status)    repeat while the slice `flag` is nonzero, at most `limit` times
+    If(flag, body)                      run once if `flag` is nonzero (a NaN is not)
+    Scan(count, body, streams)          repeat `count` times; each stream moves on by its rows
+    Get(stream, index, dst, status)     dst <- stream[index]
+    Put(src, stream, index, status)     stream[index] <- src
+    Call(symbol, args)                  an outside C function, as a rule LAPACK's
+    Ruled(name, body, jvp, vjp)         body, and what stands for its derivatives
+
+The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose branch is
+not taken, is computed along and never stored. Each lane has its own status words; see `Status`.
+"""
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+import casadi as ca
+
+from condyle.errors import UnknownNameError
+
+
+class Status(enum.IntEnum):
+    """What a status slice says of a lane. The first code that is not OK stays; kernels may write codes from USER on."""
+
+    OK = 0
+    LIMIT = 1
+    NAN = 2
+    INDEX = 3
+    USER = 16
+
+    @property
+    def advice(self) -> str:
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    Status.OK: "every loop ended by itself",
+    Status.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise the limit",
+    Status.NAN: "the flag of a loop became NaN: look for a division by zero or a root of a negative number",
+    Status.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was written",
+    Status.USER: "a kernel of the program reported this",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class External:
+    """A kernel compiled elsewhere, for use by its symbol in any number of programs; made by `compile_kernel`."""
+
+    symbol: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    W: int
+    work: int
+    object: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """outs <- f(ins). Every input is read before any output is written, so that a slice may be both.
+
+    A function that appears in several Kernels is compiled once and called from each place.
+    """
+
+    f: ca.Function | External
+    ins: tuple[str, ...]
+    outs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class While:
+    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or still set after `limit` rounds, leaves with a status."""
+
+    flag: str
+    body: Node
+    limit: int | str | None = None                          # a number, or the name of a count
+    status: str = "status"
+
+
+@dataclass(frozen=True, eq=False)
+class If:
+    """Run body once where `flag` is nonzero; a NaN counts as zero."""
+
+    flag: str
+    body: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """Repeat `count` times. `streams` names those that move on after each round: names, or name -> rows per round."""
+
+    count: int | str
+    body: Node
+    streams: Mapping[str, int | str] | Sequence[str] = ()
+
+    @property
+    def steps(self) -> dict[str, int | str]:
+        return dict(self.streams) if isinstance(self.streams, Mapping) else dict.fromkeys(self.streams, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Get:
+    """dst <- row `index` (rounded down) of a stream. Beyond the ends or NaN: the nearest row or the first, and status."""
+
+    stream: str
+    index: str
+    dst: str
+    status: str = "status"
+
+
+@dataclass(frozen=True, eq=False)
+class Put:
+    """Row `index` of a stream <- src. Beyond the ends or NaN: nothing is written, and status."""
+
+    src: str
+    stream: str
+    index: str
+    status: str = "status"
+
+
+@dataclass(frozen=True)
+class Ints:
+    """An argument of Call: a slice passed as an array of C int and read back as numbers."""
+
+    slice: str
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """Call `symbol` with pointers to args: a slice's name (double *), Ints (int *), or constants int, float, bytes (char).
+
+    The symbol is one of LAPACK or BLAS as SciPy exports them, or is given to Program by `symbols`. With lanes the call runs
+    once for each active lane.
+    """
+
+    symbol: str
+    args: tuple[str | Ints | int | float | bytes, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Ruled:
+    """A body that is differentiated by a rule of its own; see `condyle.native.derivative`."""
+
+    name: str
+    body: Node
+    jvp: Callable[..., Node]
+    vjp: Callable[..., Node]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Memory of the caller: rows of `size` numbers per lane, shape (rows, size) or (rows, size, W).
+
+    A shared table, shape (rows, size), is the same for all lanes and can only be read, by Get.
+    """
+
+    size: int
+    shared: bool = False
+
+
+Node = Union[Kernel, While, If, Scan, Get, Put, Call, Ruled, Sequence[Any]]
+
+
+def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str], sizes: Mapping[str, int],
+           name: str = "") -> Kernel:
+    """Trace fn(*ins), column vectors of the slices' sizes, into a Kernel that writes its results to the slices `outs`."""
+    ins, outs = (tuple(n.split()) if isinstance(n, str) else tuple(n) for n in (ins, outs))
+    for n in (*ins, *outs):
+        if n not in sizes:
+            raise UnknownNameError("slice", n, sizes)
+    x = [ca.SX.sym(n, sizes[n]) for n in ins]
+    y = fn(*x)
+    y = list(y) if isinstance(y, (tuple, list)) else [y]
+    name = name or getattr(fn, "__name__", "kernel")
+    name = name if name.isidentifier() and not name.startswith("_") else "kernel"
+    return Kernel(ca.Function(name, x, [ca.densify(ca.vec(ca.SX(v))) for v in y], {"cse": True}), ins, outs)
+
+
+def describe(node: Node) -> str:
+    """One node in a few words, for messages."""
+    match node:
+        case Kernel(f=f):
+            return f"Kernel {f.symbol if isinstance(f, External) else f.name()!r}"
+        case While(flag=flag) | If(flag=flag):
+            return f"{type(node).__name__}({flag!r})"
+        case Scan(count=count):
+            return f"Scan({count!r})"
+        case Get(stream=stream) | Put(stream=stream):
+            return f"{type(node).__name__}({stream!r})"
+        case Call(symbol=symbol):
+            return f"Call({symbol!r})"
+        case Ruled(name=name):
+            return name
+    return "sequence" if isinstance(node, (list, tuple)) else repr(node)
+
+
+def walk(node: Node, path: tuple[Node, ...] = ()) -> Iterator[tuple[Node, tuple[Node, ...]]]:
+    """Every node that is not a sequence, with the nodes around it, outermost first; in order of execution."""
+    if isinstance(node, (list, tuple)):
+        for n in node:
+            yield from walk(n, path)
+        return
+    yield node, path
+    if isinstance(node, (While, If, Scan, Ruled)):
+        yield from walk(node.body, (*path, node))
