@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import trees
+from benchmarks.opensim_process import OpenSimProcess
 from benchmarks.timing import Case
 from benchmarks.trees import Array, Tree
 
@@ -157,37 +158,20 @@ class MuJoCo:
 
 
 class OpenSim:
-    """setQ, setU and realizeAcceleration, without tau: OpenSim would need an actuator a coordinate, which slows it."""
+    """setQ, setU and realizeAcceleration in a process of its own, which takes its turn and times itself.
+
+    Without tau: OpenSim would need an actuator a coordinate, which slows it.
+    """
 
     def __init__(self, tree: Tree) -> None:
-        import opensim as osim
-
-        self.osim, self.tree = osim, tree
-        self.model, self.state, self.order = trees.opensim_model(tree)
+        self.tree, self.process = tree, OpenSimProcess(tree)
 
     def udot(self) -> Array:
-        """Of the tree's first state; what tau adds, M^-1 tau, comes from a call of its own."""
-        vector, model, state = self.osim.Vector, self.model, self.state
-        state.setQ(vector.createFromMat(self.tree.q[0][self.order]))
-        state.setU(vector.createFromMat(self.tree.u[0][self.order]))
-        model.realizeAcceleration(state)
-        from_tau = vector(len(self.order), 0.0)
-        model.getMatterSubsystem().multiplyByMInv(state, vector.createFromMat(self.tree.tau[0][self.order]), from_tau)
-        udot = np.empty(len(self.order))
-        udot[self.order] = state.getUDot().to_numpy() + from_tau.to_numpy()
-        return udot
+        return self.process.ask("udot")[0]
 
     def one_state(self) -> dict[str, Case]:
-        create, model, state = self.osim.Vector.createFromMat, self.model, self.state
-        states = [(create(q[self.order]), create(u[self.order])) for q, u in zip(self.tree.q, self.tree.u)]
-
-        def run() -> None:
-            for q, u in states:
-                state.setQ(q)
-                state.setU(u)
-                model.realizeAcceleration(state)
-
-        return {"opensim: realizeAcceleration, no tau": Case(run, len(states))}
+        return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds"), len(self.tree.q),
+                                                             times_itself=True)}
 
     def batch(self, threads: int) -> dict[str, Case]:
         """OpenSim has no batch call."""

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,13 @@ def main() -> None:
 
 
 def available(report: Report) -> list[str]:
-    """Peers that can be imported; a note for each that cannot."""
+    """Peers that are installed; a note for each that is not. OpenSim must not be imported here: see opensim_process."""
     found = []
     for name in engines.PEERS:
-        try:
-            __import__(name)
+        if find_spec(name):
             found.append(name)
-        except ImportError as error:
-            report.notes.append(f"{name} is left out: {error} (python -m pip install '.[peers]')")
+        else:
+            report.notes.append(f"{name} is left out, it is not installed: python -m pip install '.[peers]'")
     return found
 
 

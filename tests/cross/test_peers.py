@@ -3,13 +3,15 @@
 The first half tests benchmarks/trees.py: the models it times must be the same mechanism for every engine. The second
 half is evidence for Condyle that shares no code with it. An engine that is not installed is skipped (extra `peers`).
 """
+import functools
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import condyle
 from benchmarks import trees
+from benchmarks.opensim_process import OpenSimProcess
 
 DATA = Path(__file__).parent.parent / "data" / "trees"
 STORED = ("chain_7", "tree_30")
@@ -38,17 +40,9 @@ def mujoco_udot(tree):
 
 
 def opensim_udot(tree):
-    osim = pytest.importorskip("opensim", reason="opensim is not installed (extra: peers)")
-    model, state, order = trees.opensim_model(tree, efforts=True)
-    udot = np.empty_like(tree.q)
-    for i, (q, u, tau) in enumerate(zip(tree.q, tree.u, tree.tau)):
-        state.setQ(osim.Vector.createFromMat(q[order]))
-        state.setU(osim.Vector.createFromMat(u[order]))
-        model.realizeVelocity(state)
-        model.setControls(state, osim.Vector.createFromMat(tau))
-        model.realizeAcceleration(state)
-        udot[i, order] = state.getUDot().to_numpy()
-    return udot
+    if find_spec("opensim") is None:
+        pytest.skip("opensim is not installed (extra: peers)")
+    return OpenSimProcess(tree).ask("udot")
 
 
 PEERS = {"pinocchio": pinocchio_udot, "mujoco": mujoco_udot, "opensim": opensim_udot}
@@ -65,14 +59,18 @@ def test_peer_gives_the_stored_acceleration(peer, name):
     assert_same_acceleration(PEERS[peer](tree), tree.udot)
 
 
+@functools.cache
+def random_tree_and_our_udot(bodies, seed):
+    """Compiled once for all peers."""
+    tree = trees.random_tree(bodies, states=5, seed=seed)
+    return tree, trees.condyle_system(tree).forward_dynamics(tree.q, tree.u, tree.tau)
+
+
 @pytest.mark.parametrize(("bodies", "seed"), [(7, 1), (30, 2), (60, 3)])
 @pytest.mark.parametrize("peer", PEERS)
 def test_condyle_gives_the_peers_acceleration(peer, bodies, seed):
-    if not hasattr(condyle, "System"):
-        pytest.skip("condyle.System is not there yet")
-    tree = trees.random_tree(bodies, states=5, seed=seed)
-    expected = PEERS[peer](tree)
-    assert_same_acceleration(trees.condyle_system(tree).forward_dynamics(tree.q, tree.u, tree.tau), expected)
+    tree, udot = random_tree_and_our_udot(bodies, seed)
+    assert_same_acceleration(udot, PEERS[peer](tree))
 
 
 def test_a_tree_that_is_not_depth_first_is_refused():

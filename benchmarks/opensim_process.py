@@ -1,0 +1,89 @@
+"""OpenSim in a process of its own: its wheel brings a libcasadi that cannot be loaded beside the one Condyle uses.
+
+Both libraries answer to the name libcasadi.so.3.7, so whichever comes second fails to import. The process takes turns
+with its parent: it works only while the parent waits, and it times itself.
+"""
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from benchmarks.trees import Array, Tree, opensim_model
+
+
+class OpenSimProcess:
+    """A tree in OpenSim. The process starts with the first question and ends with this object."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.connection: Connection | None = None
+
+    def ask(self, question: str) -> Any:
+        """The answer to "udot" or "seconds"; an error over there is raised here."""
+        if self.connection is None:
+            self.connection, far_end = multiprocessing.Pipe()
+            multiprocessing.get_context("spawn").Process(target=serve, args=(far_end, self.tree), daemon=True).start()
+            far_end.close()
+        self.connection.send(question)
+        answer = self.connection.recv()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def serve(connection: Connection, tree: Tree) -> None:
+    """Answer questions until the other end is gone."""
+    questions: dict[str, Callable[[Tree], Any]] = {"udot": accelerations, "seconds": Stopwatch()}
+    while True:
+        try:
+            question = connection.recv()
+        except EOFError:
+            return
+        try:
+            connection.send(questions[question](tree))
+        except Exception as error:
+            connection.send(RuntimeError(f"OpenSim, asked for {question}: {error}"))
+
+
+def accelerations(tree: Tree) -> Array:
+    """udot of all states, shape (states, n), with tau through an actuator a coordinate."""
+    import opensim as osim
+
+    create = osim.Vector.createFromMat
+    model, state, order = opensim_model(tree, efforts=True)
+    udot = np.empty_like(tree.q)
+    for i, (q, u, tau) in enumerate(zip(tree.q, tree.u, tree.tau)):
+        state.setQ(create(q[order]))
+        state.setU(create(u[order]))
+        model.realizeVelocity(state)
+        model.setControls(state, create(tau))
+        model.realizeAcceleration(state)
+        udot[i, order] = state.getUDot().to_numpy()
+    return udot
+
+
+class Stopwatch:
+    """Seconds to realize the acceleration of all states, without tau. The model is made at the first call."""
+
+    def __init__(self) -> None:
+        self.made: Any = None
+
+    def __call__(self, tree: Tree) -> float:
+        if self.made is None:
+            import opensim as osim
+
+            model, state, order = opensim_model(tree)
+            create = osim.Vector.createFromMat
+            self.made = model, state, [(create(q[order]), create(u[order])) for q, u in zip(tree.q, tree.u)]
+        model, state, states = self.made
+        start = time.perf_counter()
+        for q, u in states:
+            state.setQ(q)
+            state.setU(u)
+            model.realizeAcceleration(state)
+        return time.perf_counter() - start
