@@ -40,7 +40,7 @@ class Spline:
         if len(x) != len(y):
             raise DescriptionError(f"Spline: {len(x)} values of x but {len(y)} of y; give one y for each x")
         if len(x) < 3:
-            raise DescriptionError(f"Spline: got {len(x)} point(s), at least 3 are needed; a line is lambda q: a + b * q")
+            raise DescriptionError(f"Spline: got {len(x)} point(s), needs at least 3; a line is lambda q: a + b * q")
         step = np.diff(x)
         if not (step > 0).all():
             k = int(np.argmin(step > 0))

@@ -4,9 +4,9 @@ A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)`
 keeps what came out as a `Traced` record (serialised SX, so it pickles and can key a cache), and then calls f again with
 plain floats at random points to see that the two agree.
 
-A Symbol stands for every value at once. Whatever needs one number now (float, int, if, min, max, the math module, SciPy's
-splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare casadi.SX would
-silently become NaN there.
+A Symbol stands for every value at once. Whatever needs one number now (float, int, if, min, max, the math module,
+SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare casadi.SX
+would silently become NaN there.
 """
 from __future__ import annotations
 
@@ -90,9 +90,9 @@ class Symbol:
     """One scalar value that is not known yet. It behaves like a float in arithmetic and in NumPy's functions.
 
     Comparisons give Symbols (1 or 0): combine them with & | ~ and use them in `np.where` or `cd.where`.
-    NumPy arrays of Symbols have dtype object. Arithmetic, np.sin and the like, dot, cross, @, stack and sum work on
-    them; comparisons, maximum, sign and clip of a whole array do not, since NumPy wants plain booleans there: do those
-    entry by entry.
+    NumPy arrays of Symbols have dtype object. Arithmetic, dot, cross, @, stack and sum work on them. np.sin and such
+    work if all entries are Symbols; comparisons, maximum, sign and clip do not, since NumPy wants plain booleans there:
+    do those entry by entry.
     """
 
     __slots__ = ("sx",)
@@ -236,15 +236,13 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     division by zero), guard its argument so that derivatives stay finite too:
     `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
     """
-    def choose(c: Any, x: Any, y: Any) -> Any:
-        if any(map(_is_symbolic, (c, x, y))):
-            return Symbol(ca.if_else(_scalar(c), _scalar(x), _scalar(y)))
-        return x if c else y
+    def choose(c: Any, x: Any, y: Any) -> Symbol:
+        return Symbol(ca.if_else(_scalar(c), _scalar(x), _scalar(y)))
 
     values = [np.asarray(_boxed(v)) for v in (condition, a, b)]
-    if all(v.dtype != object for v in values):
-        return np.where(*values)[()]
-    return _plain(np.frompyfunc(choose, 3, 1)(*values))
+    if any(_is_symbolic(entry) for v in values if v.dtype == object for entry in v.flat):
+        return _plain(np.frompyfunc(choose, 3, 1)(*values))
+    return np.where(*values)[()]
 
 
 def _select(condlist: Sequence, choicelist: Sequence, default: Any = 0) -> Any:
@@ -335,8 +333,8 @@ def _refuse(kind: str, did: str) -> NoReturn:
         frame = frame.f_back
     user = frame if frame is not None and frame.f_code is not _evaluate.__code__ else None
     spot, called = _spot(user) if user else ("", call.law)
-    error = call.error(f"{did}{spot}. {_remedy(kind, user, inner, called)} (A user function is called once, with symbols "
-                       "that stand for any value.)")
+    remedy = _remedy(kind, user, inner, called)
+    error = call.error(f"{did}{spot}. {remedy} (It is called once, with symbols that stand for any value.)")
     call.refusal = call.refusal or error
     raise error
 
@@ -482,6 +480,9 @@ def _evaluate(call: _Call, function: Callable[..., Any], flatten: Callable[[Any]
         for library, remedy in (("scipy.interpolate", "spline"), ("scipy", "scipy"), ("numpy.linalg", "function")):
             if symbolic and isinstance(error, (TypeError, ValueError)) and _passes(error.__traceback__, library):
                 raise call.error(f"gives symbols to {library}, which fails: {error}. {_REMEDIES[remedy]}") from error
+        if symbolic and isinstance(error, TypeError) and "has no callable" in str(error):
+            raise call.error(f"gives an array that mixes symbols and numbers to a NumPy function ({error}). Apply the "
+                             "function to the entries: np.array([np.sqrt(q), 1.0])") from error
         values = "symbols, one scalar for each argument" if symbolic else f"{[float(a) for a in arguments]}"
         error.add_note(f"Condyle called {call.function} for {call.what} with {values}.")
         raise
