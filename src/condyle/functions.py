@@ -61,7 +61,9 @@ class Spline:
         spline = CubicSpline(x, y, bc_type="natural")
         d, c, b, a = spline.c
         ends = [[x[i], y[i], float(spline(x[i], 1)), 0.0, 0.0] for i in (0, -1)]
-        return np.vstack([ends[0], np.column_stack([x[:-1], a, b, c, d]), ends[1]])
+        rows = np.vstack([ends[0], np.column_stack([x[:-1], a, b, c, d]), ends[1]])
+        rows.flags.writeable = False
+        return rows
 
     def __call__(self, x: Any) -> Any:
         """The value at x: a number, an array of any shape (elementwise), a Symbol, or casadi.SX (elementwise)."""

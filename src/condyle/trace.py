@@ -322,7 +322,7 @@ _REMEDIES = {
 
 def _refuse(kind: str, did: str) -> NoReturn:
     """Raise the TraceError for something a Symbol cannot do. It is kept too, in case NumPy or SciPy swallows it."""
-    call = _current.get() or _Call("a symbol", "outside a traced function")
+    call = _current.get() or _Call("user code", "it")
     inner: list[str] = []
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code is not _evaluate.__code__:
