@@ -1,11 +1,13 @@
 """Compiled functions of vectors, for one state or a million.
 
-The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same kernel for W
-lanes. Either may come from the cache on disk, and then the expressions are not even built. With CONDYLE_EVALUATOR=casadi
-nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and as a second opinion.
+The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same kernel for
+W lanes. Either may come from the cache on disk, and then the expressions are not even built. With
+CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and as a second
+opinion.
 """
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import threading
@@ -28,7 +30,8 @@ THREAD_WORK = 1_000_000                                     # operations that ar
 
 _compiling = threading.RLock()
 if hasattr(os, "register_at_fork"):                         # no fork in the middle of a compilation
-    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release, after_in_child=_compiling.release)
+    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release,
+                        after_in_child=_compiling.release)
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class NativeFunction:
         return f"NativeFunction({self.name}: {ins} -> {outs})"
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
-        """One array for each output, a tuple if there are several; shape (..., size), as the arrays (..., size) broadcast.
+        """One array for each output, a tuple if there are several: (..., size), as the arrays (..., size) broadcast.
 
         Args:
             arrays: one for each input, in order.
@@ -152,12 +155,14 @@ class _Evaluator:
             names = ", ".join(name for name, _ in self._inputs)
             raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
         rows = [self._real(name, size, x) for (name, size), x in zip(self._inputs, arrays)]
+        shapes = {a.shape[:-1] for a in rows} - {()}
+        if len(shapes) < 2:
+            return rows, shapes.pop() if shapes else ()
         try:
-            batch = np.broadcast_shapes(*(a.shape[:-1] for a in rows))
+            return rows, np.broadcast_shapes(*shapes)
         except ValueError:
-            shapes = ", ".join(f"{name} {a.shape}" for (name, _), a in zip(self._inputs, rows))
-            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {shapes}") from None
-        return rows, batch
+            got = ", ".join(f"{name} {a.shape}" for (name, _), a in zip(self._inputs, rows))
+            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}") from None
 
     def _real(self, name: str, size: int, x: Any) -> np.ndarray:
         try:
@@ -168,7 +173,7 @@ class _Evaluator:
             raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__} of {a.dtype}")
         if a.ndim == 0 or a.shape[-1] != size:
             raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got {a.shape}")
-        return np.require(a, np.float64, "A")
+        return a if a.dtype == np.float64 and a.flags.aligned else np.require(a, np.float64, "A")
 
     def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         targets = list(out) if isinstance(out, tuple) else [out]
@@ -187,18 +192,20 @@ class _Evaluator:
         return targets
 
     def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None) -> None:
-        """Fill results (states, size) from rows (states, size)."""
-        count = threads.thread_count(asked)
+        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all."""
+        count = threads.thread_count(asked) if asked is not None else 0
         if self._use_casadi():
             return self._run_casadi(rows, results, states)
         W = 1 if states < SIMD_FROM else jit.lane_width()
         loop = self._loops.get(W) or self._compile(W)
-        if asked is None:
-            count = min(count, 1 + states * self.report.operations // THREAD_WORK)
+        if asked is None and (count := 1 + states * self.report.operations // THREAD_WORK) > 1:
+            count = min(count, threads.thread_count())
         blocks = -(-states // W)
         count = min(count, blocks)
+        if count == 1:
+            return loop(rows, results)
         cuts = [blocks * k // count * W for k in range(count)] + [states]
-        threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in zip(cuts, cuts[1:])])
+        return threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in itertools.pairwise(cuts)])
 
     # -- making machine code
 
@@ -264,9 +271,10 @@ class _Evaluator:
                     raise NativeError(f"{self.name}: build() made {word} {name} of shape {shape}, expected {(size, 1)}")
         if not f.is_a("SXFunction"):
             f = f.expand()
-        arguments = [ca.SX.sym(f"i{k}", f.size_in(k)) for k in range(f.n_in())]
-        if not all(f.sparsity_in(k).is_dense() for k in range(f.n_in())) or \
-           not all(f.sparsity_out(k).is_dense() for k in range(f.n_out())):
+        dense = [f.sparsity_in(k).is_dense() for k in range(f.n_in())] + \
+                [f.sparsity_out(k).is_dense() for k in range(f.n_out())]
+        if not all(dense):
+            arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
             f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
         self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
         self._function = f
@@ -286,7 +294,8 @@ class _Evaluator:
         with _compiling:
             if self._mapped is None or self._mapped[0] != states:
                 self._mapped = states, self._expressions().map(states)
-            values = self._mapped[1].call([ca.DM(a.T) if a.size else ca.DM(0, states) for a in rows])
+            arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
+            values = self._mapped[1].call([ca.DM(a) if a.size else ca.DM(0, states) for a in arguments])
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.full().T
@@ -299,14 +308,16 @@ class _Piece:
         self.loop, self.rows, self.results, self.part = loop, rows, results, part
 
     def __call__(self) -> None:
-        self.loop([a[self.part] for a in self.rows], [r[self.part] for r in self.results])
+        self.loop([a if a.ndim == 1 else a[self.part] for a in self.rows], [r[self.part] for r in self.results])
 
 
 def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:
-    """(..., size) broadcast to (states, size), without a copy where one state serves all."""
+    """(..., size) as (states, size), or as (size,) where one state serves all."""
+    if a.ndim == 1:
+        return a
     size = a.shape[-1]
-    if a.size == size:
-        return np.broadcast_to(a.reshape(1, size), (states, size))
+    if a.shape[:-1] == batch:
+        return a if a.ndim == 2 else a.reshape(states, size)
     return np.broadcast_to(a, (*batch, size)).reshape(states, size)
 
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import weakref
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -215,7 +217,10 @@ class Loop:
             self.ufunc = make_ufunc(self._address, ctypes.addressof(self._context), signature, name, owner)
 
     def __call__(self, arrays: Sequence[np.ndarray], outs: Sequence[np.ndarray]) -> None:
-        """Fill outs, each (N, size), from arrays, each (N, size): float64, aligned, any strides, outs apart from inputs."""
+        """Fill outs, each (N, size), from arrays, each (N, size) or one (size,) for all.
+
+        All are float64 and aligned, with any strides; outs share no memory with arrays.
+        """
         ins, results = [arrays[k] for k in self._in], [outs[k] for k in self._out]
         if not results:
             return
@@ -239,8 +244,9 @@ def call_loop(address: int, context: ctypes.Array, arrays: Sequence[np.ndarray],
     """Call an inner loop without NumPy's help, the interpreter's lock released."""
     K = len(arrays)
     pointers = (ctypes.c_void_p * K)(*(a.ctypes.data for a in arrays))
-    dims = (ctypes.c_ssize_t * (1 + K))(states, *(a.shape[1] for a in arrays))
-    steps = (ctypes.c_ssize_t * (2 * K))(*(a.strides[0] for a in arrays), *(a.strides[1] for a in arrays))
+    dims = (ctypes.c_ssize_t * (1 + K))(states, *(a.shape[-1] for a in arrays))
+    outer = (a.strides[0] if a.ndim == 2 else 0 for a in arrays)
+    steps = (ctypes.c_ssize_t * (2 * K))(*outer, *(a.strides[-1] for a in arrays))
     _LOOP(address)(pointers, dims, steps, context)
 
 
@@ -259,11 +265,12 @@ def _release(context: ctypes.Array) -> None:
         ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(context[2])(block)
 
 
-def api_table(capsule: object) -> ctypes.Array:
+def numpy_api(name: str) -> Any:
     """The function pointers behind one of NumPy's API capsules."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))     # type: ignore[return-value]
+    capsule = getattr(importlib.import_module("numpy._core._multiarray_umath"), name)
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi))
+    return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
 _FROM_SIGNATURE = 31                                        # PyUFunc_FromFuncAndDataAndSignature in NumPy 2's table
@@ -272,14 +279,13 @@ _DOUBLE = 12                                                # NPY_DOUBLE
 
 def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -> np.ufunc:
     """A generalised ufunc over a native loop; the ufunc keeps `owner` alive."""
-    from numpy._core import _multiarray_umath as umath
-
     ins, outs = (side.count("(") for side in signature.split("->"))
     functions, datas = (ctypes.c_void_p * 1)(loop), (ctypes.c_void_p * 1)(data)
-    types, text = ctypes.create_string_buffer(bytes([_DOUBLE] * (ins + outs))), ctypes.create_string_buffer(name.encode())
+    types = ctypes.create_string_buffer(bytes([_DOUBLE] * (ins + outs)))
+    text = ctypes.create_string_buffer(name.encode())
     doc = ctypes.create_string_buffer(f"{name}{signature}".encode())
     make = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4, *[ctypes.c_void_p] * 2,
-                             ctypes.c_int, ctypes.c_char_p)(api_table(umath._UFUNC_API)[_FROM_SIGNATURE])
+                             ctypes.c_int, ctypes.c_char_p)(numpy_api("_UFUNC_API")[_FROM_SIGNATURE])
     ufunc = make(ctypes.addressof(functions), ctypes.addressof(datas), ctypes.addressof(types), 1, ins, outs, -1,
                  ctypes.addressof(text), ctypes.addressof(doc), 0, signature.encode())
     known = {32: functions, 40: datas, 56: text, 64: types, 72: doc, 80: None, 88: None}
@@ -311,7 +317,7 @@ def gufuncs_work() -> bool:
         return False
 
     def first_plus_last(args: int, dims: int, steps: int, data: int) -> None:
-        pointer, step = (ctypes.c_void_p * 2).from_address(args), (ctypes.c_ssize_t * 4).from_address(steps)
+        pointer, step = (ctypes.c_size_t * 2).from_address(args), (ctypes.c_ssize_t * 4).from_address(steps)
         for i in range(ctypes.c_ssize_t.from_address(dims).value):
             row = pointer[0] + i * step[0]
             sum_ = sum(ctypes.c_double.from_address(row + j * step[2]).value for j in (0, 2))

@@ -1,11 +1,12 @@
 """Threads that share large batches. Made when first needed, never carried across a fork."""
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from condyle.errors import DescriptionError
 
@@ -49,11 +50,10 @@ def _is_worker() -> bool:
 
 def run(tasks: Sequence[Callable[[], None]]) -> None:
     """Run all tasks at once, the first in this thread. Returns, or raises the first error, when all have ended."""
-    if len(tasks) == 1:
-        return tasks[0]()
-    futures = [_workers(len(tasks) - 1).submit(task) for task in tasks[1:]]
+    futures = _submit(tasks[1:])
     try:
-        tasks[0]()
+        for task in (tasks[0], *tasks[1 + len(futures):]):
+            task()
     finally:
         errors = [future.exception() for future in futures]
     for error in errors:
@@ -61,15 +61,19 @@ def run(tasks: Sequence[Callable[[], None]]) -> None:
             raise error
 
 
-def _workers(size: int) -> ThreadPoolExecutor:
+def _submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
+    """Hand tasks to other threads; those that find none, because the interpreter is ending, are not in the list."""
     global _pool, _pool_size
-    with _lock:
-        if _pool is None or _pool_size < size:
+    futures: list[Future] = []
+    with _lock, contextlib.suppress(RuntimeError):
+        if _pool is None or _pool_size < len(tasks):
             if _pool is not None:
                 _pool.shutdown(wait=False)
-            _pool_size = max(size, cores() - 1)
+            _pool_size = max(len(tasks), cores() - 1)
             _pool = ThreadPoolExecutor(_pool_size, thread_name_prefix="condyle")
-        return _pool
+        for task in tasks:
+            futures.append(_pool.submit(task))
+    return futures
 
 
 def _after_fork() -> None:
