@@ -80,7 +80,7 @@ class FunctionBased(Mobilizer):
         theta, p = ca.vertcat(*values[:3]), ca.vertcat(*values[3:])
         a: tuple[Axis, ...] = self.axes  # type: ignore[assignment]
         R1, R2, R3 = (ca.SX.eye(3) if law is None else rotation_about_axis(axis, angle)
-                      for law, axis, angle in zip(self.laws, a, values, strict=False))
+                      for law, axis, angle in zip(self.laws[:3], a[:3], values[:3], strict=True))
         W = ca.horzcat(column(a[0]), R1 @ column(a[1]), R1 @ R2 @ column(a[2]))                  # (20)
         A = ca.horzcat(*(column(axis) for axis in a[3:]))                                        # (23)
         H_w, H_v = W @ ca.jacobian(theta, q), A @ ca.jacobian(p, q)                              # (22), (25)
