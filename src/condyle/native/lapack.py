@@ -28,9 +28,10 @@ def argument_kinds(name: str) -> tuple[str, ...]:
     """What each argument of the routine points to: "char", "int" or "double"."""
     text = _signature(name)[1].decode()
     result, inside = text.rstrip(")").split("(", 1)
-    kinds = tuple({"char *": "char", "int *": "int"}.get(a, "double" if a.endswith("_d *") else "") for a in inside.split(", "))
+    known = {"char *": "char", "int *": "int"}
+    kinds = tuple(known.get(a, "double" if a.endswith("_d *") else "") for a in inside.split(", "))
     if result.strip() != "void" or "" in kinds:
-        raise NativeError(f"{name}: its C signature is {text!r}; only routines of doubles that return nothing can be called")
+        raise NativeError(f"{name} has C signature {text!r}; allowed are routines of doubles that return nothing")
     return kinds
 
 

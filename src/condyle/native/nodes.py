@@ -10,7 +10,7 @@ slices of one workspace. A program is a tree of nodes, a list or tuple being a s
     Get(stream, index, dst, status)     dst <- stream[index]
     Put(src, stream, index, status)     stream[index] <- src
     Call(symbol, args)                  an outside C function, as a rule LAPACK's
-    Ruled(name, body, jvp, vjp)         body, and what stands for its derivatives
+    Ruled(name, body, ...)              body, and what stands for its derivatives
 
 The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose branch is
 not taken, is computed along and never stored. Each lane has its own status words; see `Status`.
@@ -20,7 +20,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 import casadi as ca
 
@@ -76,7 +76,7 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class While:
-    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or still set after `limit` rounds, leaves with a status."""
+    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or set after `limit` rounds, leaves with a code."""
 
     flag: str
     body: Node
@@ -107,7 +107,7 @@ class Scan:
 
 @dataclass(frozen=True, eq=False)
 class Get:
-    """dst <- row `index` (rounded down) of a stream. Beyond the ends or NaN: the nearest row or the first, and status."""
+    """dst <- row `index` (rounded down) of a stream. Beyond the ends the nearest row, for NaN the first, and status."""
 
     stream: str
     index: str
@@ -134,10 +134,10 @@ class Ints:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Call `symbol` with pointers to args: a slice's name (double *), Ints (int *), or constants int, float, bytes (char).
+    """Call `symbol` with pointers to args: a slice's name (double *), Ints (int *), constants int, float, bytes (char).
 
-    The symbol is one of LAPACK or BLAS as SciPy exports them, or is given to Program by `symbols`. With lanes the call runs
-    once for each active lane.
+    The symbol is one of LAPACK or BLAS as SciPy exports them, or is given to Program by `symbols`. With lanes the call
+    runs once for each active lane.
     """
 
     symbol: str
@@ -146,12 +146,21 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Ruled:
-    """A body that is differentiated by a rule of its own; see `condyle.native.derivative`."""
+    """A body that is differentiated by rules of its own, as the solution of an equation is; see `derivative`.
+
+    Args:
+        reads, writes: the slices that the body depends on and changes.
+        jvp: jvp(sizes), a tree that runs after body and sets "y.dot" of `writes` from "x.dot" of `reads`.
+        vjp: vjp(value, sizes), a tree that adds to "x.bar" of `reads` and then clears "y.bar" of `writes`; value[x] is
+            the slice that holds x as it was after body.
+    """
 
     name: str
     body: Node
-    jvp: Callable[..., Node]
-    vjp: Callable[..., Node]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    jvp: Callable[[dict[str, int]], Node]
+    vjp: Callable[[dict[str, str], dict[str, int]], Node]
 
 
 @dataclass(frozen=True)
@@ -165,12 +174,12 @@ class Stream:
     shared: bool = False
 
 
-Node = Union[Kernel, While, If, Scan, Get, Put, Call, Ruled, Sequence[Any]]
+Node = Kernel | While | If | Scan | Get | Put | Call | Ruled | Sequence[Any]
 
 
 def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str], sizes: Mapping[str, int],
            name: str = "") -> Kernel:
-    """Trace fn(*ins), column vectors of the slices' sizes, into a Kernel that writes its results to the slices `outs`."""
+    """Trace fn(*ins), ins as column vectors of the slices' sizes, into a Kernel that writes its results to `outs`."""
     ins, outs = (tuple(n.split()) if isinstance(n, str) else tuple(n) for n in (ins, outs))
     for n in (*ins, *outs):
         if n not in sizes:

@@ -1,8 +1,9 @@
-"""A tree of nodes becomes machine code; a workspace is the memory it runs in. See `nodes` for what a tree is made of."""
+"""A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is made of."""
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import itertools
 import json
 import threading
 import time
@@ -43,8 +44,9 @@ class Program:
     The tree is checked and written as LLVM IR here; `text` is the IR. It is compiled at first use.
     """
 
-    def __init__(self, body: Node, sizes: Mapping[str, int], *, W: int = 1, streams: Mapping[str, int | Stream] | None = None,
-                 counts: Sequence[str] = (), symbols: Mapping[str, int] | None = None, contract: bool = True) -> None:
+    def __init__(self, body: Node, sizes: Mapping[str, int], *, W: int = 1,
+                 streams: Mapping[str, int | Stream] | None = None, counts: Sequence[str] = (),
+                 symbols: Mapping[str, int] | None = None, contract: bool = True) -> None:
         sizes = {"status": 1} | dict(sizes)
         tables = {n: s if isinstance(s, Stream) else Stream(s) for n, s in (streams or {}).items()}
         rows, written = check(body, sizes, tables, counts, W, symbols or {})
@@ -95,7 +97,7 @@ class Program:
 
     @classmethod
     def unpack(cls, data: bytes, layout: Mapping[str, Any], *, symbols: Mapping[str, int] | None = None) -> Program:
-        """The program from its `pack`, without expressions. `symbols` as in the constructor: addresses are never stored."""
+        """The program from its `pack`, without expressions. Addresses are not stored: give `symbols` again."""
         if layout["versions"] != jit.versions():
             raise NativeError(f"this machine code was made for [{layout['versions']}] and cannot run on "
                               f"[{jit.versions()}]: build the program again")
@@ -109,7 +111,7 @@ class Program:
         self.text = ""
         self.layout = {k: v for k, v in layout.items() if k != "objects"}
         bounds = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
-        self._object, *self._objects = [data[a:b] for a, b in zip(bounds, bounds[1:])]
+        self._object, *self._objects = [data[a:b] for a, b in itertools.pairwise(bounds)]
         self._symbols = dict(symbols or {})
         self._entry = None
         return self
@@ -172,7 +174,7 @@ class Program:
         return f"<Program: {len(self.sizes)} slices, {lanes}, workspace of {8 * self.layout['words']} bytes>"
 
 
-_ROUNDS, _SOON = 128, 1e-3                                  # rounds of loops at a time, and how long [s], without a watch
+_ROUNDS, _SOON = 128, 1e-3                                  # without a watch: rounds of loops at a time; how long [s]
 
 
 def _watch(over: threading.Event, words: np.ndarray, interval: float) -> None:

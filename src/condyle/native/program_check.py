@@ -62,8 +62,8 @@ class _Inspector:
                 self.kernel(node)
             case While(flag=flag, limit=limit, status=status):
                 if limit is None:
-                    raise DescriptionError(f"{self.where}: has no limit. A flag that stays set would loop for ever: give "
-                                           "limit=, a number or the name of a count")
+                    raise DescriptionError(f"{self.where}: has no limit. A flag that stays set would loop for ever: "
+                                           "give limit=, a number or the name of a count")
                 self.word(flag, "flag")
                 self.word(status, "status")
                 self.count(limit, "limit")
@@ -88,8 +88,8 @@ class _Inspector:
             case Ruled():
                 pass
             case _:
-                raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, While, If, Scan, "
-                                       "Get, Put, Call, Ruled, and lists of them")
+                raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, While, "
+                                       "If, Scan, Get, Put, Call, Ruled, and lists of them")
 
     def slice(self, name: str) -> int:
         if name not in self.sizes:
@@ -110,7 +110,7 @@ class _Inspector:
             if count not in self.counts:
                 raise UnknownNameError("count", count, self.counts, f"{role} of {self.where}; declare it by counts=")
         elif not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise DescriptionError(f"{self.where}: {role} {count!r} is neither an integer, 0 or more, nor a count's name")
+            raise DescriptionError(f"{self.where}: {role} {count!r}: expected an integer, 0 or more, or a count")
 
     def array(self, name: str, *, writes: bool) -> int:
         """Size of a slice, or of the current row of a stream."""
@@ -137,19 +137,20 @@ class _Inspector:
         else:
             if f.has_free():
                 raise DescriptionError(f"{self.where}: depends on {f.get_free()}, which is no input of it")
-            for number, name, sparsity in ((f.n_in(), f.name_in, f.sparsity_in), (f.n_out(), f.name_out, f.sparsity_out)):
-                for i in range(number):
-                    if not sparsity(i).is_dense():
-                        raise DescriptionError(f"{self.where}: {name(i)} is sparse; make it dense by ca.densify")
+            names = f.name_in(), f.name_out()
+            for name, dense in [*((n, f.sparsity_in(n).is_dense()) for n in names[0]),
+                                *((n, f.sparsity_out(n).is_dense()) for n in names[1])]:
+                if not dense:
+                    raise DescriptionError(f"{self.where}: {name} is sparse; make it dense by ca.densify")
             inputs = tuple(f.nnz_in(i) for i in range(f.n_in()))
             outputs = tuple(f.nnz_out(i) for i in range(f.n_out()))
-            names = f.name_in(), f.name_out()
         twice = sorted({n for n in node.outs if node.outs.count(n) > 1})
         if twice:
             raise DescriptionError(f"{self.where}: two outputs go to {', '.join(map(repr, twice))}")
-        for side, slices, wanted, called in (("inputs", node.ins, inputs, names[0]), ("outputs", node.outs, outputs, names[1])):
+        sides = ("inputs", node.ins, inputs, names[0]), ("outputs", node.outs, outputs, names[1])
+        for side, slices, wanted, called in sides:
             if len(slices) != len(wanted):
-                raise DescriptionError(f"{self.where}: has {len(wanted)} {side} but {len(slices)} slices {list(slices)}")
+                raise DescriptionError(f"{self.where}: has {len(wanted)} {side}, but {len(slices)} slices {[*slices]}")
             for s, size, name in zip(slices, wanted, called):
                 if (have := self.array(s, writes=side == "outputs")) != size:
                     raise DescriptionError(f"{self.where}: {name} has {size} elements, slice {s!r} has {have}")
@@ -158,17 +159,17 @@ class _Inspector:
         size = self.slice(array)
         if name in self.sizes:
             if size == 0 or self.sizes[name] % size:
-                raise DescriptionError(f"{self.where}: slice {name!r} of size {self.sizes[name]} is no table of rows of "
-                                       f"{size}, the size of {array!r}")
+                raise DescriptionError(f"{self.where}: slice {name!r} of size {self.sizes[name]} is no table of rows "
+                                       f"of {size}, the size of {array!r}")
             return
         stream = self.stream(name)
         if stream.size != size:
-            raise DescriptionError(f"{self.where}: rows of {name!r} have {stream.size} elements, slice {array!r} has {size}")
+            raise DescriptionError(f"{self.where}: rows of {name!r} have {stream.size} elements, {array!r} has {size}")
         if writes and stream.shared:
             raise DescriptionError(f"{self.where}: the shared table {name!r} can only be read")
         if any(isinstance(n, Scan) and name in n.steps for n in self.path):
-            raise DescriptionError(f"{self.where}: {name!r} moves with a Scan around this node; index another stream, or take "
-                                   "it from the Scan's streams")
+            raise DescriptionError(f"{self.where}: {name!r} moves with a Scan around this node; index another stream, "
+                                   "or take it from the Scan's streams")
         if writes:
             self.written.add(name)
 
@@ -179,7 +180,7 @@ class _Inspector:
             elif isinstance(a, bytes) and len(a) != 1:
                 raise DescriptionError(f"{self.where}: {a!r}: a character constant is one byte")
             elif not isinstance(a, (int, float, bytes)):
-                raise DescriptionError(f"{self.where}: {a!r}: an argument is a slice's name, Ints, int, float or one byte")
+                raise DescriptionError(f"{self.where}: {a!r}: an argument is a slice's name, Ints, int, float or byte")
         if node.symbol in self.outside:
             return
         kinds = lapack.argument_kinds(node.symbol)

@@ -6,7 +6,7 @@ ended. A loop's head stops when the budget of rounds is used up or when another 
 
 Workspace, in words of 8 bytes (element j of lane l of a slice at [j W + l], each slice on a new cache line):
 
-    resume  budget  stop  ..  | slices | counts, streams (address, rows), counters, masks, scratch of Calls | kernels' work
+    resume  budget  stop .. | slices | counts, streams (address, rows), counters, masks, scratch of Calls | work
 """
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ class Writer:
 
     def layout(self) -> dict[str, Any]:
         """All that Python must know to run the code; JSON can hold it."""
+        streams = {n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n, s in self.streams.items()}
         return {"W": self.W, "sizes": dict(self.sizes), "offsets": self._slice, "counts": self._count,
-                "streams": {n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n, s in self.streams.items()},
-                "symbols": self.symbols, "words": self._words}
+                "streams": streams, "symbols": self.symbols, "words": self._words}
 
     def write(self, body: Node) -> str:
         self._under_mask = {hash(n.f) for n, path in walk(body)
@@ -89,9 +89,10 @@ class Writer:
         yields = [line for k, label in enumerate(self._resume, 1)
                   for line in (f"yield.{label}:", f"store i64 {k}, ptr {self._at(RESUME)}", "ret i64 1")]
         end = [f"store i64 0, ptr {self._at(RESUME)}", "ret i64 0"]
-        start = [f"%resume = load i64, ptr {self._at(RESUME)}", f"switch i64 %resume, label %start [ {cases} ]", "start:"]
-        self.module.add("\n".join(["define i64 @program(ptr %ws) {", "entry:", self._pointer("%work", work), *self._entry, *start,
-                                   *self._lines, *end, *yields, "}"]))
+        start = [f"%resume = load i64, ptr {self._at(RESUME)}", f"switch i64 %resume, label %start [ {cases} ]"]
+        entry = ["entry:", self._pointer("%work", work), *self._entry, *start]
+        body = [*entry, "start:", *self._lines, *end, *yields]
+        self.module.add("\n".join(["define i64 @program(ptr %ws) {", *body, "}"]))
         return self.module.text()
 
     # Small pieces
@@ -303,7 +304,8 @@ class Writer:
         self._helper(f"row.{which}", _row_function(which, W))
         pointers = [address, *(self._at(self._slice[n]) for n in (node.index, array, node.status))]
         numbers = [rows, self._bits(place), str(size), *map(str, strides)]
-        self._do(f"call void @program.row.{which}({', '.join([f'ptr {p}' for p in pointers] + [f'i64 {n}' for n in numbers])})")
+        arguments = [f"ptr {p}" for p in pointers] + [f"i64 {n}" for n in numbers]
+        self._do(f"call void @program.row.{which}({', '.join(arguments)})")
 
     def _helper(self, name: str, text: str) -> None:
         if name not in self._helpers:
@@ -314,12 +316,13 @@ class Writer:
         W, name = self.W, f"program.call{self._labels('')[0]}"
         if node.symbol not in self.symbols:
             self.symbols.append(node.symbol)
-        self.module.declare(f"condyle.{node.symbol}", f"void @condyle.{node.symbol}({', '.join(['ptr'] * len(node.args))})")
+        symbol = f"condyle.{node.symbol}"
+        self.module.declare(symbol, f"void @{symbol}({', '.join(['ptr'] * len(node.args))})")
         before, after, pointers, done = [], [], [], {}
         for i, a in enumerate(node.args):
             if isinstance(a, (int, float, bytes)):
-                value = f"i8 {a[0]}" if isinstance(a, bytes) else f"i32 {a}" if isinstance(a, int) else f"double {constant(a)}"
-                self.module.add(f"@{name}.{i} = private constant {value}")
+                value = f"i8 {a[0]}" if isinstance(a, bytes) else f"i32 {a:d}" if isinstance(a, int) else constant(a)
+                self.module.add(f"@{name}.{i} = private constant {'double ' * isinstance(a, float)}{value}")
                 pointers.append(f"ptr @{name}.{i}")
                 continue
             whole = isinstance(a, Ints)
@@ -335,7 +338,7 @@ class Writer:
                     after.append(f"call void @program.lane.store.{kind}(ptr %b{i}, ptr %a{i}, i64 {size}, i64 %lane)")
                     done[a] = f"%b{i}"
             pointers.append(f"ptr {done[a]}")
-        call = f"call void @condyle.{node.symbol}({', '.join(pointers)})"
+        call = f"call void @{symbol}({', '.join(pointers)})"
         self.module.add("\n".join([f"define internal void @{name}(ptr %ws, i64 %mask) {{",
                                    *_each_lane(W, [*before, call, *after, "br label %tail"]), "}"]))
         self._do(f"call void @{name}(ptr %ws, i64 {self._bits(place)})")
@@ -381,17 +384,18 @@ def _row_function(which: str, W: int) -> str:
             "%n = sitofp i64 %rows to double", f"%low = fcmp oge double %x, {zero}", "%high = fcmp olt double %x, %n",
             "%ok = and i1 %low, %high", "br i1 %ok, label %valid, label %bad",
             "bad:", "%sp = getelementptr double, ptr %status, i64 %lane", "%s = load double, ptr %sp",
-            f"%fresh = fcmp oeq double %s, {zero}", f"%t = select i1 %fresh, double {code}, double %s", "store double %t, ptr %sp",
-            "br label %valid",
+            f"%fresh = fcmp oeq double %s, {zero}", f"%t = select i1 %fresh, double {code}, double %s",
+            "store double %t, ptr %sp", "br label %valid",
             "valid:", "%last = sub i64 %rows, 1", "%lf = sitofp i64 %last to double", "%over = fcmp oge double %x, %n",
             f"%edge = select i1 %over, double %lf, double {zero}", "%y = select i1 %ok, double %x, double %edge",
             "%i = fptosi double %y to i64", "%first = mul i64 %i, %row", "%shift = mul i64 %lane, %side",
             "%base = add i64 %first, %shift", "%some = icmp sgt i64 %rows, 0", go,
             "copy:", "%j = phi i64 [ 0, %valid ], [ %k, %move ]", "%left = icmp slt i64 %j, %size",
             "br i1 %left, label %move, label %tail",
-            "move:", "%je = mul i64 %j, %element", "%o = add i64 %base, %je", "%there = getelementptr double, ptr %table, i64 %o",
-            f"%jw = mul i64 %j, {W}", "%q = add i64 %jw, %lane", "%here = getelementptr double, ptr %array, i64 %q",
-            f"%v = load double, ptr {a}", f"store double %v, ptr {b}", "%k = add i64 %j, 1", "br label %copy"]
-    head = (f"define internal void @program.row.{which}(ptr %table, ptr %index, ptr %array, ptr %status, i64 %rows, i64 %mask, "
-            "i64 %size, i64 %row, i64 %element, i64 %side) {")
+            "move:", "%je = mul i64 %j, %element", "%o = add i64 %base, %je",
+            "%there = getelementptr double, ptr %table, i64 %o", f"%jw = mul i64 %j, {W}", "%q = add i64 %jw, %lane",
+            "%here = getelementptr double, ptr %array, i64 %q", f"%v = load double, ptr {a}",
+            f"store double %v, ptr {b}", "%k = add i64 %j, 1", "br label %copy"]
+    head = (f"define internal void @program.row.{which}(ptr %table, ptr %index, ptr %array, ptr %status, i64 %rows, "
+            "i64 %mask, i64 %size, i64 %row, i64 %element, i64 %side) {")
     return "\n".join([head, *_each_lane(W, body), "}"])

@@ -1,7 +1,8 @@
 """Numerical methods as trees of nodes: linear solve, Newton's method, Runge-Kutta steps, fixed-step integration."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,99 @@ import numpy as np
 
 from condyle.errors import DescriptionError, ShapeError
 from condyle.native import jit
-from condyle.native.nodes import Kernel, Node, Scan, kernel
+from condyle.native.derivative import bar, dot
+from condyle.native.nodes import Kernel, Node, Ruled, Scan, While, kernel
 from condyle.native.program import Program
+
+
+def lu_solve(A: ca.SX, b: ca.SX) -> ca.SX:
+    """A^-1 b by Gaussian elimination with partial pivoting, unrolled and free of branches; b of shape (n,) or (n, m).
+
+    The largest pivot bubbles up by conditional swaps of rows: n^3/3 products and as many selections. Meant for n <= 10.
+    """
+    n, m = A.shape[0], b.shape[1]
+    rows = [[*(A[i, j] for j in range(n)), *(b[i, j] for j in range(m))] for i in range(n)]
+    for k in range(n):
+        for i in range(k + 1, n):
+            swap = ca.fabs(rows[i][k]) > ca.fabs(rows[k][k])
+            pairs = list(zip(rows[k], rows[i]))
+            rows[k] = [ca.if_else(swap, low, high) for high, low in pairs]
+            rows[i] = [ca.if_else(swap, high, low) for high, low in pairs]
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k])]
+    x = ca.SX(n, m)
+    for i in reversed(range(n)):
+        for j in range(m):
+            x[i, j] = (rows[i][n + j] - sum(rows[i][k] * x[k, j] for k in range(i + 1, n))) / rows[i][i]
+    return x
+
+
+Residual = Callable[..., ca.SX]
+Solve = Callable[[ca.SX, ca.SX], ca.SX]
+
+
+def newton(residual: Residual, x: str, params: Sequence[str], sizes: dict[str, int], tol: float = 1e-10,
+           max_iter: int = 30, *, status: str = "status", solve: Solve = lu_solve) -> Ruled:
+    """x <- root of residual(x, *params) = 0 from the guess in slice x, by Newton's method.
+
+        x <- x - J^-1 r,   J = dr/dx,   until |dx_i| <= tol (1 + |x_i|) for all i
+
+    Args:
+        residual: over SX, as many equations as x has elements.
+        params: slices that the residual depends on.
+        sizes: gains "x.busy" and "x.iterations" (with the name of x).
+        status: gets LIMIT where max_iter steps were not enough and NAN where the step is not finite. Lanes stand alone.
+        solve: solve(A, b) over SX.
+
+    Derivatives follow from the implicit function theorem at the root, whatever the iterations did; the guess has none.
+    """
+    busy, iterations = f"{x}.busy", f"{x}.iterations"
+    sizes.update({busy: 1, iterations: 1, status: 1})
+
+    def iterate(x: ca.SX, k: ca.SX, *p: ca.SX) -> tuple[ca.SX, ...]:
+        r = ca.vec(residual(x, *p))
+        if r.shape != x.shape:
+            raise DescriptionError(f"newton: the residual has {r.shape[0]} elements, the unknown {x.shape[0]}")
+        dx = solve(ca.jacobian(r, x), r)
+        close = [ca.fabs(dx[i]) <= tol * (1 + ca.fabs(x[i])) for i in range(x.shape[0])]
+        finite = ca.sum1(ca.fabs(dx)) < np.inf
+        return x - dx, k + 1, ca.if_else(finite, ca.logic_not(functools.reduce(ca.logic_and, close)), np.nan)
+
+    start = kernel(lambda: (ca.SX(0), ca.SX(1)), [], [iterations, busy], sizes, "start")
+    step = kernel(iterate, [x, iterations, *params], [x, iterations, busy], sizes, "newton_step")
+    return Ruled(f"newton({x!r})", [start, While(busy, step, max_iter, status)], (*params,), (x, iterations, busy),
+                 lambda sizes: newton_jvp(residual, x, params, sizes, solve),
+                 lambda value, sizes: newton_vjp(residual, x, params, sizes, solve, value))
+
+
+def newton_jvp(residual: Residual, x: str, params: Sequence[str], sizes: dict[str, int],
+               solve: Solve = lu_solve) -> Node:
+    """x.dot <- -J^-1 (dr/dp p.dot) at the root in slice x: one solve, no iteration."""
+    sizes.update({dot(n): sizes[n] for n in (x, *params)})
+
+    def implicit(x: ca.SX, *p: ca.SX) -> ca.SX:
+        p, p_dot = p[:len(params)], p[len(params):]
+        r = ca.vec(residual(x, *p))
+        along = sum((ca.jtimes(r, a, b) for a, b in zip(p, p_dot)), ca.SX.zeros(r.shape[0]))
+        return -solve(ca.jacobian(r, x), along)
+
+    return kernel(implicit, [x, *params, *map(dot, params)], [dot(x)], sizes, "newton_jvp")
+
+
+def newton_vjp(residual: Residual, x: str, params: Sequence[str], sizes: dict[str, int], solve: Solve = lu_solve,
+               value: Mapping[str, str] | None = None) -> Node:
+    """p.bar <- p.bar - (dr/dp)' J^-T x.bar, then x.bar <- 0. `value` says which slices hold x and p at the root."""
+    sizes.update({bar(n): sizes[n] for n in (x, *params)})
+    held = [(value or {}).get(n, n) for n in (x, *params)]
+
+    def implicit(x: ca.SX, *more: ca.SX) -> list[ca.SX]:
+        p, p_bar, x_bar = more[:len(params)], more[len(params):-1], more[-1]
+        r = ca.vec(residual(x, *p))
+        weights = solve(ca.jacobian(r, x).T, x_bar)
+        return [*(b - ca.jtimes(r, a, weights, True) for a, b in zip(p, p_bar)), ca.SX.zeros(x.shape[0])]
+
+    return kernel(implicit, [*held, *map(bar, params), bar(x)], [*map(bar, params), bar(x)], sizes, "newton_vjp")
 
 
 @dataclass(frozen=True)
@@ -24,8 +116,7 @@ class Tableau:
         order: of y+; measured in the tests.
         A: rows of the strictly lower triangle, shape (s, 0..s-1).
         b: weights, shape (s,).
-        e: weights of the error estimate, shape (s,), or empty. If b is the last row of A (first same as last), the estimate
-            may have one weight more, for f at the new point.
+        e: weights of the error estimate, shape (s,), or (s + 1,) where it also needs f at the new point; may be empty.
     """
 
     name: str
@@ -54,13 +145,13 @@ def _sum(weights: tuple[float, ...], k: tuple[Any, ...]) -> Any:
     return sum((w * x for w, x in zip(weights, k) if w != 0), 0)
 
 
-def rk_step(tableau: Tableau, rhs: Callable[[str, str, str], Node], sizes: dict[str, int], *, t: str = "t", y: str = "y",
-            h: str = "h", y_next: str = "y_next", error: str | None = None) -> Node:
+def rk_step(tableau: Tableau, rhs: Callable[[str, str, str], Node], sizes: dict[str, int], *, t: str = "t",
+            y: str = "y", h: str = "h", y_next: str = "y_next", error: str | None = None) -> Node:
     """One step: y_next <- y at t + h. `sizes` gains the slices k0.., "t_stage", "y_stage" and those named here.
 
     Args:
-        rhs: rhs(t, y, k), a tree that computes slice k = f(t, y) from slices t and y; the same function for every stage is
-            compiled once.
+        rhs: rhs(t, y, k), a tree that computes slice k = f(t, y) from slices t and y. A function that is the same for
+            every stage is compiled once.
         error: slice for the estimate of the local error, shape as y; the tableau must have one.
     """
     n, s = sizes[y], len(tableau.A)
@@ -107,8 +198,8 @@ def _rhs(f: ca.Function, n: int) -> tuple[int, Callable[[str, str, str], Node]]:
         raise DescriptionError(f"right-hand side {f.name()!r} has {f.n_in()} inputs and {f.n_out()} outputs: expected "
                                "f(t, y) or f(t, y, p) with one output")
     if (f.numel_in(0), f.numel_in(1), f.numel_out(0)) != (1, n, n):
-        raise DescriptionError(f"right-hand side {f.name()!r} has sizes t: {f.numel_in(0)}, y: {f.numel_in(1)}, output: "
-                               f"{f.numel_out(0)}: expected 1, {n}, {n} as y0 has")
+        raise DescriptionError(f"right-hand side {f.name()!r} has sizes t: {f.numel_in(0)}, y: {f.numel_in(1)}, "
+                               f"output: {f.numel_out(0)}: expected 1, {n}, {n} as y0 has")
     x = [ca.SX.sym(name, f.numel_in(i)) for i, name in enumerate(["t", "y", "p"][:f.n_in()])]
     shaped = [ca.reshape(v, f.size_in(i)) for i, v in enumerate(x)]
     dense = ca.Function(f.name(), x, [ca.densify(ca.vec(f(*shaped)))], {"cse": True})
@@ -116,7 +207,7 @@ def _rhs(f: ca.Function, n: int) -> tuple[int, Callable[[str, str, str], Node]]:
     return (f.numel_in(2) if more else 0), lambda t, y, k: Kernel(dense, (t, y, *more), (k,))
 
 
-_programs: dict[tuple[int, int], tuple[ca.Function, Program]] = {}
+_programs: dict[tuple[int, int, int], tuple[ca.Function, Program]] = {}
 
 
 def _fixed_program(tableau: Tableau, f: ca.Function, n: int, W: int) -> Program:
