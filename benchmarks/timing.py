@@ -20,9 +20,9 @@ class Case:
 def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, float]:
     """Seconds per state of each case: the least over `rounds` of the mean over the case's states.
 
-    Every round runs each case (A B C, A B C, ...), so a slow spell of the machine meets all of them. In each turn a case
-    runs twice and the second run is timed: turns share the machine's noise, but no engine pays for what the others left
-    in the processor's caches.
+    Every round runs each case (A B C, A B C, ...), so a slow spell of the machine meets all of them. In each turn a
+    case runs twice and the second run is timed: turns share the machine's noise, but no engine pays for what the others
+    left in the processor's caches.
     """
     best = dict.fromkeys(cases, float("inf"))
     collecting = gc.isenabled()
