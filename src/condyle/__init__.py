@@ -21,8 +21,9 @@ from condyle.state import Stage, State
 from condyle.system import System
 from condyle.trace import where
 from condyle.tree.body import Body, Coordinate
+from condyle.tree.parameter import Input, Parameter
 
 __version__ = "0.1.0"
-__all__ = ["Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Mobilizer",
-           "NativeError", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError", "Transform",
+__all__ = ["Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Input", "Mobilizer",
+           "NativeError", "Parameter", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError", "Transform",
            "UnknownNameError", "Weld", "where"]

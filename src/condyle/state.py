@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,76 +28,83 @@ class Stage(enum.IntEnum):
     ACCELERATION = 7
 
 
-INVALIDATES = {"t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY, "disabled": Stage.FORCE,
-               "locked": Stage.ACCELERATION}
+INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY,
+               "z": Stage.FORCE, "inputs": Stage.FORCE, "disabled": Stage.FORCE, "locked": Stage.ACCELERATION}
 """The stage that each variable of a State undoes."""
+
+_ENTRIES = {"q": "coordinate", "u": "speed", "z": "state variable", "inputs": "input", "parameters": "parameter"}
 
 
 class State:
-    """Time, coordinates, speeds, locks and disabled forces of a system; made by `system.state(...)`.
+    """Everything variable about a system: time, coordinates, speeds and the rest; made by `system.state(...)`.
 
     Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves valid.
 
     Attributes:
-        t: [s].   q: shape (nq,).   u: shape (nu,).
+        t: [s].   q: shape (nq,).   u: shape (nu,).   z, inputs, parameters: in the order of the system's names.
         locked: names of locked speeds.   disabled: names of disabled forces.
     """
 
-    __slots__ = ("_results", "_tail", "disabled", "locked", "q", "system", "t", "u", "z")
+    __slots__ = ("_results", "_tail", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "u", "z")
 
     system: System
     t: float
     q: np.ndarray
     u: np.ndarray
     z: np.ndarray
+    inputs: np.ndarray
+    parameters: np.ndarray
     locked: frozenset[str]
     disabled: frozenset[str]
-
-    def __init__(self, system: System, t: float, q: np.ndarray, u: np.ndarray, locked: frozenset[str],
-                 disabled: frozenset[str], results: dict[Any, tuple[Stage, Any]]) -> None:
-        put = object.__setattr__
-        for array in (q, u):
-            array.flags.writeable = False
-        put(self, "system", system)
-        put(self, "t", t)
-        put(self, "q", q)
-        put(self, "u", u)
-        put(self, "z", np.zeros(0))
-        put(self, "locked", locked)
-        put(self, "disabled", disabled)
-        put(self, "_results", results)
-        put(self, "_tail", system.tail(t=t, locked=locked, disabled=disabled))
+    _tail: np.ndarray
+    _results: dict[Any, tuple[Stage, Any]]
 
     @classmethod
-    def of(cls, system: System, t: Any = 0.0, q: Any = None, u: Any = None, locked: Iterable[str] = (),
-           disabled: Iterable[str] = ()) -> State:
-        """A checked state. q and u: arrays, or mappings from names to values that change the defaults."""
-        default_q, default_u = system.defaults()
-        return cls(system, _time(t), _values("q", q, default_q, system.coordinates, "coordinate", system),
-                   _values("u", u, default_u, system.speeds, "speed", system),
-                   system.speed_names(locked), system.force_names(disabled), {})
+    def of(cls, system: System, **values: Any) -> State:
+        """A checked state. q, u, z, inputs, parameters: arrays, or mappings from names to values; None is the default."""
+        start = {name: system.default(name) for name in _ENTRIES}
+        given = {name: value for name, value in values.items() if value is not None}
+        return cls._made(system, {"t": 0.0, "locked": frozenset(), "disabled": frozenset(), **start}, given, {})
 
     def replace(self, **changes: Any) -> State:
-        """A new State with other values: t, q, u (arrays, or mappings that change some names), locked, disabled."""
+        """A new State with other values: any of the attributes; mappings change some entries by name."""
         for name in changes:
             if name not in INVALIDATES:
                 raise UnknownNameError("variable of a State", name, INVALIDATES)
-        system = self.system
         first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
         kept = {key: result for key, result in self._results.items() if result[0] < first}
-        return State(
-            system,
-            _time(changes["t"]) if "t" in changes else self.t,
-            _values("q", changes["q"], self.q, system.coordinates, "coordinate", system) if "q" in changes else self.q,
-            _values("u", changes["u"], self.u, system.speeds, "speed", system) if "u" in changes else self.u,
-            system.speed_names(changes["locked"]) if "locked" in changes else self.locked,
-            system.force_names(changes["disabled"]) if "disabled" in changes else self.disabled, kept)
+        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept,
+                          self._tail if set(changes) <= {"q", "u"} else None)
+
+    @classmethod
+    def _made(cls, system: System, now: dict[str, Any], changes: Mapping[str, Any], results: dict[Any, Any],
+              tail: np.ndarray | None = None) -> State:
+        new = dict(now)
+        for name, value in changes.items():
+            if name == "t":
+                new[name] = _time(value)
+            elif name in _ENTRIES:
+                new[name] = _values(name, value, now[name], system.names(name), _ENTRIES[name])
+            else:
+                new[name] = (system.speed_names if name == "locked" else system.force_names)(value)
+        system.check_coordinates(new["q"])
+        state = cls.__new__(cls)
+        for name, value in new.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(state, name, value)
+        object.__setattr__(state, "system", system)
+        object.__setattr__(state, "_results", results)
+        if tail is None:
+            tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
+        object.__setattr__(state, "_tail", tail)
+        return state
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a State never changes: use state.replace({name}=...) for a new one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return State.of, (self.system, self.t, self.q, self.u, tuple(self.locked), tuple(self.disabled))
+        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES})
 
     def __repr__(self) -> str:
         extra = "".join(f", {n} {sorted(v)}" for n, v in (("locked", self.locked), ("disabled", self.disabled)) if v)
@@ -200,11 +207,9 @@ def _vector(name: str, value: Any, size: int) -> np.ndarray:
     return array
 
 
-def _values(name: str, value: Any, current: np.ndarray, names: tuple[str, ...], kind: str, system: System) -> np.ndarray:
+def _values(name: str, value: Any, current: np.ndarray, names: tuple[str, ...], kind: str) -> np.ndarray:
     """Checked values: an array, or a mapping that changes `current`."""
-    if value is None:
-        array = current.copy()
-    elif isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         array = current.copy()
         for key, x in value.items():
             if key not in names:
@@ -214,8 +219,8 @@ def _values(name: str, value: Any, current: np.ndarray, names: tuple[str, ...], 
         array = _vector(name, value, len(names))
     for i in np.flatnonzero(~np.isfinite(array)):
         raise ShapeError(f"{name}: {kind} {names[i]!r} is {array[i]}; it must be a finite number")
-    if name == "q":
-        system.check_coordinates(array)
     return array
 
 
+def _restored(system: System, values: dict[str, Any]) -> State:
+    return State.of(system, **values)

@@ -3,14 +3,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from condyle.dynamics.operators import OPERATORS, Subject
+from condyle.dynamics.operators import OPERATORS, Subject, description
 from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNameError
+from condyle.forces.base import Force
+from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
 from condyle.spatial import Transform
@@ -23,7 +25,8 @@ from condyle.tree.tree import Tree
 class Options(TypedDict, total=False):
     """The keyword tail of every operator.
 
-    t: time [s], one number or one a state.   z, inputs, parameters: none exist in this version.
+    t: time [s], one number or one a state.
+    z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
     locked: names of speeds that keep their value, or a 0/1 array (..., nu); matters to forward_dynamics and
     solve_mass_matrix.   disabled: names of forces that do not act.   out: where to write, as in NumPy.
     threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
@@ -40,6 +43,7 @@ class Options(TypedDict, total=False):
 
 
 _OPTIONS = tuple(Options.__annotations__)
+_TAIL = _OPTIONS[:-2]
 
 
 class System:
@@ -52,15 +56,10 @@ class System:
     """
 
     def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
-        try:
-            g = np.array(gravity, dtype=float)
-        except (TypeError, ValueError):
-            g = np.empty(0)
-        if g.shape != (3,) or not np.isfinite(g).all():
-            raise DescriptionError(f"gravity must be three finite numbers [m/s^2], got {gravity!r}")
-        self.gravity: tuple[float, float, float] = (float(g[0]), float(g[1]), float(g[2]))
         self._tree = Tree()
+        self._forces: dict[str, Force] = {}
         self._thaw()
+        self.add_force("gravity", gravity if isinstance(gravity, Gravity) else Gravity(gravity))
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
@@ -91,6 +90,21 @@ class System:
             raise DescriptionError(f"body {name!r}: which mobilizer? For example mobilizer=cd.Pin(), or cd.Weld() for none")
         return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates)
 
+    def add_force(self, name: str, force: Force) -> None:
+        """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
+        if self._frozen:
+            raise FrozenError(f"force {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add forces before, or to system.copy()")
+        if not isinstance(name, str) or not name:
+            raise DescriptionError(f"a force's name is a non-empty string, got {name!r}")
+        if name in self._forces:
+            raise DescriptionError(f"force {name!r} exists already; names are unique")
+        if not isinstance(force, Force):
+            raise DescriptionError(f"force {name!r}: expected a force such as cd.forces.Gravity(...), got {force!r}")
+        force.check(self._tree)
+        self._tree.register(force.parameters())
+        self._forces[name] = force
+
     @property
     def ground(self) -> Body:
         return self._tree.ground
@@ -117,11 +131,37 @@ class System:
 
     @property
     def forces(self) -> tuple[str, ...]:
-        return ("gravity",)
+        return tuple(self._forces)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self._tree.parameters.names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._tree.inputs.names
+
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """Names of the auxiliary states z that forces bring."""
+        return tuple(f"{force}_{state}" for force, law in self._forces.items() for state, _ in law.states)
 
     def body(self, which: Body | str) -> Body:
         """A body from its name."""
         return self._tree.body(which)
+
+    def default(self, variable: str) -> np.ndarray:
+        """Default values of q, u, z, inputs or parameters, in the order of their names."""
+        if variable == "q":
+            return self._tree.defaults()
+        if variable == "u":
+            return np.zeros(self.nu)
+        return self._no_tail[self._subject.tail[variable]].copy()
+
+    def names(self, variable: str) -> tuple[str, ...]:
+        """Names of the entries of q, u, z, inputs or parameters."""
+        return {"q": self.coordinates, "u": self.speeds, "z": self.state_variables, "inputs": self.inputs,
+                "parameters": self.parameters}[variable]
 
     def defaults(self) -> tuple[np.ndarray, np.ndarray]:
         """Default q (nq,) and u (nu,)."""
@@ -135,23 +175,24 @@ class System:
             rows.append((b.name, b.parent.name, repr(b.mobilizer), f"{b.mass:g}", names or "-"))
         width = [max(len(r[i]) for r in rows) for i in range(5)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
-        return "\n".join([repr(self), f"gravity {self.gravity} m/s^2", *lines])
+        forces = [f"force {name!r}: {force!r}" for name, force in self._forces.items()]
+        return "\n".join([repr(self), *lines, *forces])
 
     def __repr__(self) -> str:
         return f"System({len(self._tree.bodies)} bodies, nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
 
     def copy(self) -> System:
         """The same description, free to change."""
-        other = System(self.gravity)
-        other._tree = self._tree.copy()
+        other = System()
+        other._tree, other._forces = self._tree.copy(), dict(self._forces)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
-        return {"gravity": self.gravity, "tree": self._tree, "frozen": self._frozen}
+        return {"tree": self._tree, "forces": self._forces}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.gravity, self._tree = state["gravity"], state["tree"]
+        self._tree, self._forces = state["tree"], state["forces"]
         self._thaw()
         self._freeze("unpickling")
 
@@ -159,24 +200,28 @@ class System:
         """From here on nothing changes: check what only the whole can show, and lay out the tail."""
         if self._frozen:
             return
+        for force in self._forces.values():
+            force.check(self._tree)
         check_inertia(self._tree)
         self._frozen = f"{why} at {_user_line()}"
-        self._subject = Subject(self._tree, self.gravity)
-        self.no_tau = np.zeros(self.nu)
-        self._no_tail = np.zeros(self._subject.tail_size)
-        self._no_tail[1:1 + len(self.forces)] = 1.0
+        self._subject = subject = Subject(self._tree, self._forces)
+        self._key = description(subject)
+        self.no_tau, self._no_tail = np.zeros(self.nu), np.zeros(subject.tail_size)
+        self._no_tail[subject.tail["enabled"]] = 1.0
+        self._no_tail[subject.tail["z"]] = [value for force in self._forces.values() for _, value in force.states]
+        self._no_tail[subject.tail["inputs"]] = self._tree.inputs.defaults
+        self._no_tail[subject.tail["parameters"]] = defaults = self._tree.parameters.defaults
+        self._no_tail[subject.tail["table"]] = self.function("instance")(defaults)
         self.no_tau.flags.writeable = self._no_tail.flags.writeable = False
-        bodies = [f"{b.parent.index} {b.mobilizer.description()} {b.X_PF.matrix.tolist()} {b.X_BM.matrix.tolist()} "
-                  f"{b.mass_properties.matrix().tolist()}" for b in self._tree.bodies]
-        self._key = "\n".join([repr(self.gravity), *bodies])
 
     # ---- states -----------------------------------------------------------------------------------------------------
 
-    def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, locked: Iterable[str] = (),
-              disabled: Iterable[str] = ()) -> State:
-        """A State: t [s], q and u as arrays or as mappings from names to values (the rest keep their defaults)."""
+    def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None,
+              parameters: Any = None, locked: Iterable[str] = (), disabled: Iterable[str] = ()) -> State:
+        """A State: t [s]; q, u, z, inputs and parameters as arrays, or as mappings from names to values (the rest keep
+        their defaults); names of locked speeds and of disabled forces."""
         self._freeze("state()")
-        return State.of(self, t, q, u, locked, disabled)
+        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
 
     def check_coordinates(self, q: np.ndarray) -> None:
         """Refuse a quaternion without direction."""
@@ -192,26 +237,30 @@ class System:
 
     def tail(self, **options: Any) -> np.ndarray:
         """The tail vector of condyle.dynamics.operators, shape (..., n), from the keyword options."""
-        for name in ("z", "inputs", "parameters"):
-            value = options.get(name)
-            if value is not None and np.size(value):
-                raise ShapeError(f"{name}: this system has none, got {value!r}")
-        t, locked, disabled = options.get("t", 0.0), options.get("locked"), options.get("disabled")
-        if np.isscalar(t) and t == 0 and not np.any(locked) and not disabled:
+        given = {name: value for name, value in options.items() if name in _TAIL and value is not None}
+        if not given:
             return self._no_tail
-        t = np.asarray(t, dtype=float)
-        lock = self._lock(locked)
-        tail = np.zeros(np.broadcast_shapes(t.shape, lock.shape[:-1]) + (len(self._no_tail),))
-        tail[..., 0] = t
-        off = self.force_names(disabled or ())
-        tail[..., 1:1 + len(self.forces)] = [0.0 if name in off else 1.0 for name in self.forces]
-        tail[..., 1 + len(self.forces):] = lock
+        where, now = self._subject.tail, self._no_tail
+        parts = {"t": np.asarray(given.get("t", 0.0), dtype=float)[..., None]}
+        for name, names in (("z", self.state_variables), ("inputs", self.inputs), ("parameters", self.parameters)):
+            if name in given:
+                parts[name] = _part(name, given[name], now[where[name]], names)
+        if "parameters" in parts:
+            self._tree.check_parameters(parts["parameters"])
+            parts["table"] = self.function("instance")(parts["parameters"])
+        if "disabled" in given:
+            off = self.force_names(given["disabled"])
+            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self.forces])
+        if "locked" in given:
+            parts["lock"] = self._lock(given["locked"])
+        tail = np.empty(np.broadcast_shapes(*(v.shape[:-1] for v in parts.values())) + now.shape)
+        tail[...] = now
+        for name, values in parts.items():
+            tail[..., where[name]] = values
         return tail
 
     def _lock(self, locked: Any) -> np.ndarray:
         """0, or infinity where a speed is locked, shape (..., nu)."""
-        if locked is None:
-            return np.zeros(self.nu)
         if isinstance(locked, np.ndarray) and locked.dtype != object and locked.dtype.kind in "bif":
             if locked.shape[-1:] != (self.nu,) or not np.isin(locked, (0, 1)).all():
                 raise ShapeError(f"locked: expected names of speeds, or 0/1 of shape (..., {self.nu}), got {locked!r}")
@@ -323,6 +372,24 @@ class System:
             return out
         flat = self._run(name, arguments, options, which)
         return flat.reshape(flat.shape[:-1] + shape)
+
+
+def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    """Values (..., n) of a part of the tail: an array, or a mapping that changes the defaults."""
+    if not isinstance(value, Mapping):
+        array = np.asarray(value, dtype=float)
+        if array.shape[-1:] != (len(names),):
+            raise ShapeError(f"{name}: expected shape (..., {len(names)}), one for each of {names}, got {array.shape}")
+        return array
+    for key in value:
+        if key not in names:
+            raise UnknownNameError(name.removesuffix("s"), key, names)
+    shape = np.broadcast_shapes(*(np.shape(v) for v in value.values()))
+    array = np.empty((*shape, len(names)))
+    array[...] = current
+    for key, v in value.items():
+        array[..., names.index(key)] = v
+    return array
 
 
 def _known(kind: str, names: Iterable[str], known: tuple[str, ...]) -> frozenset[str]:

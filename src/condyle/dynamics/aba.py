@@ -32,7 +32,10 @@ from condyle.dynamics.inertia import (
 )
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
+
+Inertia = tuple[ca.SX, ca.SX, ca.SX]
 
 
 @inlined
@@ -47,19 +50,33 @@ def eliminate(P, z, h, tau, lock):
     return P, (z[0] + n * eps, z[1] + f * eps), (n / D, g), eps
 
 
-def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, at_rest: bool = False) -> ca.SX:
-    """udot, shape (nu,), under generalised forces tau. `lock`: 0, or infinity for a locked speed. `at_rest`: no velocities,
-    no bias: the solution of M udot = tau when gravity is zero."""
-    taus, locks = ca.vertsplit(tau) if tree.nu else [], ca.vertsplit(lock) if tree.nu else []
-    zero = ca.SX(3, 1), ca.SX(3, 1)
+def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads) -> ca.SX:
+    """udot, shape (nu,), under loads and generalised forces tau. `lock`: 0, or infinity for a locked speed."""
     P, z = {}, {}
-    for B in tree.base_to_tip:
-        body = kin.placed[B].mass_properties
-        P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.inertia_about_origin())
-        z[B] = zero if at_rest else gyroscopic(P[B], body.mass, p_c, kin.V_GM[B][0])
+    for B, body in enumerate(kin.placed):
+        P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
+        z[B] = gyroscopic(P[B], body.mass, p_c, kin.V_GM[B][0])
+        if B in loads.bodies:
+            z[B] = add_scaled(z[B], loads.bodies[B], -1)
+    taus = ca.vertsplit(tau) if tree.nu else []
+    taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
+    return _solve(tree, kin, P, z, taus, lock, gravity, moving=True)
+
+
+def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> ca.SX:
+    """M^-1 f, shape (nu,): the same recursion without velocities and forces."""
+    P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
+    z = {B: (ca.SX(3, 1), ca.SX(3, 1)) for B in P}
+    return _solve(tree, kin, P, z, ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1), moving=False)
+
+
+def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
+           gravity: ca.SX, moving: bool) -> ca.SX:
+    """(1)-(5). z: gyroscopic less applied forces on each body. Not `moving`: all velocities, and c with them, are zero."""
+    locks = ca.vertsplit(lock) if tree.nu else []
     step: dict[int, tuple[Pair, ca.SX]] = {}
     for B in tree.tip_to_base:
-        if not at_rest:
+        if moving:
             z[B] = add(z[B], apply(P[B], kin.c[B]))
         for k in tree.speeds_of(B):
             P[B], z[B], *step[k] = eliminate(P[B], z[B], kin.H[k], taus[k], locks[k])        # (2), (3)
@@ -74,5 +91,5 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
             U_D, eps = step[k]
             udot[k] = eps - inner(U_D, a)                                                    # (5)
             a = add_scaled(a, kin.H[k], udot[k])
-        A[B] = a if at_rest else add(a, kin.c[B])                                            # (1)
+        A[B] = add(a, kin.c[B]) if moving else a                                             # (1)
     return ca.vertcat(ca.SX(0, 1), *(udot[k] for k in range(tree.nu)))

@@ -16,8 +16,8 @@ def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
     """M(q), shape (nu, nu), symmetric."""
     C = {}
     for B in tree.base_to_tip:
-        body = kin.placed[B].mass_properties
-        C[B], _ = rigid(kin.R_GM[B], body.mass, body.com, body.inertia_about_origin())
+        body = kin.placed[B]
+        C[B], _ = rigid(kin.R_GM[B], body.mass, body.com, body.I)
     M = ca.SX(tree.nu, tree.nu)
     for B in tree.tip_to_base:
         for k in tree.speeds_of(B):

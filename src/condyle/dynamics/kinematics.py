@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from condyle.dynamics.inline import inlined
-from condyle.mobilizers import motion_function
-from condyle.tree.layout import Placed, layout
+from condyle.mobilizers import motion
+from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
 
 Pair = tuple[ca.SX, ca.SX]
@@ -66,18 +66,18 @@ def carry(V_GP, r, V_FM, bias):
     return V, (c_w, c_v)
 
 
-def kinematics(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX | None, only: Iterable[int] | None = None) -> Kinematics:
-    """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None: at rest, positions only."""
-    kin = Kinematics(layout(tree))
+def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | None, only: Iterable[int] | None = None
+               ) -> Kinematics:
+    """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None: positions only."""
+    kin = Kinematics(placed)
     qs, us = ca.vertsplit(q) if tree.nq else [], [] if u is None or not tree.nu else ca.vertsplit(u)
     for B in tree.base_to_tip if only is None else only:
-        body, placed, P = tree.bodies[B], kin.placed[B], tree.parent(B)
+        body, constants, P = tree.bodies[B], placed[B], tree.parent(B)
         q_B = ca.vertcat(*qs[body.q])
         u_B = ca.SX(body.mobilizer.nu, 1) if u is None else ca.vertcat(*us[body.u])
-        motion = motion_function(body.mobilizer).call([t, q_B, u_B], True, False)
-        R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v = motion
+        R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(body.mobilizer, t, q_B, u_B)
         R_GP, p_GP = (ca.SX.eye(3), ca.SX(3, 1)) if P is None else (kin.R_GM[P], kin.p_GM[P])
-        R_GF, kin.R_GM[B], kin.p_PM[B] = place(R_GP, placed.X_PF.R, placed.X_PF.p, R_FM, p_FM)
+        R_GF, kin.R_GM[B], kin.p_PM[B] = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
         kin.p_GM[B] = p_GP + kin.p_PM[B]
         H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                    # (2)
         for j, k in enumerate(tree.speeds_of(B)):

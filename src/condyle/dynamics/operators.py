@@ -2,142 +2,233 @@
 
 Every operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state holds, in one vector
 
-    tail = [t, one 0/1 flag for each force (1: enabled), one lock for each speed (0, or infinity: locked)]
+    tail = [t, z, inputs, enabled (0/1 a force), lock (0, or infinity, a speed), parameters, table]
 
-so that one compiled program serves every time and every set of locks and disabled forces. Matrices are flattened row by row.
+so that one compiled program serves every time, every parameter and every set of locks and disabled forces. The table is what
+the INSTANCE operator derives from the parameters. Matrices are flattened row by row.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_motion
 from condyle.dynamics.kinematics import Kinematics, kinematics
-from condyle.mobilizers import Mobilizer
+from condyle.dynamics.view import Loads, View
+from condyle.forces.base import Force
+from condyle.forces.gravity import Gravity
+from condyle.mobilizers import motion
+from condyle.tree.layout import Placed, layout, tabulated
 from condyle.tree.tree import Tree
 
 
-@dataclass(frozen=True)
 class Subject:
-    """What operators are made of: the tree and the force of gravity [m/s^2]."""
+    """What operators are made of: the tree and its forces by name, gravity first."""
 
-    tree: Tree
-    gravity: tuple[float, float, float]
-    forces: tuple[str, ...] = ("gravity",)
+    def __init__(self, tree: Tree, forces: Mapping[str, Force]) -> None:
+        self.tree, self.forces = tree, dict(forces)
+        self.nz = sum(len(f.states) for f in self.forces.values())
+        gravity = self.forces["gravity"]
+        assert isinstance(gravity, Gravity)
+        self.gravity = gravity
+
+    @cached_property
+    def _tabulated(self) -> tuple[list[Placed], ca.SX, ca.SX]:
+        return tabulated(layout(self.tree))
+
+    @property
+    def placed(self) -> list[Placed]:
+        return self._tabulated[0]
+
+    @property
+    def table(self) -> tuple[ca.SX, ca.SX]:
+        """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without parameters."""
+        return self._tabulated[1:] if len(self.tree.parameters) else (ca.SX(0, 1), ca.SX(0, 1))
+
+    @cached_property
+    def tail(self) -> dict[str, slice]:
+        """Where each part of the tail stands."""
+        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.forces),
+                 "lock": self.tree.nu, "parameters": len(self.tree.parameters), "table": self.table[0].numel()}
+        out, start = {}, 0
+        for name, n in sizes.items():
+            out[name], start = slice(start, start + n), start + n
+        return out
 
     @property
     def tail_size(self) -> int:
-        return 1 + len(self.forces) + self.tree.nu
+        return self.tail["table"].stop
+
+    def sizes(self) -> dict[str, int]:
+        nu = self.tree.nu
+        return {"q": self.tree.nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "station": 3, "tail": self.tail_size,
+                "parameters": len(self.tree.parameters)}
 
 
-class _Symbols:
-    """The arguments of one operator as symbols, and the kinematics they give."""
+def description(subject: Subject) -> str:
+    """Text that determines every operator: equal text, equal machine code."""
+    def number(body: Any, name: str, value: Any) -> str:
+        return body.symbolic[name].text if name in body.symbolic else repr(np.asarray(value).tolist())
 
-    def __init__(self, subject: Subject) -> None:
+    lines = [f"{subject.tree.parameters.names} {subject.tree.inputs.names}"]
+    for b in subject.tree.bodies:
+        m = b.mass_properties
+        values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass, "com": m.com,
+                  "inertia": m.inertia}
+        numbers = " ".join(number(b, name, value) for name, value in values.items())
+        lines.append(f"{b.name} {b.parent.index} {b.speeds} {b.mobilizer.description()} {numbers}")
+    return "\n".join([*lines, *(f"{name}: {force.description()}" for name, force in subject.forces.items())])
+
+
+class Symbols:
+    """The arguments of one operator as symbols, the kinematics and the loads they give.
+
+    Args:
+        direct: take the table's entries as expressions of the parameters (for derivatives), not as arguments.
+    """
+
+    def __init__(self, subject: Subject, direct: bool = False) -> None:
         self.subject, tree = subject, subject.tree
-        sizes = {"q": tree.nq, "u": tree.nu, "tau": tree.nu, "udot": tree.nu, "f": tree.nu, "station": 3,
-                 "tail": subject.tail_size}
-        self.arguments = {name: ca.SX.sym(name, n) for name, n in sizes.items()}
-        tail, forces = self.arguments["tail"], len(subject.forces)
-        self.t, self.lock = tail[0], tail[1 + forces:]
-        self.gravity = tail[1] * ca.sparsify(ca.SX(ca.DM(list(subject.gravity))))
+        self.arguments = {name: ca.SX.sym(name, n) for name, n in subject.sizes().items() if name != "tail"}
+        part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in subject.tail.items()}
+        self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
+        part["inputs"] = tree.inputs.symbols
+        self.placed = layout(tree) if direct else subject.placed
+        part["table"] = ca.SX(0, 1) if direct else subject.table[0]
+        self.arguments["tail"] = ca.vertcat(*(part[name] for name in subject.tail))
+        self.t, self.lock, self.enabled, self.z = part["t"], part["lock"], part["enabled"], part["z"]
+        self.gravity = self.enabled[0] * subject.gravity.g
 
     def __getitem__(self, name: str) -> ca.SX:
         return self.arguments[name]
 
     def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
-        return kinematics(self.subject.tree, self.t, self["q"], self["u"] if moving else None, only)
+        return kinematics(self.subject.tree, self.placed, self.t, self["q"], self["u"] if moving else None, only)
+
+    def view(self, kin: Kinematics) -> View:
+        return View(self.subject.tree, kin, self.t, self["q"], self["u"], self.z)
+
+    def loads(self, kin: Kinematics) -> Loads:
+        """What all enabled forces exert, gravity only where it is taken back."""
+        loads = Loads(self.view(kin))
+        for i, force in enumerate(self.subject.forces.values()):
+            loads.enabled = self.enabled[i]
+            force.apply(loads.view, loads)
+        return loads
 
 
-def _rows(A: ca.SX) -> ca.SX:
+def rows(A: ca.SX) -> ca.SX:
+    """A flattened row by row."""
     return ca.vec(A.T)
 
 
-def _qdot(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    def rate(mobilizer: Mobilizer, q: ca.SX, u: ca.SX) -> ca.SX:
-        return mobilizer.N(q) @ u
-    return [ca.vertcat(ca.SX(0, 1), *(rate(b.mobilizer, s["q"][b.q], s["u"][b.u]) for b in tree.bodies if b.mobilizer.nq))]
+def column(parts: Any) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *parts)
 
 
-def _forward_dynamics(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    return [aba.forward_dynamics(tree, s.kinematics(), s["tau"], s.lock, s.gravity)]
+def _instance(s: Symbols) -> list[ca.SX]:
+    return [s.subject.table[1]]
 
 
-def _solve_mass_matrix(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    return [aba.forward_dynamics(tree, s.kinematics(moving=False), s["f"], s.lock, ca.SX(3, 1), at_rest=True)]
+def _qdot(s: Symbols) -> list[ca.SX]:
+    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in s.subject.tree.bodies
+                   if b.mobilizer.nq)]
 
 
-def _inverse_dynamics(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    return [rnea.inverse_dynamics(tree, s.kinematics(), s["udot"], s.gravity)]
-
-
-def _mass_matrix(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    return [_rows(crba.mass_matrix(tree, s.kinematics(moving=False)))]
-
-
-def _poses(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    kin, out = s.kinematics(moving=False), []
-    for B in tree.base_to_tip:
-        X_MB = kin.placed[B].X_MB
-        out += [_rows(kin.R_GM[B] @ X_MB.R), kin.p_GM[B] + kin.R_GM[B] @ X_MB.p]
-    return [ca.vertcat(ca.SX(0, 1), *out)]
-
-
-def _velocities(tree: Tree, s: _Symbols) -> list[ca.SX]:
+def _forward_dynamics(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [ca.vertcat(ca.SX(0, 1), *(x for B in tree.base_to_tip
-                         for x in shift_motion(kin.V_GM[B], kin.R_GM[B] @ kin.placed[B].X_MB.p)))]
+    return [aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))]
 
 
-def _energy(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    return list(energy.energy(tree, s.kinematics(), s.gravity))
+def _solve_mass_matrix(s: Symbols) -> list[ca.SX]:
+    return [aba.solve_mass_matrix(s.subject.tree, s.kinematics(moving=False), s["f"], s.lock)]
 
 
-def _reactions(tree: Tree, s: _Symbols) -> list[ca.SX]:
-    F = rnea.mobilizer_forces(tree, s.kinematics(), s["udot"], s.gravity)
-    return [ca.vertcat(ca.SX(0, 1), *(x for B in tree.base_to_tip for x in F[B]))]
+def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [rnea.inverse_dynamics(s.subject.tree, kin, s["udot"], s.gravity, s.loads(kin))]
 
 
-def _station_jacobian(tree: Tree, s: _Symbols, body: int) -> list[ca.SX]:
+def _mass_matrix(s: Symbols) -> list[ca.SX]:
+    return [rows(crba.mass_matrix(s.subject.tree, s.kinematics(moving=False)))]
+
+
+def _poses(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics(moving=False)
+    return [column(x for B in s.subject.tree.base_to_tip for placed in [kin.placed[B]] for x in (
+        rows(kin.R_GM[B] @ placed.R_MB), kin.p_GM[B] + kin.R_GM[B] @ placed.p_MB))]
+
+
+def _velocities(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [column(x for B in s.subject.tree.base_to_tip
+                   for x in shift_motion(kin.V_GM[B], kin.R_GM[B] @ kin.placed[B].p_MB))]
+
+
+def _energy(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    kinetic, potential = energy.energy(s.subject.tree, kin, s.gravity, s.subject.gravity.excluded)
+    view = s.view(kin)
+    for i, force in enumerate(s.subject.forces.values()):
+        if (stored := force.potential(view)) is not None:
+            potential += s.enabled[i] * stored
+    return [kinetic, potential]
+
+
+def _reactions(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    F = rnea.mobilizer_forces(s.subject.tree, kin, s["udot"], s.gravity, s.loads(kin))
+    return [column(x for B in s.subject.tree.base_to_tip for x in F[B])]
+
+
+def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
+    tree = s.subject.tree
     kin = s.kinematics(moving=False, only=tree.path(body))
-    X_MB = kin.placed[body].X_MB
-    return [_rows(jacobians.station_jacobian(tree, kin, body, X_MB.R @ s["station"] + X_MB.p))]
+    placed = kin.placed[body]
+    return [rows(jacobians.station_jacobian(tree, kin, body, placed.R_MB @ s["station"] + placed.p_MB))]
 
 
 @dataclass(frozen=True)
 class Operator:
-    """Arguments (tail comes last by itself), names and sizes of the results, and the expressions."""
+    """Arguments, names and sizes of the results, and the expressions."""
 
     arguments: tuple[str, ...]
-    results: tuple[tuple[str, Callable[[Tree], int]], ...]
+    results: tuple[tuple[str, Callable[[Subject], int]], ...]
     expressions: Callable[..., list[ca.SX]]
 
     def inputs(self, subject: Subject) -> list[tuple[str, int]]:
-        s = _Symbols(subject)
-        return [(name, s[name].numel()) for name in (*self.arguments, "tail")]
+        sizes = subject.sizes()
+        return [(name, sizes[name]) for name in self.arguments]
 
     def outputs(self, subject: Subject) -> list[tuple[str, int]]:
-        return [(name, size(subject.tree)) for name, size in self.results]
+        return [(name, size(subject)) for name, size in self.results]
 
     def build(self, subject: Subject, name: str, **which: Any) -> ca.Function:
-        s = _Symbols(subject)
-        results = [ca.densify(r) for r in self.expressions(subject.tree, s, **which)]
-        return ca.Function(name, [s[a] for a in (*self.arguments, "tail")], results)
+        s = Symbols(subject)
+        results = [ca.densify(r) for r in self.expressions(s, **which)]
+        return ca.Function(name, [s[a] for a in self.arguments], results)
+
+
+def _nu(subject: Subject) -> int:
+    return subject.tree.nu
 
 
 OPERATORS: dict[str, Operator] = {
-    "qdot": Operator(("q", "u"), (("qdot", lambda tree: tree.nq),), _qdot),
-    "forward_dynamics": Operator(("q", "u", "tau"), (("udot", lambda tree: tree.nu),), _forward_dynamics),
-    "inverse_dynamics": Operator(("q", "u", "udot"), (("tau", lambda tree: tree.nu),), _inverse_dynamics),
-    "mass_matrix": Operator(("q",), (("M", lambda tree: tree.nu ** 2),), _mass_matrix),
-    "solve_mass_matrix": Operator(("q", "f"), (("udot", lambda tree: tree.nu),), _solve_mass_matrix),
-    "poses": Operator(("q",), (("X_GB", lambda tree: 12 * len(tree.bodies)),), _poses),
-    "velocities": Operator(("q", "u"), (("V_GB", lambda tree: 6 * len(tree.bodies)),), _velocities),
-    "station_jacobian": Operator(("q", "station"), (("J", lambda tree: 3 * tree.nu),), _station_jacobian),
-    "energy": Operator(("q", "u"), (("kinetic", lambda tree: 1), ("potential", lambda tree: 1)), _energy),
-    "reactions": Operator(("q", "u", "udot"), (("F", lambda tree: 6 * len(tree.bodies)),), _reactions),
+    "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()),), _instance),
+    "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq),), _qdot),
+    "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu),), _forward_dynamics),
+    "inverse_dynamics": Operator(("q", "u", "udot", "tail"), (("tau", _nu),), _inverse_dynamics),
+    "mass_matrix": Operator(("q", "tail"), (("M", lambda s: s.tree.nu ** 2),), _mass_matrix),
+    "solve_mass_matrix": Operator(("q", "f", "tail"), (("udot", _nu),), _solve_mass_matrix),
+    "poses": Operator(("q", "tail"), (("X_GB", lambda s: 12 * len(s.tree.bodies)),), _poses),
+    "velocities": Operator(("q", "u", "tail"), (("V_GB", lambda s: 6 * len(s.tree.bodies)),), _velocities),
+    "station_jacobian": Operator(("q", "station", "tail"), (("J", lambda s: 3 * s.tree.nu),), _station_jacobian),
+    "energy": Operator(("q", "u", "tail"), (("kinetic", lambda s: 1), ("potential", lambda s: 1)), _energy),
+    "reactions": Operator(("q", "u", "udot", "tail"), (("F", lambda s: 6 * len(s.tree.bodies)),), _reactions),
 }

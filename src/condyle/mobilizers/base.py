@@ -12,6 +12,7 @@ All of these are measured and expressed in F, angular rows first. Vt and At are 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -135,14 +136,31 @@ class Reversed(Mobilizer):
         return f"{self.forward!r}.reversed()"
 
 
-_TRACED: dict[str, ca.Function] = {}
+_TRACED: dict[str, tuple[ca.Function, ca.SX]] = {}
 
 
-def motion_function(mobilizer: Mobilizer) -> ca.Function:
-    """motion(t, q, u) -> R, p, H_w, H_v, w_t, v_t, bias_w, bias_v as a CasADi Function, traced once a description."""
+def _traced(mobilizer: Mobilizer) -> tuple[ca.Function, ca.SX]:
     text = mobilizer.description()
     if text not in _TRACED:
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
         parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
-        _TRACED[text] = ca.Function("motion", [t, q, u], parts, {"cse": True})
+        own = {s.element_hash() for s in ca.symvar(ca.vertcat(t, q, u))}
+        rate = mobilizer.N(q) @ u
+        outside = [s for s in ca.symvar(ca.veccat(rate, *parts)) if s.element_hash() not in own]
+        parameters = ca.vertcat(ca.SX(0, 1), *outside)
+        _TRACED[text] = ca.Function("motion", [t, q, u, parameters], [*parts, rate], {"cse": True}), parameters
     return _TRACED[text]
+
+
+def motion_symbols(mobilizer: Mobilizer) -> ca.SX:
+    """The symbols beside t, q, u in a mobilizer's equations: its Parameters."""
+    return _traced(mobilizer)[1]
+
+
+def motion(mobilizer: Mobilizer, t: Any, q: Any, u: Any) -> list[Any]:
+    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v and qdot, traced once a description. Symbols give symbols (SX), inlined;
+    numbers give numbers (DM) where no Parameters are in the equations."""
+    function, parameters = _traced(mobilizer)
+    if any(isinstance(x, ca.SX) for x in (t, q, u)) or parameters.numel():
+        return function.call([ca.SX(x) for x in (t, q, u)] + [parameters], True, False)
+    return function.call([t, q, u, ca.DM(0, 1)])

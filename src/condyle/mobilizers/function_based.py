@@ -105,4 +105,4 @@ def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     """The traced function, or None where it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None
-    return trace(function, arguments, what=what)
+    return trace(function, arguments, what=what, outputs=())

@@ -1,10 +1,12 @@
 """What a body is: its place in the tree, its frames, its mass and its coordinates."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from condyle.mobilizers import Mobilizer
 from condyle.spatial import MassProperties, Transform
+from condyle.tree.parameter import Expression
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,9 @@ class Body:
     Attributes:
         index: place among the system's bodies, parents before children; -1 is ground.
         X_PF: frame F on the parent, X_BM: frame M on this body.
+        X_PF, X_BM, mass_properties: numbers; Parameters in them have their defaults here.
         q, u: where its coordinates and speeds stand in the system's vectors.
+        symbolic: what depends on Parameters, by name: R_PF, p_PF, R_BM, p_BM, mass, com, inertia.
     """
 
     name: str
@@ -40,6 +44,7 @@ class Body:
     u: slice = field(default_factory=lambda: slice(0, 0))
     coordinates: tuple[Coordinate, ...] = ()
     speeds: tuple[str, ...] = ()
+    symbolic: dict[str, Expression] = field(default_factory=dict)
 
     @property
     def is_ground(self) -> bool:
@@ -49,6 +54,16 @@ class Body:
     def mass(self) -> float:
         """[kg]"""
         return 0.0 if self.mass_properties is None else float(self.mass_properties.mass)
+
+    def mass_properties_at(self, parameters: Mapping[str, float]) -> MassProperties:
+        """Checked mass properties at other values of the parameters."""
+        m = self.mass_properties
+        value = {"mass": m.mass, "com": m.com, "inertia": m.inertia}
+        for name in value:
+            if name in self.symbolic:
+                number = self.symbolic[name].at(parameters)
+                value[name] = number if name == "inertia" else number[:, 0] if name == "com" else number[0, 0]
+        return MassProperties.of(**value, what=f"body {self.name!r}")
 
     def __repr__(self) -> str:
         if self.is_ground or self.parent is None:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.mobilizers import motion_function
-from condyle.spatial import Transform
-from condyle.spatial import skew
-from condyle.tree.layout import layout
+from condyle.mobilizers import motion
+from condyle.spatial import Transform, skew
+from condyle.tree.parameter import at_defaults
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 1e-12
@@ -48,23 +47,23 @@ def _random_q(tree: Tree, rng: np.random.Generator) -> np.ndarray:
 
 def _pivots(tree: Tree, q: np.ndarray) -> dict[int, float]:
     """Smallest ratio of pivot to scale for each body."""
-    placed = layout(tree)
-    P = [p.mass_properties.matrix() for p in placed]
+    X_MB = [body.X_BM.inverse() for body in tree.bodies]
+    P = [body.mass_properties.transformed(X).matrix() for body, X in zip(tree.bodies, X_MB, strict=True)]
+    own = [np.abs(p).max() for p in P]
     ratios: dict[int, float] = {}
     for B in tree.tip_to_base:
         body = tree.bodies[B]
-        R, p, H_w, H_v = (np.array(x.full()) for x in motion_function(body.mobilizer).call(
-            [0.0, q[body.q], np.zeros(body.mobilizer.nu)])[:4])
+        R, p, H_w, H_v = (at_defaults(x) for x in motion(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[:4])
         X_FM = Transform.unchecked(R, p[:, 0])
         to_M = np.kron(np.eye(2), R.T)
         for h in (to_M @ np.vstack([H_w, H_v])).T:
             U = P[B] @ h
             D = h @ U
-            scale = (h @ h) * np.abs(placed[B].mass_properties.matrix()).max() + np.abs(h) @ np.abs(P[B]) @ np.abs(h)
+            scale = (h @ h) * own[B] + np.abs(h) @ np.abs(P[B]) @ np.abs(h)
             ratios[B] = min(ratios.get(B, np.inf), D / scale if scale > 0 else 0.0)
             P[B] = P[B] - np.outer(U, U) / D if D > 0 else P[B]
         if (parent := tree.parent(B)) is not None:
-            R_PM, p_PM = placed[B].X_PF @ X_FM
+            R_PM, p_PM = X_MB[parent] @ body.X_PF @ X_FM
             A = np.block([[R_PM.T, -R_PM.T @ skew(p_PM)], [np.zeros((3, 3)), R_PM.T]])
             P[parent] = P[parent] + A.T @ P[B] @ A
     return ratios

@@ -3,14 +3,20 @@
 The recursions need only M: F is placed on the parent's M, mass properties are taken about M's origin in M's axes. For a pin
 or a ball the hinge axes then pass through the point of reference, and half of H is zero (counted in operations, a tenth
 of the articulated-body recursion). Body frames B return only where a user asks for them.
+
+Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a table, which an
+INSTANCE kernel fills once a set of parameters.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from condyle.spatial import MassProperties, Transform
+from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 ROUNDING = 4 * np.finfo(float).eps
@@ -19,11 +25,20 @@ ROUNDING = 4 * np.finfo(float).eps
 
 @dataclass(frozen=True)
 class Placed:
-    """Constants of one body. X_PF: from the parent's M (or ground) to F. X_MB: from M to the user's body frame."""
+    """Constants of one body: numbers, or SX where Parameters are in them.
 
-    X_PF: Transform
-    X_MB: Transform
-    mass_properties: MassProperties
+    Attributes:
+        R_PF, p_PF: F on the parent's M (or ground).   R_MB, p_MB: the user's body frame on M.
+        mass, com, I: mass, mass centre from M's origin and inertia about M's origin, in M's axes.
+    """
+
+    R_PF: Any
+    p_PF: Any
+    R_MB: Any
+    p_MB: Any
+    mass: Any
+    com: Any
+    I: Any                                                                                    # noqa: E741
 
 
 def snapped(R: np.ndarray) -> np.ndarray:
@@ -36,11 +51,56 @@ def layout(tree: Tree) -> list[Placed]:
     """Constants of every body, base to tip."""
     placed: list[Placed] = []
     for body in tree.bodies:
-        X_MB = body.X_BM.inverse()
         parent = tree.parent(body.index)
-        X_PF = body.X_PF if parent is None else placed[parent].X_MB @ body.X_PF
-        placed.append(Placed(
-            X_PF=Transform.unchecked(snapped(X_PF.R), X_PF.p),
-            X_MB=Transform.unchecked(snapped(X_MB.R), X_MB.p),
-            mass_properties=body.mass_properties.transformed(X_MB)))
+        on = None if parent is None else placed[parent]
+        symbolic = body.symbolic or (on is not None and isinstance(on.p_MB, ca.SX))
+        placed.append(_symbolic(body, on) if symbolic else _numeric(body, on))
     return placed
+
+
+def _numeric(body: Body, on: Placed | None) -> Placed:
+    X_MB = body.X_BM.inverse()
+    X_PF = body.X_PF if on is None else Transform.unchecked(on.R_MB, on.p_MB) @ body.X_PF
+    m: MassProperties = body.mass_properties.transformed(X_MB)
+    return Placed(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com, m.inertia_about_origin())
+
+
+def _symbolic(body: Body, on: Placed | None) -> Placed:
+    """The same as `_numeric` over SX."""
+    given = {"R_PF": body.X_PF.R, "p_PF": body.X_PF.p, "R_BM": body.X_BM.R, "p_BM": body.X_BM.p, "mass": body.mass,
+             "com": body.mass_properties.com, "inertia": body.mass_properties.inertia}
+    x = {name: body.symbolic[name].sx if name in body.symbolic else ca.sparsify(ca.SX(ca.DM(value)))
+         for name, value in given.items()}
+    R_MB = x["R_BM"].T
+    p_MB = -R_MB @ x["p_BM"]
+    com = R_MB @ x["com"] + p_MB
+    about = R_MB @ x["inertia"] @ R_MB.T + x["mass"] * (ca.dot(com, com) * ca.SX.eye(3) - com @ com.T)
+    R_PF, p_PF = x["R_PF"], x["p_PF"]
+    if on is not None:
+        R_PF, p_PF = on.R_MB @ R_PF, on.R_MB @ p_PF + on.p_MB
+    return Placed(*(ca.simplify(v) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about)))
+
+
+def tabulated(placed: list[Placed]) -> tuple[list[Placed], ca.SX, ca.SX]:
+    """The same constants with a symbol in place of every entry that is computed from Parameters; the symbols; and what
+    they stand for. Constants and plain Parameters stay as they are."""
+    symbols: list[ca.SX] = []
+    meanings: list[ca.SX] = []
+
+    def entry(value: ca.SX) -> ca.SX:
+        if value.is_constant() or value.is_symbolic():
+            return value
+        symbols.append(ca.SX.sym(f"table{len(symbols)}"))
+        meanings.append(value)
+        return symbols[-1]
+
+    def tabulate(value: Any) -> Any:
+        if not isinstance(value, ca.SX):
+            return value
+        out = ca.SX(value.sparsity())
+        for k, v in enumerate(value.nonzeros()):
+            out.nz[k] = entry(ca.SX(v))
+        return out
+
+    new = [Placed(*(tabulate(getattr(p, f.name)) for f in fields(p))) for p in placed]
+    return new, ca.vertcat(ca.SX(0, 1), *symbols), ca.vertcat(ca.SX(0, 1), *meanings)

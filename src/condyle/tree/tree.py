@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.mobilizers import Mobilizer
+from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body, Coordinate
+from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
 
 
 class Tree:
@@ -18,6 +21,7 @@ class Tree:
         self.ground = Body("ground")
         self.bodies: list[Body] = []
         self.nq = self.nu = 0
+        self.parameters, self.inputs = Registry("parameter"), Registry("input")
         self._index: dict[str, int] = {"ground": -1}
 
     def copy(self) -> Tree:
@@ -25,6 +29,7 @@ class Tree:
         other = Tree()
         other.ground, other.bodies, other._index = self.ground, list(self.bodies), dict(self._index)
         other.nq, other.nu = self.nq, self.nu
+        other.parameters, other.inputs = self.parameters.copy(), self.inputs.copy()
         return other
 
     @property
@@ -73,6 +78,18 @@ class Tree:
             raise UnknownNameError("body", which, self._index)
         return self.ground if which == "ground" else self.bodies[self._index[which]]
 
+    def coordinate_index(self, name: str) -> int:
+        names = self.coordinates
+        if name not in names:
+            raise UnknownNameError("coordinate", name, names)
+        return names.index(name)
+
+    def speed_index(self, name: str) -> int:
+        names = self.speeds
+        if name not in names:
+            raise UnknownNameError("speed", name, names)
+        return names.index(name)
+
     def defaults(self) -> np.ndarray:
         """Default coordinates, shape (nq,)."""
         parts = [np.array([d if c.default is None else c.default for c, d in zip(
@@ -91,17 +108,38 @@ class Tree:
             hint = f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else ""
             raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got {mobilizer!r}{hint}")
         parent_body = self.body(parent)
+        names = self._coordinates(name, mobilizer, coordinates)
+        numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia)
+        self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what))
         body = Body(
-            name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer,
-            X_PF=Transform.of(X_PF, f"{what}: X_PF"), X_BM=Transform.of(X_BM, f"{what}: X_BM"),
-            mass_properties=MassProperties.of(mass, com, inertia, what=what),
+            name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
+            X_BM=numbers["X_BM"], mass_properties=numbers["mass_properties"], symbolic=symbolic,
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
-            coordinates=self._coordinates(name, mobilizer, coordinates),
-            speeds=self._speed_names(name, mobilizer, coordinates))
+            coordinates=names, speeds=_speed_names(name, mobilizer, names))
         self.bodies.append(body)
         self._index[name] = body.index
         self.nq, self.nu = self.nq + mobilizer.nq, self.nu + mobilizer.nu
         return body
+
+    def register(self, used: Iterable[Parameter]) -> None:
+        """Take in Parameters and Inputs; all, or none if two defaults disagree."""
+        parameters, inputs = self.parameters.copy(), self.inputs.copy()
+        for p in used:
+            (inputs if isinstance(p, Input) else parameters).add(p)
+        self.parameters, self.inputs = parameters, inputs
+
+    def check_parameters(self, values: np.ndarray) -> None:
+        """Refuse parameters, shape (..., n), that make a body no real body."""
+        if not np.isfinite(values).all():
+            bad = np.flatnonzero(~np.isfinite(values).reshape(-1, len(self.parameters)).all(0))
+            raise DescriptionError(f"parameter {self.parameters.names[bad[0]]!r} is not finite")
+        for body in self.bodies:
+            mine = [body.symbolic[name] for name in ("mass", "com", "inertia") if name in body.symbolic]
+            if not mine:
+                continue
+            for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
+                at = dict(zip(self.parameters.names, row, strict=True))
+                body.mass_properties_at(at)
 
     def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
                      ) -> tuple[Coordinate, ...]:
@@ -138,8 +176,49 @@ class Tree:
             return list(short)
         return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
 
-    def _speed_names(self, name: str, mobilizer: Mobilizer, given: object) -> tuple[str, ...]:
-        """Where u = qdot, a speed is named as its coordinate."""
-        if mobilizer.speed_names == mobilizer.coordinate_names:
-            return tuple(c.name for c in self._coordinates(name, mobilizer, given))  # type: ignore[arg-type]
-        return tuple(f"{name}_{s}" for s in mobilizer.speed_names)
+
+def _speed_names(name: str, mobilizer: Mobilizer, coordinates: tuple[Coordinate, ...]) -> tuple[str, ...]:
+    """Where u = qdot, a speed is named as its coordinate."""
+    if mobilizer.speed_names == mobilizer.coordinate_names:
+        return tuple(c.name for c in coordinates)
+    return tuple(f"{name}_{s}" for s in mobilizer.speed_names)
+
+
+def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, inertia: object
+              ) -> tuple[dict[str, Any], dict[str, Expression]]:
+    """Checked numbers, Parameters at their defaults, and the expressions of what depends on Parameters."""
+    symbolic: dict[str, Expression] = {}
+    given: dict[str, Any] = {"mass": as_sx(mass), "com": as_sx(com), "inertia": as_sx(inertia)}
+    for frame, value in (("PF", X_PF), ("BM", X_BM)):
+        X = Transform.of(as_sx(value), f"{what}: X_{frame}")
+        given[f"R_{frame}"], given[f"p_{frame}"] = X.R, X.p
+    if isinstance(given["inertia"], ca.SX):
+        given["inertia"] = _inertia_matrix(given["inertia"], what)
+    for name, value in given.items():
+        if isinstance(value, ca.SX):
+            expression = Expression(value, f"{what}: {name}")
+            number = expression.at()
+            given[name] = number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else number[0, 0]
+            if expression.parameters:
+                symbolic[name] = expression
+    numbers = {
+        "X_PF": Transform(given["R_PF"], given["p_PF"], what=f"{what}: X_PF"),
+        "X_BM": Transform(given["R_BM"], given["p_BM"], what=f"{what}: X_BM"),
+        "mass_properties": MassProperties.of(given["mass"], given["com"], given["inertia"], what=what)}
+    return numbers, symbolic
+
+
+def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:                                            # noqa: E741
+    if I.shape == (3, 3):
+        return I
+    if I.shape == (3, 1):
+        return ca.diag(I)
+    if I.shape == (6, 1):
+        xx, yy, zz, xy, xz, yz = ca.vertsplit(I)
+        return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    raise DescriptionError(f"{what}: inertia is 3 numbers, 6 or 3 x 3, got shape {I.shape}")
+
+
+def mobilizer_parameters(mobilizer: Mobilizer, what: str) -> list[Parameter]:
+    """Parameters in the equations of a mobilizer."""
+    return parameters_in(motion_symbols(mobilizer), f"{what}: {mobilizer!r}")

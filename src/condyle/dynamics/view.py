@@ -1,0 +1,90 @@
+"""The state as force laws see it, and the loads they leave: condyle.forces.base over the kinematics."""
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from condyle.dynamics.inertia import add, shift_motion
+from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.errors import UnknownNameError
+from condyle.tree.tree import Tree
+
+cross = ca.cross
+
+
+class View:
+    """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground."""
+
+    def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX | None, z: ca.SX) -> None:
+        self.tree, self.kin, self.t, self.q, self.u, self.z = tree, kin, t, q, u, z
+
+    def _index(self, body: str) -> int:
+        return self.tree.body(body).index
+
+    def coordinate(self, name: str) -> ca.SX:
+        return self.q[self.tree.coordinate_index(name)]
+
+    def speed(self, name: str) -> ca.SX:
+        return self.u[self.tree.speed_index(name)]
+
+    def state_variable(self, k: int) -> ca.SX:
+        return self.z[k]
+
+    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
+        """Mass and mass centre in the body's frame."""
+        placed = self.kin.placed[self._index(body)]
+        return placed.mass, placed.R_MB.T @ (placed.com - placed.p_MB)
+
+    def rotation(self, body: str) -> ca.SX:
+        B = self._index(body)
+        return ca.SX.eye(3) if B < 0 else self.kin.R_GM[B] @ self.kin.placed[B].R_MB
+
+    def from_M(self, body: str, p: Any) -> ca.SX:
+        """The vector in ground from M's origin (or ground's) to a station."""
+        B = self._index(body)
+        if B < 0:
+            return ca.SX(p)
+        placed = self.kin.placed[B]
+        return self.kin.R_GM[B] @ (placed.p_MB + placed.R_MB @ ca.SX(p))
+
+    def station_position(self, body: str, p: Any) -> ca.SX:
+        B = self._index(body)
+        return self.from_M(body, p) if B < 0 else self.kin.p_GM[B] + self.from_M(body, p)
+
+    def station_velocity(self, body: str, p: Any) -> ca.SX:
+        B = self._index(body)
+        return ca.SX(3, 1) if B < 0 else shift_motion(self.kin.V_GM[B], self.from_M(body, p))[1]
+
+    def angular_velocity(self, body: str) -> ca.SX:
+        B = self._index(body)
+        return ca.SX(3, 1) if B < 0 else self.kin.V_GM[B][0]
+
+
+class Loads:
+    """Spatial forces on bodies, about M's origin in ground, and generalised forces, each times an enabled flag."""
+
+    def __init__(self, view: View) -> None:
+        self.view, tree = view, view.tree
+        self.enabled = ca.SX(1)
+        self.bodies: dict[int, Pair] = {}
+        self.mobility: dict[int, ca.SX] = {}
+        self._speeds = tree.speeds
+
+    def _add(self, body: str, F: Pair) -> None:
+        B = self.view.tree.body(body).index
+        if B >= 0:
+            F = self.enabled * F[0], self.enabled * F[1]
+            self.bodies[B] = add(self.bodies[B], F) if B in self.bodies else F
+
+    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+        self._add(body, (cross(self.view.from_M(body, p), force), force))
+
+    def add_torque(self, body: str, torque: ca.SX) -> None:
+        self._add(body, (torque, ca.SX(3, 1)))
+
+    def add_mobility(self, speed: str, value: ca.SX) -> None:
+        if speed not in self._speeds:
+            raise UnknownNameError("speed", speed, self._speeds)
+        k = self.view.tree.speed_index(speed)
+        self.mobility[k] = self.mobility.get(k, ca.SX(0)) + self.enabled * value

@@ -1,0 +1,89 @@
+"""What a force law is, what it sees and where its result goes.
+
+A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and torques on bodies, expressed
+in ground, and generalised forces on speeds. It never sees dynamics. All values are CasADi SX.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import casadi as ca
+
+from condyle.tree.parameter import Expression, Parameter, as_sx
+from condyle.tree.tree import Tree
+
+
+class View(Protocol):
+    """The state as a law sees it. Bodies by name, stations p in the body's frame [m]; results in ground, SX columns."""
+
+    tree: Tree
+    t: ca.SX
+
+    def coordinate(self, name: str) -> ca.SX: ...
+    def speed(self, name: str) -> ca.SX: ...
+    def rotation(self, body: str) -> ca.SX:
+        """R_GB."""
+    def station_position(self, body: str, p: Any) -> ca.SX: ...
+    def station_velocity(self, body: str, p: Any) -> ca.SX: ...
+    def angular_velocity(self, body: str) -> ca.SX: ...
+    def state_variable(self, k: int) -> ca.SX:
+        """The law's own k-th auxiliary state z."""
+
+
+class Loads(Protocol):
+    """Where a law's result goes."""
+
+    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+        """A force in ground [N] at station p of the body."""
+    def add_torque(self, body: str, torque: ca.SX) -> None:
+        """A torque in ground [N m]."""
+    def add_mobility(self, speed: str, value: ca.SX) -> None:
+        """A generalised force on a speed [N m, N]."""
+
+
+class Force:
+    """A force law. Immutable data plus equations.
+
+    Attributes:
+        group: gravity, passive, external, actuator or muscle.
+        states: names of its auxiliary states z, with their defaults.
+    """
+
+    group: str = "passive"
+    states: tuple[tuple[str, float], ...] = ()
+
+    def check(self, tree: Tree) -> None:
+        """Raise a clear error if a body or coordinate that the law names does not exist."""
+
+    def apply(self, s: View, loads: Loads) -> None:
+        """Add what the law exerts to the loads."""
+        raise TypeError(f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)")
+
+    def potential(self, s: View) -> ca.SX | None:
+        """Potential energy [J], or None for a force that has none."""
+        return None
+
+    def rates(self, s: View) -> list[ca.SX]:
+        """Time derivatives of its auxiliary states."""
+        return []
+
+    def parameters(self) -> Iterable[Parameter]:
+        """Parameters and Inputs in its numbers."""
+        return [p for v in vars(self).values() if isinstance(v, Expression) for p in v.parameters]
+
+    def description(self) -> str:
+        """Text that determines the equations."""
+        fields = {k: v.text if isinstance(v, Expression) else v for k, v in vars(self).items()}
+        return f"{type(self).__name__}({fields!r})"
+
+
+def number(value: Any, what: str) -> Any:
+    """A float, an array, or an Expression where Parameters are inside: what a law keeps of its numbers."""
+    value = as_sx(value)
+    return Expression(value, what) if isinstance(value, ca.SX) else value
+
+
+def sx(value: Any) -> ca.SX:
+    """A kept number as an expression."""
+    return value.sx if isinstance(value, Expression) else ca.sparsify(ca.SX(ca.DM(value)))

@@ -1,0 +1,145 @@
+"""Numbers that may change without compiling again: Parameter (describes the system) and Input (drives it).
+
+Both are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may stand where a number may. Equal names
+are the same parameter.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.trace import Symbol, to_sx
+
+_NODES: dict[tuple[type, str, float], ca.SX] = {}
+_KNOWN: dict[int, Parameter] = {}
+
+
+class Parameter(Symbol):
+    """A number that describes the system and has a value in every State.
+
+    Args:
+        name: equal names mean the same parameter.
+        default: its value unless a state or an operator call says otherwise.
+    """
+
+    __slots__ = ("default", "name")
+
+    kind = "parameter"
+
+    def __init__(self, name: str, default: float) -> None:
+        if not isinstance(name, str) or not name:
+            raise DescriptionError(f"a {self.kind}'s name is a non-empty string, got {name!r}")
+        try:
+            value = float(default)
+        except (TypeError, ValueError):
+            value = np.nan
+        if not np.isfinite(value):
+            raise DescriptionError(f"{self.kind} {name!r}: its default is one finite number, got {default!r}")
+        # One node a name and default: a symbol met in an expression then tells which parameter it is.
+        sx = _NODES.setdefault((type(self), name, value), ca.SX.sym(name))
+        super().__init__(sx)
+        self.name, self.default = name, value
+        _KNOWN[sx.element_hash()] = self
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.default:g})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.default)
+
+
+class Input(Parameter):
+    """A signal from outside: an excitation, a motor's torque, a measured force. Otherwise as a Parameter."""
+
+    __slots__ = ()
+
+    kind = "input"
+
+
+def parameters_in(sx: ca.SX, what: str) -> list[Parameter]:
+    """The Parameters and Inputs that an expression is made of."""
+    found = []
+    for symbol in ca.symvar(sx):
+        if symbol.element_hash() not in _KNOWN:
+            raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter or cd.Input")
+        found.append(_KNOWN[symbol.element_hash()])
+    return found
+
+
+def is_number_like(value: Any) -> bool:
+    """Whether the value is or holds a Symbol or SX."""
+    if isinstance(value, (Symbol, ca.SX)):
+        return True
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(is_number_like(v) for v in value.flat)
+    return isinstance(value, (list, tuple)) and any(is_number_like(v) for v in value)
+
+
+def as_sx(value: Any) -> Any:
+    """SX where a Symbol is inside, everything else as it is."""
+    return to_sx(value) if is_number_like(value) else value
+
+
+class Expression:
+    """A matrix computed from Parameters and Inputs. Pickles, and its text determines it exactly.
+
+    Attributes:
+        parameters: what it is computed from.   sx: the expression.   text: its serialised form.
+    """
+
+    def __init__(self, sx: ca.SX, what: str = "an expression") -> None:
+        self.parameters = tuple(parameters_in(sx, what))
+        self.text = ca.Function("f", [p.sx for p in self.parameters], [ca.densify(sx)]).serialize()
+
+    @property
+    def sx(self) -> ca.SX:
+        function = ca.Function.deserialize(self.text)
+        return ca.sparsify(function.call([p.sx for p in self.parameters], True, False)[0])
+
+    def at(self, values: Mapping[str, float] | None = None) -> np.ndarray:
+        """Numbers at the defaults, or at the given values of some parameters. Shape of the matrix."""
+        arguments = [(values or {}).get(p.name, p.default) for p in self.parameters]
+        return np.array(ca.Function.deserialize(self.text).call(arguments)[0].full())
+
+
+def at_defaults(value: Any) -> np.ndarray:
+    """Numbers of a DM, or of an SX of parameters at their defaults."""
+    return Expression(value).at() if isinstance(value, ca.SX) else np.array(value.full())
+
+
+class Registry:
+    """The parameters, or inputs, of one system in order of their first use."""
+
+    def __init__(self, kind: str, items: Sequence[Parameter] = ()) -> None:
+        self.kind, self._items = kind, {p.name: p for p in items}
+
+    def add(self, parameter: Parameter) -> None:
+        known = self._items.setdefault(parameter.name, parameter)
+        if known.default != parameter.default:
+            raise DescriptionError(f"{self.kind} {parameter.name!r} has the defaults {known.default:g} and "
+                                   f"{parameter.default:g}; equal names are the same {self.kind}: give one default")
+
+    def __iter__(self) -> Any:
+        return iter(self._items.values())
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._items)
+
+    @property
+    def defaults(self) -> np.ndarray:
+        return np.array([p.default for p in self])
+
+    @property
+    def symbols(self) -> ca.SX:
+        return ca.vertcat(ca.SX(0, 1), *(p.sx for p in self))
+
+    def copy(self) -> Registry:
+        return Registry(self.kind, list(self))
