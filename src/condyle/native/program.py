@@ -1,13 +1,14 @@
 """A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is made of."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -62,7 +63,7 @@ class Program:
         self.layout["key"] = digest.hexdigest()
         self._symbols = dict(symbols or {})
         self._object: bytes | None = None
-        self._entry: Callable[[int], int] | None = None
+        self._loaded: tuple[Callable[[int], int], jit.Library] | None = None
 
     def key(self) -> str:
         """Digest of all that the machine code depends on."""
@@ -81,14 +82,18 @@ class Program:
             self._object = jit.compile_ir(self.text)
         return [self._object, *self._objects]
 
-    def entry(self) -> Callable[[int], int]:
-        """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be resumed."""
-        if self._entry is None:
+    def _load(self) -> tuple[Callable[[int], int], jit.Library]:
+        """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be resumed.
+
+        The code is there for as long as the library is: hold both while calling.
+        """
+        if self._loaded is None:
             wanted = self.layout["symbols"]
             found = lapack.addresses(n for n in wanted if n not in self._symbols) | self._symbols
-            self._library = jit.Library(*self._compiled(), symbols={f"condyle.{n}": found[n] for n in wanted})
-            self._entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self._library.address("program"))
-        return self._entry
+            library = jit.Library(*self._compiled(), symbols={f"condyle.{n}": found[n] for n in wanted})
+            entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("program"))
+            self._loaded = entry, library
+        return self._loaded
 
     def pack(self) -> tuple[bytes, dict[str, Any]]:
         """Machine code, and a layout that JSON can hold: all that `unpack` needs on the same kind of machine."""
@@ -113,7 +118,7 @@ class Program:
         bounds = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
         self._object, *self._objects = [data[a:b] for a, b in itertools.pairwise(bounds)]
         self._symbols = dict(symbols or {})
-        self._entry = None
+        self._loaded = None
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -137,23 +142,36 @@ class Program:
 
         After an interrupt `workspace.paused` is true and `resume` goes on as if nothing had happened.
         """
-        workspace._bind(self, streams or {}, counts or {})
-        self.resume(workspace, progress=progress, interval=interval)
+        self.start(workspace, streams, counts)
+        self._go(workspace, progress, interval)
 
     def resume(self, workspace: Workspace, *, progress: Callable[[Workspace], object] | None = None,
                interval: float = 0.03) -> None:
         """Go on with a run that was interrupted. Streams and counts are those of that run."""
-        if workspace.program is not self:
-            raise NativeError("this workspace belongs to another program")
-        if not workspace._busy.acquire(blocking=False):
-            raise NativeError("this workspace is in use by another thread: give each thread its own")
-        try:
-            entry, words, address = self.entry(), workspace._words, workspace.address
-            words[STOP], start = 0, time.perf_counter()
-            while time.perf_counter() - start < _SOON:      # most programs end in here and need no watch
-                words[BUDGET] = _ROUNDS
-                if not entry(address):
-                    return
+        if not workspace.paused:
+            raise NativeError("there is nothing to resume: no run in this workspace was interrupted")
+        self._go(workspace, progress, interval)
+
+    def start(self, workspace: Workspace, streams: Mapping[str, np.ndarray] | None = None,
+              counts: Mapping[str, int] | None = None) -> None:
+        """Get ready to `advance` from the beginning. Arguments as in `run`."""
+        with workspace._held_by(self):
+            workspace._bind(streams or {}, counts or {})
+
+    def advance(self, workspace: Workspace, rounds: int) -> bool:
+        """Run at most so many rounds of loops, all loops counted together; true when the program has ended."""
+        with workspace._held_by(self):
+            workspace._words[STOP], workspace._words[BUDGET] = 0, rounds
+            entry, _library = self._load()
+            return not entry(workspace.address)
+
+    def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float) -> None:
+        start = time.perf_counter()
+        while time.perf_counter() - start < _SOON:          # most programs end in here and need no watch
+            if self.advance(workspace, _ROUNDS):
+                return
+        with workspace._held_by(self):
+            (entry, _library), words, address = self._load(), workspace._words, workspace.address
             words[BUDGET] = 2**62
             over = threading.Event()
             watch = threading.Thread(target=_watch, args=(over, words, interval), daemon=True)
@@ -166,8 +184,6 @@ class Program:
             finally:
                 over.set()
                 watch.join()
-        finally:
-            workspace._busy.release()
 
     def __repr__(self) -> str:
         lanes = f"{self.W} lane{'s' if self.W > 1 else ''}"
@@ -222,9 +238,20 @@ class Workspace:
         except ValueError:
             raise ShapeError(f"slice {name!r}: expected shape {view.shape}, got {value.shape}") from None
 
-    def _bind(self, program: Program, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
+    @contextlib.contextmanager
+    def _held_by(self, program: Program) -> Iterator[None]:
+        if program is not self.program:
+            raise NativeError("this workspace belongs to another program")
+        if not self._busy.acquire(blocking=False):
+            raise NativeError("this workspace is in use by another thread: give each thread its own")
+        try:
+            yield
+        finally:
+            self._busy.release()
+
+    def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
         """Write counts and addresses of streams into the workspace, and go to the start."""
-        layout = program.layout
+        layout = self.program.layout
         for kind, given, known in (("count", counts, layout["counts"]), ("stream", streams, layout["streams"])):
             for n in given:
                 if n not in known:
@@ -232,8 +259,6 @@ class Workspace:
             for n in known:
                 if n not in given:
                     raise ShapeError(f"the {kind} {n!r} is missing")
-        if program is not self.program:
-            raise NativeError("this workspace belongs to another program")
         for n, word in layout["counts"].items():
             if int(counts[n]) != counts[n] or counts[n] < 0:
                 raise ShapeError(f"count {n!r} = {counts[n]!r}: expected an integer, 0 or more")
