@@ -4,7 +4,9 @@ One row a claim. Where several tests (or seeds) record the same claim, the row s
 """
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -40,8 +42,17 @@ def table(records: list[dict]) -> str:
     lines = ["| claim | measured | allowed | test |", "|---|---|---|---|"]
     for row in worst(records):
         test = row["test"].split("[")[0]
-        lines.append(f"| {row['claim']} | {row['measured']:.1e} | {row['tolerance']:.1e} | `{test}` |")
+        measured = f"{row['measured']:.1e}" if row["measured"] else "0"
+        lines.append(f"| {row['claim']} | {measured} | {row['tolerance']:.0e} | `{test}` |")
     return "\n".join(lines)
+
+
+def claims_in(source: str) -> list[re.Pattern[str]]:
+    """What the calls of `evidence` in a test file can claim; the holes of an f-string match anything."""
+    calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "evidence"]
+    claims = [getattr(call.args[0], "values", [call.args[0]]) for call in calls]
+    text = lambda part: re.escape(part.value) if isinstance(part, ast.Constant) else ".+"
+    return [re.compile("".join(map(text, parts))) for parts in claims]
 
 
 def rows_of(readme: str) -> list[tuple[str, float, float, str]]:

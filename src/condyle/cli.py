@@ -56,15 +56,18 @@ def cache_info() -> None:
     """Say where the cache is, what it holds and how large it may grow."""
     from condyle.native import cache
 
-    print(cache)
+    print(cache.info())
 
 
 @cache_app.command("clear")
 def cache_clear() -> None:
-    """Forget all machine code on disk. Nothing is lost but the time to compile again."""
+    """Forget all machine code on disk. Nothing is lost but the time to compile it again."""
     from condyle.native import cache
 
-    print(cache)
+    removed, info = cache.clear(), cache.info()
+    print(f"{info.directory or 'no directory'}: {removed} {'entry' if removed == 1 else 'entries'} removed")
+    if info.note:
+        print(f"not used: {info.note}")
 
 
 def main() -> None:

@@ -1,6 +1,9 @@
 """Help, version, mistakes, and the cache commands."""
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,3 +36,30 @@ def test_mistake_is_a_usage_error_without_traceback(mistake: tuple[str, ...], tm
     assert done.returncode == 2
     assert f"No such {'option' if '--uot' in mistake else 'command'}" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_cache_is_filled_told_and_cleared(tmp_path: Path) -> None:
+    """A cache that no run has used is empty; an operator adds to it; clear removes that and says so."""
+    directory = tmp_path / "cache"
+    assert condyle("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: 0 entries")
+    fill = "from condyle import demo; leg = demo.build(); leg.forward_dynamics(*leg.defaults())"
+    subprocess.run([sys.executable, "-c", fill], check=True, env={**os.environ, "CONDYLE_CACHE_DIR": str(directory)})
+    held = len(list(directory.iterdir()))
+    assert held > 0
+    assert condyle("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: {held} entr")
+    cleared = condyle("cache", "clear", cwd=tmp_path).stdout
+    assert cleared == f"{directory}: {held} {'entry' if held == 1 else 'entries'} removed\n"
+    assert list(directory.iterdir()) == []
+    assert condyle("cache", "clear", cwd=tmp_path).stdout == f"{directory}: 0 entries removed\n"
+
+
+def test_cache_that_is_off_says_so(tmp_path: Path) -> None:
+    done = condyle("cache", "info", cwd=tmp_path, CONDYLE_CACHE="off")
+    assert done.returncode == 0
+    assert "not used: CONDYLE_CACHE=off" in done.stdout
+
+
+def test_wrong_setting_of_the_cache_is_one_line(tmp_path: Path) -> None:
+    done = condyle("cache", "info", cwd=tmp_path, CONDYLE_CACHE_MB="plenty")
+    assert done.returncode == 1
+    assert done.stderr == "condyle: error: CONDYLE_CACHE_MB=plenty: expected a number of megabytes from 0 on\n"
