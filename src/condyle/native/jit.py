@@ -26,6 +26,12 @@ def lane_width() -> int:
 
 
 @functools.cache
+def fuses() -> bool:
+    """Whether the processor multiplies and adds with one rounding."""
+    return host()[0].startswith(("aarch64", "arm64")) or bool(llvm.get_host_cpu_features().get("fma"))
+
+
+@functools.cache
 def versions() -> str:
     """What the meaning of an object file depends on beside its source."""
     triple, cpu, features = host()

@@ -1,0 +1,64 @@
+"""Compile kernels and run them on states, one per row, for the tests of the native layer."""
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from condyle.native import jit
+from condyle.native.emit import Module
+
+
+class Kernels:
+    """Several functions in one module for W lanes: compiled once, which is most of the time of a test."""
+
+    def __init__(self, functions: Sequence[ca.Function], W: int = 1, contract: bool = True, split: int = 1000,
+                 masked: bool = False) -> None:
+        module = Module(W, contract)
+        self.W, self.functions, self.masked = W, functions, masked
+        self.work = [module.add_kernel(f, f"k{i}", split=split, masked=masked) for i, f in enumerate(functions)]
+        if masked:
+            for i, f in enumerate(functions):
+                module.add(_with_mask_in_memory(f, f"k{i}", W))
+        self.text = module.text()
+        self.library = jit.Library(jit.compile_ir(self.text))
+
+    def __call__(self, i: int, *inputs: np.ndarray, mask: Sequence[bool] | None = None, fill: float = np.nan) -> list[np.ndarray]:
+        """Outputs of function i, shape (states, nnz) each, for inputs of shape (states, nnz).
+
+        States are padded with copies of the last to whole blocks. `mask`, one entry per lane, holds for every block;
+        lanes that it leaves out keep `fill`.
+        """
+        f, W = self.functions[i], self.W
+        states = len(inputs[0])
+        blocks = -(-states // W)
+        packed = [np.concatenate([x, np.repeat(x[-1:], blocks * W - states, 0)]).reshape(blocks, W, -1).transpose(0, 2, 1).copy()
+                  for x in (np.asarray(x, float).reshape(states, -1) for x in inputs)]
+        results = [np.full((blocks, f.nnz_out(j), W), fill) for j in range(f.n_out())]
+        work = np.full(self.work[i] * W + 1, np.nan)
+        lanes = [] if mask is None else [np.asarray(mask, np.uint8)]
+        arrays = [*packed, *results]
+        call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(arrays) + 1 + len(lanes)))(
+            self.library.address(f"k{i}.masked" if lanes else f"k{i}"))
+        for block in range(blocks):
+            call(*(a[block].ctypes.data for a in arrays), work.ctypes.data, *(m.ctypes.data for m in lanes))
+        return [r.transpose(0, 2, 1).reshape(blocks * W, -1)[:states] for r in results]
+
+
+def _with_mask_in_memory(f: ca.Function, name: str, W: int) -> str:
+    """C cannot pass <W x i1>: a function that takes the mask as W bytes."""
+    B = "i1" if W == 1 else f"<{W} x i1>"
+    bytes_ = "i8" if W == 1 else f"<{W} x i8>"
+    pointers = ", ".join(f"ptr %p{k}" for k in range(f.n_in() + f.n_out() + 1))
+    return "\n".join([f"define void @{name}.masked({pointers}, ptr %m) {{", f"%bytes = load {bytes_}, ptr %m, align 1",
+                      f"%mask = trunc {bytes_} %bytes to {B}", f"call void @{name}({pointers}, {B} %mask)", "ret void", "}"])
+
+
+def evaluate(f: ca.Function, *inputs: np.ndarray) -> list[np.ndarray]:
+    """The same by CasADi's own evaluator."""
+    states = len(inputs[0])
+    rows = [f(*(x[s] for x in (np.asarray(x, float).reshape(states, -1) for x in inputs))) for s in range(states)]
+    rows = [r if isinstance(r, tuple) else (r,) for r in rows]
+    return [np.array([np.array(r[j].nonzeros()) for r in rows]) for j in range(f.n_out())]
