@@ -43,6 +43,9 @@ class Free(Mobilizer):
         unit = "1" if self.coordinates == "quaternion" else "rad"
         object.__setattr__(self, "units", (unit,) * len(turn) + ("m",) * 3)
 
+    def __repr__(self) -> str:
+        return "Free()" if self.coordinates == "quaternion" else "Free(coordinates='euler')"
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         if self.coordinates == "quaternion":
             R = rotation_from_quaternion(q[:4] / ca.norm_2(q[:4]))

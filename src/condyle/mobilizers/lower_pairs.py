@@ -44,6 +44,14 @@ def column(axis: Axis) -> ca.SX:
     return ca.sparsify(ca.SX(ca.DM(list(axis))))
 
 
+def _axis_text(axis: object, default: str) -> str:
+    """An axis as a user would write it, nothing for the default."""
+    for letter, vector in LETTERS.items():
+        if axis == vector:
+            return "" if letter == default else f"axis={letter!r}"
+    return "axis=({:.4g}, {:.4g}, {:.4g})".format(*axis)  # type: ignore[misc]
+
+
 @dataclass(frozen=True)
 class Weld(Mobilizer):
     """No motion at all: M stands on F. No coordinates, no speeds."""
@@ -70,6 +78,12 @@ class Pin(Mobilizer):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Pin"))
 
+    def description(self) -> str:
+        return f"Pin{self.axis}"
+
+    def __repr__(self) -> str:
+        return f"Pin({_axis_text(self.axis, 'z')})"
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros())
 
@@ -91,6 +105,12 @@ class Slider(Mobilizer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Slider"))
+
+    def description(self) -> str:
+        return f"Slider{self.axis}"
+
+    def __repr__(self) -> str:
+        return f"Slider({_axis_text(self.axis, 'x')})"
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         a = column(self.axis)

@@ -10,6 +10,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion
 from condyle.spatial import Transform, skew
+from condyle.tree.body import Body
 from condyle.tree.parameter import at_defaults
 from condyle.tree.tree import Tree
 
@@ -18,22 +19,35 @@ SMALLEST_PIVOT = 1e-12
 
 
 def check_inertia(tree: Tree, seed: int = 0) -> None:
-    """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs nothing when every body has a full
-    rotational inertia and mass of its own, as then no pivot can vanish."""
-    if all(_full(b.mass_properties.inertia, b.mass) or b.mobilizer.nu == 0 for b in tree.bodies):
-        return
+    """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs little when every body has a full
+    rotational inertia and mass of its own: then a pivot vanishes only where a user's joint moves nothing."""
     rng = np.random.default_rng(seed)
-    worst: dict[int, float] = {}
-    for q in [tree.defaults(), *(_random_q(tree, rng) for _ in range(2))]:
-        for B, ratio in _pivots(tree, q).items():
-            worst[B] = max(ratio, worst.get(B, 0.0))
-    for B in sorted(worst):
-        if worst[B] < SMALLEST_PIVOT:
-            body = tree.bodies[B]
-            raise DescriptionError(
-                f"body {body.name!r}: its {type(body.mobilizer).__name__} moves no inertia (mass {body.mass:g} kg and what it "
-                "carries), so that its acceleration has no answer; give the body or its children mass and inertia, "
-                "or weld it: cd.Weld()")
+    qs = [tree.defaults(), *(_random_q(tree, rng) for _ in range(2))]
+    if all(b.mobilizer.nu == 0 or (_full(b.mass_properties.inertia, b.mass) and _independent(b, qs)) for b in tree.bodies):
+        return
+    best: dict[int, float] = {}
+    for q in qs:
+        for k, ratio in _pivots(tree, q).items():
+            best[k] = max(ratio, best.get(k, 0.0))
+    for body in tree.bodies:
+        for name, k in zip(body.speeds, tree.speeds_of(body.index), strict=True):
+            if best[k] < SMALLEST_PIVOT:
+                raise DescriptionError(
+                    f"body {body.name!r}: its {body.mobilizer!r} moves no inertia with speed {name!r} (mass {body.mass:g} kg "
+                    "and what it carries), so that this acceleration has no answer; give the body or its children mass and "
+                    "inertia, or weld it: cd.Weld(). Each coordinate of a joint must move it in a way of its own")
+
+
+def _independent(body: Body, qs: list[np.ndarray]) -> bool:
+    """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that users write."""
+    if not body.mobilizer.named_by_user:
+        return True
+    for q in qs:
+        H = np.vstack([at_defaults(x) for x in motion(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[2:4]])
+        sizes = np.linalg.svd(H, compute_uv=False)
+        if sizes[-1] > 1e-6 * sizes[0]:
+            return True
+    return False
 
 
 def _full(inertia: np.ndarray, mass: float) -> bool:
@@ -46,7 +60,7 @@ def _random_q(tree: Tree, rng: np.random.Generator) -> np.ndarray:
 
 
 def _pivots(tree: Tree, q: np.ndarray) -> dict[int, float]:
-    """Smallest ratio of pivot to scale for each body."""
+    """Ratio of pivot to scale for each speed."""
     X_MB = [body.X_BM.inverse() for body in tree.bodies]
     P = [body.mass_properties.transformed(X).matrix() for body, X in zip(tree.bodies, X_MB, strict=True)]
     own = [np.abs(p).max() for p in P]
@@ -56,11 +70,11 @@ def _pivots(tree: Tree, q: np.ndarray) -> dict[int, float]:
         R, p, H_w, H_v = (at_defaults(x) for x in motion(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[:4])
         X_FM = Transform.unchecked(R, p[:, 0])
         to_M = np.kron(np.eye(2), R.T)
-        for h in (to_M @ np.vstack([H_w, H_v])).T:
+        for k, h in zip(tree.speeds_of(B), (to_M @ np.vstack([H_w, H_v])).T, strict=True):
             U = P[B] @ h
             D = h @ U
             scale = (h @ h) * own[B] + np.abs(h) @ np.abs(P[B]) @ np.abs(h)
-            ratios[B] = min(ratios.get(B, np.inf), D / scale if scale > 0 else 0.0)
+            ratios[k] = D / scale if scale > 0 else 0.0
             P[B] = P[B] - np.outer(U, U) / D if D > 0 else P[B]
         if (parent := tree.parent(B)) is not None:
             R_PM, p_PM = X_MB[parent] @ body.X_PF @ X_FM

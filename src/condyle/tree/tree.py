@@ -110,12 +110,15 @@ class Tree:
         parent_body = self.body(parent)
         names = self._coordinates(name, mobilizer, coordinates)
         numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia)
+        speeds = _speed_names(name, mobilizer, names)
+        for taken in set(speeds) & set(self.speeds):
+            raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its coordinates")
         self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what))
         body = Body(
             name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
             X_BM=numbers["X_BM"], mass_properties=numbers["mass_properties"], symbolic=symbolic,
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
-            coordinates=names, speeds=_speed_names(name, mobilizer, names))
+            coordinates=names, speeds=speeds)
         self.bodies.append(body)
         self._index[name] = body.index
         self.nq, self.nu = self.nq + mobilizer.nq, self.nu + mobilizer.nu
@@ -147,7 +150,10 @@ class Tree:
         if given is None:
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(tuple(Coordinate(n) for n in names), taken, name)
-        items = [given] if isinstance(given, (str, Coordinate)) else list(given)
+        try:
+            items = [given] if isinstance(given, (str, Coordinate)) else list(given)
+        except TypeError:
+            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got {given!r}") from None
         items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in items]
         if len(items) != mobilizer.nq:
             raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} coordinates "
@@ -155,9 +161,9 @@ class Tree:
         for c in items:
             if not isinstance(c.name, str) or not c.name:
                 raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got {c.name!r}")
-            if c.default is not None and not np.isfinite(c.default):
+            if c.default is not None and not _finite(c.default):
                 raise DescriptionError(f"coordinate {c.name!r}: default {c.default!r} is not a finite number")
-            if c.range is not None and not c.range[0] < c.range[1]:
+            if c.range is not None and not (np.shape(c.range) == (2,) and c.range[0] < c.range[1]):
                 raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with low < high")
         return self._unique(tuple(items), taken, name)
 
@@ -177,6 +183,10 @@ class Tree:
         return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
 
 
+def _finite(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
+
+
 def _speed_names(name: str, mobilizer: Mobilizer, coordinates: tuple[Coordinate, ...]) -> tuple[str, ...]:
     """Where u = qdot, a speed is named as its coordinate."""
     if mobilizer.speed_names == mobilizer.coordinate_names:
@@ -191,6 +201,8 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
     given: dict[str, Any] = {"mass": as_sx(mass), "com": as_sx(com), "inertia": as_sx(inertia)}
     for frame, value in (("PF", X_PF), ("BM", X_BM)):
         X = Transform.of(as_sx(value), f"{what}: X_{frame}")
+        if isinstance(X.p, np.ndarray) and X.p.ndim > 1:
+            raise DescriptionError(f"{what}: X_{frame} is one Transform, got {X!r}")
         given[f"R_{frame}"], given[f"p_{frame}"] = X.R, X.p
     if isinstance(given["inertia"], ca.SX):
         given["inertia"] = _inertia_matrix(given["inertia"], what)
