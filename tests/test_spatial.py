@@ -198,6 +198,7 @@ def test_transform_equality_hash_pickle_and_copy():
     Y = Transform(sp.rotation_x(0.3), (1, 0.0, 0))
     assert X == Y
     assert hash(X) == hash(Y)
+    assert hash(Transform(sp.rotation_x(0.0))) == hash(Transform())                  # -sin(0) is -0.0
     assert Transform(sp.rotation_x(0.3)) != X
     assert (X.R, X.p) != X
     for twin in (pickle.loads(pickle.dumps(X)), copy.deepcopy(X)):

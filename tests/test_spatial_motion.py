@@ -204,8 +204,11 @@ def test_mass_properties_forms_agree():
 
 
 def test_bodies_on_the_limits_are_real():
-    rod = sp.rotation_about((0.6, 0, 0.8), 0.7) @ np.diag([1, 1, 0]) @ sp.rotation_about((0.6, 0, 0.8), 0.7).T
-    MassProperties.of(1, (0, 0, 0), rod)
+    turns = sp.exp_so3(np.random.default_rng(0).normal(size=(50, 3)))
+    rods = turns @ np.diag([1.0, 1.0, 0.0]) @ np.swapaxes(turns, 1, 2)
+    assert np.linalg.eigvalsh(rods).min() < 0                                        # rounding makes some negative
+    for rod in rods:
+        MassProperties.of(1, (0, 0, 0), rod)
     MassProperties.of(1, (0, 0, 0), (0.3333333, 0.3333333, 0.6666667))               # a plate, seven digits
     MassProperties.of(1, (0, 0, 0))                                                  # a particle
     assert not MassProperties.of().matrix().any()                                    # a massless frame
