@@ -23,6 +23,7 @@ import numpy as np
 import condyle as cd
 from condyle.dynamics.operators import OPERATORS
 from condyle.errors import CondyleError
+from condyle.native import cache, threads
 from condyle.native.solve import rk4
 
 LEG = """\
@@ -107,10 +108,13 @@ def compile_and_tell(leg: Any) -> str:
     leg.forward_dynamics(*leg.defaults())
     seconds = perf_counter() - start
     report = leg.function("forward_dynamics").report
+    if not report.kernels:
+        return "It is NOT machine code: CONDYLE_EVALUATOR asks for CasADi's evaluator."
     made = f"It is now machine code: {report.operations} operations for the forward dynamics"
     if report.cached:
         return f"{made}, taken from the cache in {seconds:.3f} s."
-    return f"{made}, compiled in {seconds:.2f} s and cached for the next time."
+    note = cache.info().note
+    return f"{made}, compiled in {seconds:.2f} s and {f'not cached: {note}' if note else 'cached for the next time'}."
 
 
 def swing(leg: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -174,7 +178,7 @@ def speed(leg: Any) -> str:
     return (
         f"Speed of forward dynamics\n"
         f"  one state, called from Python        {one * 1e6:8.2f} microseconds\n"
-        f"  {BATCH:,} states in one call          {many * 1e6:8.3f} microseconds a state"
+        f"  {BATCH:,} states in one call          {many * 1e6:8.3f} microseconds a state, up to {threads.thread_count()} threads"
     )
 
 
