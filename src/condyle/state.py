@@ -192,9 +192,13 @@ class State:
 
 
 def _time(t: Any) -> float:
-    if not np.isscalar(t) and np.shape(t) != () or not np.isfinite(float(t)):
+    try:
+        value = float(t) if np.shape(t) == () else np.nan
+    except (TypeError, ValueError):
+        value = np.nan
+    if not np.isfinite(value):
         raise ShapeError(f"t: expected one finite number [s], got {t!r}")
-    return float(t)
+    return value
 
 
 def _vector(name: str, value: Any, size: int) -> np.ndarray:

@@ -241,7 +241,7 @@ class System:
         if not given:
             return self._no_tail
         where, now = self._subject.tail, self._no_tail
-        parts = {"t": np.asarray(given.get("t", 0.0), dtype=float)[..., None]}
+        parts = {"t": _real("t", given.get("t", 0.0), "one number, or one a state [s]")[..., None]}
         for name, names in (("z", self.state_variables), ("inputs", self.inputs), ("parameters", self.parameters)):
             if name in given:
                 parts[name] = _part(name, given[name], now[where[name]], names)
@@ -321,6 +321,8 @@ class System:
     def body_pose(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Transform:
         """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground."""
         which = self.body(body)
+        if options.get("out") is not None:
+            raise ShapeError("body_pose: out= is not possible, its answer is a Transform; leave it out")
         X = self._run("poses", (q,), options)
         if which.is_ground:
             return Transform.unchecked(np.broadcast_to(np.eye(3), X.shape[:-1] + (3, 3)), np.zeros(X.shape[:-1] + (3,)))
@@ -340,8 +342,10 @@ class System:
 
     def energy(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[np.ndarray, np.ndarray]:
         """Kinetic and potential energy [J], each of shape (...); potential is zero at ground's origin."""
-        kinetic, potential = self._run("energy", (q, u), options)
-        return kinetic[..., 0][()], potential[..., 0][()]
+        out = options.get("out") or (None, None)
+        results = self._run("energy", (q, u), _without_out(options))
+        kinetic, potential = (_into(o, x[..., 0][()]) for o, x in zip(out, results, strict=True))
+        return kinetic, potential
 
     def reactions(self, q: Any, u: Any, udot: Any, body: Body | str, **options: Unpack[Options]) -> np.ndarray:
         """F, shape (..., 6): moment [N m] and force [N] of the body's mobilizer on it, at M's origin, in ground.
@@ -358,26 +362,26 @@ class System:
 
     def _part(self, name: str, arguments: tuple[Any, ...], body: Body | str, options: Options) -> np.ndarray:
         which = self.body(body)
-        result = self._run(name, arguments, options)
+        result = self._run(name, arguments, _without_out(options))
         if which.is_ground:
-            return np.zeros(result.shape[:-1] + (6,))
-        return result[..., 6 * which.index:6 * which.index + 6]
+            return _into(options.get("out"), np.zeros(result.shape[:-1] + (6,)))
+        return _into(options.get("out"), result[..., 6 * which.index:6 * which.index + 6])
 
     def _matrix(self, name: str, arguments: tuple[Any, ...], shape: tuple[int, int], options: Options,
                 which: str | None = None) -> np.ndarray:
         out = options.get("out")
-        if out is not None:
-            options = Options(**{**options, "out": out.reshape(out.shape[:-2] + (shape[0] * shape[1],))})
-            self._run(name, arguments, options, which)
+        if isinstance(out, np.ndarray) and out.flags.c_contiguous and out.shape[-2:] == shape:
+            flat = out.reshape(out.shape[:-2] + (shape[0] * shape[1],))                     # a view
+            self._run(name, arguments, Options(**{**options, "out": flat}), which)
             return out
-        flat = self._run(name, arguments, options, which)
-        return flat.reshape(flat.shape[:-1] + shape)
+        flat = self._run(name, arguments, _without_out(options), which)
+        return _into(out, flat.reshape(flat.shape[:-1] + shape))
 
 
 def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
     """Values (..., n) of a part of the tail: an array, or a mapping that changes the defaults."""
     if not isinstance(value, Mapping):
-        array = np.asarray(value, dtype=float)
+        array = _real(name, value, f"numbers of shape (..., {len(names)})")
         if array.shape[-1:] != (len(names),):
             raise ShapeError(f"{name}: expected shape (..., {len(names)}), one for each of {names}, got {array.shape}")
         return array
@@ -392,8 +396,33 @@ def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) ->
     return array
 
 
+def _real(name: str, value: Any, expected: str) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected {expected}, got {value!r}") from None
+
+
+def _without_out(options: Options) -> Options:
+    return Options(**{**options, "out": None}) if "out" in options else options
+
+
+def _into(out: Any, result: Any) -> Any:
+    """The result, written into `out` if that is given."""
+    if out is None:
+        return result
+    if not isinstance(out, np.ndarray) or out.shape != np.shape(result) or out.dtype.kind != "f":
+        got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise ShapeError(f"out: expected floating-point numbers of shape {np.shape(result)}, got {got}")
+    np.copyto(out, result)
+    return out
+
+
 def _known(kind: str, names: Iterable[str], known: tuple[str, ...]) -> frozenset[str]:
-    names = (names,) if isinstance(names, str) else tuple(names)
+    try:
+        names = (names,) if isinstance(names, str) else tuple(names)
+    except TypeError:
+        raise DescriptionError(f"expected names of {kind}s such as {known[:3]}, got {names!r}") from None
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known)
