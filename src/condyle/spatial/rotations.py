@@ -78,13 +78,13 @@ def rotation_about(axis: Value, angle: Value) -> Value:
         shape (..., 3, 3).
     """
     symbolic = is_symbolic(axis, angle)
-    if not is_symbolic(axis):
-        axis = _unit(axis)
-    a = as_vector(axis, 3, "rotation_about, axis", symbolic)
-    angle = as_scalar(angle, "rotation_about, angle", symbolic)
+    a = as_vector(axis, 3, "rotation_about, axis") if is_symbolic(axis) else _unit(axis)
     x, y, z = entries(a)
     aa = matrix([[x * x, x * y, x * z], [x * y, y * y, y * z], [x * z, y * z, z * z]])
-    return aa + times(cos(angle), identity(3, symbolic) - aa) + times(sin(angle), skew(a))
+    parts = aa, identity(3, is_symbolic(aa)) - aa, skew(a)
+    along, across, turned = (as_matrix(part, 3, "rotation_about, axis", symbolic) for part in parts)
+    angle = as_scalar(angle, "rotation_about, angle", symbolic)
+    return along + times(cos(angle), across) + times(sin(angle), turned)
 
 
 def _unit(axis: Value) -> np.ndarray:
