@@ -242,8 +242,10 @@ def test_dgelsy_gives_the_minimum_norm_solution(W):
     assert (y["rank"] == 2).all()
     for lane in range(8):
         expected = np.linalg.lstsq(A[lane], b[lane], rcond=1e-10)[0]
-        # rank-deficient by construction: errors grow with the condition of the part that is kept, here below 1e3
-        np.testing.assert_allclose(y["b"][:, lane], expected, rtol=0, atol=1e-12 * np.abs(expected).max() * 1e3)
+        s = np.linalg.svd(A[lane], compute_uv=False)
+        # b is not in the range of A: errors grow with the square of the condition of the part that is kept
+        tolerance = 10 * m * EPS * (s[0] / s[1])**2 * np.abs(b[lane]).max() / s[1]
+        np.testing.assert_allclose(y["b"][:, lane], expected, rtol=0, atol=tolerance)
 
 
 def test_constants_of_every_kind_reach_lapack():
@@ -317,7 +319,7 @@ def test_large_kernels_share_one_scratch():
     """A straight line that is cut into parts keeps its values in the workspace's scratch, not in someone's slice."""
     x = ca.SX.sym("x", 3)
     y = [x]
-    for i in range(1500):
+    for i in range(700):
         y.append(ca.sqrt(y[-1] * y[-1] + y[i // 2]))
     f = ca.Function("long", [x], [sum(y[1:]), y[-1]])
     tree = [Kernel(f, ("x",), ("y", "z")), Kernel(f, ("y",), ("x", "z"))]

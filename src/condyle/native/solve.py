@@ -207,12 +207,12 @@ def _rhs(f: ca.Function, n: int) -> tuple[int, Callable[[str, str, str], Node]]:
     return (f.numel_in(2) if more else 0), lambda t, y, k: Kernel(dense, (t, y, *more), (k,))
 
 
-_programs: dict[tuple[int, int, int], tuple[ca.Function, Program]] = {}
+_programs: dict[tuple[Tableau, int, int, int], tuple[ca.Function, Program]] = {}
 
 
 def _fixed_program(tableau: Tableau, f: ca.Function, n: int, W: int) -> Program:
     """Programs of the last few right-hand sides are kept."""
-    key = (hash(tableau), hash(f), W)
+    key = tableau, hash(f), n, W
     if key not in _programs:
         parameters, rhs = _rhs(f, n)
         sizes = {"y": n, "p": parameters}
