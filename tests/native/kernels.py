@@ -9,6 +9,7 @@ import numpy as np
 
 from condyle.native import jit
 from condyle.native.emit import Module
+from condyle.native.ir import definition
 
 
 class Kernels:
@@ -25,7 +26,8 @@ class Kernels:
         self.text = module.text()
         self.library = jit.Library(jit.compile_ir(self.text))
 
-    def __call__(self, i: int, *inputs: np.ndarray, mask: Sequence[bool] | None = None, fill: float = np.nan) -> list[np.ndarray]:
+    def __call__(self, i: int, *inputs: np.ndarray, mask: Sequence[bool] | None = None,
+                 fill: float = np.nan) -> list[np.ndarray]:
         """Outputs of function i, shape (states, nnz) each, for inputs of shape (states, nnz).
 
         States are padded with copies of the last to whole blocks. `mask`, one entry per lane, holds for every block;
@@ -34,8 +36,9 @@ class Kernels:
         f, W = self.functions[i], self.W
         states = len(inputs[0])
         blocks = -(-states // W)
-        packed = [np.concatenate([x, np.repeat(x[-1:], blocks * W - states, 0)]).reshape(blocks, W, -1).transpose(0, 2, 1).copy()
-                  for x in (np.asarray(x, float).reshape(states, -1) for x in inputs)]
+        rows = np.minimum(np.arange(blocks * W), states - 1)
+        packed = [np.asarray(x, float).reshape(states, -1)[rows].reshape(blocks, W, -1).transpose(0, 2, 1).copy()
+                  for x in inputs]
         results = [np.full((blocks, f.nnz_out(j), W), fill) for j in range(f.n_out())]
         work = np.full(self.work[i] * W + 1, np.nan)
         lanes = [] if mask is None else [np.asarray(mask, np.uint8)]
@@ -52,8 +55,9 @@ def _with_mask_in_memory(f: ca.Function, name: str, W: int) -> str:
     B = "i1" if W == 1 else f"<{W} x i1>"
     bytes_ = "i8" if W == 1 else f"<{W} x i8>"
     pointers = ", ".join(f"ptr %p{k}" for k in range(f.n_in() + f.n_out() + 1))
-    return "\n".join([f"define void @{name}.masked({pointers}, ptr %m) {{", f"%bytes = load {bytes_}, ptr %m, align 1",
-                      f"%mask = trunc {bytes_} %bytes to {B}", f"call void @{name}({pointers}, {B} %mask)", "ret void", "}"])
+    return definition(f"void @{name}.masked({pointers}, ptr %m)", [
+        f"%bytes = load {bytes_}, ptr %m, align 1", f"%mask = trunc {bytes_} %bytes to {B}",
+        f"call void @{name}({pointers}, {B} %mask)"])
 
 
 def evaluate(f: ca.Function, *inputs: np.ndarray) -> list[np.ndarray]:

@@ -1,14 +1,14 @@
 """LLVM IR from the instruction stream of a CasADi SX Function.
 
 A *kernel* is a straight line `void name(ptr in0, .., ptr out0, .., ptr work)` over one block of W states: element j of
-lane l stands at [j W + l] of its array. All loads come before all stores, so that an output may be its own input; `work`
-overlaps nothing. A straight line longer than `split` operations becomes several functions; values that live across a cut
-travel through `work`: compile time stays linear.
+lane l stands at [j W + l] of its array. All loads come before all stores, so that an output may be its own input;
+`work` overlaps nothing. A straight line longer than `split` operations becomes several functions; values that live
+across a cut travel through `work`: compile time stays linear.
 
 What is guaranteed, against CasADi's own evaluator on the same inputs:
 - without contraction, + - * / (see below), sqrt, comparisons, logic, floor, ceil, fabs, sign, copysign, fmin, fmax are
-  equal to the last bit, NaN, infinities and subnormals included; sin, cos, exp, log are within 2 units in the last place;
-  erfinv within 4 of the true value, where CasADi itself is off by up to 1e-5; everything else is the C library;
+  equal to the last bit, NaN, infinities and subnormals included; sin, cos, exp, log are within 2 units in the last
+  place; erfinv within 4 of the true value, where CasADi itself is off by up to 1e-4; all others are the C library's;
 - with contraction a product that has no other use is fused with the sum or difference that takes it: each operation is
   rounded at most as often as without. Nothing else is ever relaxed. Where the processor has no fused multiply-add,
   contraction changes nothing;
@@ -28,7 +28,7 @@ import casadi as ca
 from condyle.errors import NativeError
 from condyle.native import jit, libm
 from condyle.native.graph import CHOICE, Graph, operation_name
-from condyle.native.ir import Body, Lanes, constant
+from condyle.native.ir import Body, Lanes, constant, definition
 
 __all__ = ["Lanes", "Module", "constant"]
 
@@ -233,7 +233,7 @@ class _Kernel:
         """All outputs, after the last load of an input."""
         L, body, graph = self.lanes, self.body, self.graph
         copies = {}
-        for k, _, _ in graph.outputs:                       # an output may overwrite an input that another output copies
+        for k, _, _ in graph.outputs:                       # an output may overwrite an input that another one copies
             if graph.op[k] == ca.OP_INPUT and k not in copies:
                 copies[k] = self.keep_extra(self.use(k))
         for count, (k, argument, element) in enumerate(graph.outputs):
@@ -268,18 +268,18 @@ class _Kernel:
         mask = f", {L.B} %mask" if self.masked else ""
         head = ", ".join(f"ptr {a}" for a in self.arguments)
         if len(self.parts) == 1:
-            add("\n".join([f"define void @{self.name}({head}, ptr %work{mask}) nounwind {{", *self.parts[0], "ret void", "}"]))
+            add(definition(f"void @{self.name}({head}, ptr %work{mask})", self.parts[0]))
             return 0
         for c, (lines, pointers) in enumerate(zip(self.parts, self.pointers)):
             places = [f"%w{k} = getelementptr {L.T}, ptr %work, i64 {slot[k]}" for k in sorted(pointers)]
-            add("\n".join([f"define internal void @{self.name}.{c}({head}, ptr noalias %work{mask}) noinline nounwind {{",
-                           *places, *lines, "ret void", "}"]))
+            add(definition(f"internal void @{self.name}.{c}({head}, ptr noalias %work{mask})", [*places, *lines],
+                           attributes=f"noinline nounwind alignstack({_LINE})"))
         self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
         align = max(_LINE, 8 * L.W)
         calls = [f"call void @{self.name}.{c}({head}, ptr %aligned{mask})" for c in range(len(self.parts))]
-        add("\n".join([f"define void @{self.name}({head}, ptr %work{mask}) nounwind {{",
-                       f"%above = getelementptr i8, ptr %work, i64 {align - 8}",
-                       f"%aligned = call ptr @llvm.ptrmask.p0.i64(ptr %above, i64 {-align})", *calls, "ret void", "}"]))
+        add(definition(f"void @{self.name}({head}, ptr %work{mask})", [
+            f"%above = getelementptr i8, ptr %work, i64 {align - 8}",
+            f"%aligned = call ptr @llvm.ptrmask.p0.i64(ptr %above, i64 {-align})", *calls]))
         return count + (align + 8 * L.W - 1) // (8 * L.W)
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 Number = str | float                                        # an operand: a result's name, or a constant
 
@@ -15,6 +15,11 @@ def bits(x: float) -> int:
 def constant(x: float) -> str:
     """A double as LLVM writes it exactly."""
     return f"0x{bits(x) & 0xFFFFFFFFFFFFFFFF:016X}"
+
+
+def definition(signature: str, lines: Iterable[str], result: str = "void", attributes: str = "nounwind") -> str:
+    """A whole function: definition("double @f(double %x)", lines, "double %y")."""
+    return "\n".join([f"define {signature} {attributes} {{", *lines, f"ret {result}", "}"])
 
 
 class Lanes:

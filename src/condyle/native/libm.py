@@ -14,9 +14,9 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
-from condyle.native.ir import Body, Lanes, bits
+from condyle.native.ir import Body, Lanes, bits, definition
 
-_ROUND = 1.5 * 2.0**52                                      # x + _ROUND - _ROUND is x rounded; low bits hold the integer
+_ROUND = 1.5 * 2.0**52                                      # x + _ROUND - _ROUND is x rounded, also in its low bits
 _FAR = 1e9                                                  # from here on the C library reduces the argument
 
 # pi/2 and log 2 as sums of doubles; ln2's first part ends in zeros, so that its multiples up to 2^11 are exact.
@@ -30,6 +30,7 @@ _COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.4801587289476
         -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
 _LOG = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
         1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01)
+_ATTRIBUTES = "noinline nounwind"
 _EXP = tuple(1 / math.factorial(k) for k in range(2, 14))   # (exp r - 1 - r) / r^2 on |r| < 0.35
 
 
@@ -65,7 +66,7 @@ def _lane_by_lane(module: Host, symbol: str, scalar: str, operands: int) -> None
         y = b.put(f"call double @{scalar}({', '.join(f'double {a}' for a in x)})")
         r = b.put(f"insertelement {L.T} {r}, double {y}, i64 {lane}")
     head = ", ".join(f"{L.T} %x{k}" for k in range(operands))
-    module.add("\n".join([f"define internal {L.T} @{symbol}({head}) noinline nounwind {{", *b.lines, f"ret {L.T} {r}", "}"]))
+    module.add(definition(f"internal {L.T} @{symbol}({head})", b.lines, f"{L.T} {r}", _ATTRIBUTES))
 
 
 def _pair(b: Body, first: str, second: str) -> str:
@@ -84,8 +85,8 @@ def _sincos(module: Host, symbol: str) -> None:
     b.lines.append(f"br i1 {b.any(far)}, label %far, label %near\nnear:")
     result = _pair(b, *_near_sincos(b, "%x0", size))
     S = f"{{{L.T}, {L.T}}}"
-    b.lines.append(f"ret {S} {result}\nfar:\n%r = call {S} @{symbol}.far({L.T} %x0, {L.B} {far})\nret {S} %r")
-    module.add("\n".join([f"define internal {S} @{symbol}({L.T} %x0) noinline nounwind {{", *b.lines, "}"]))
+    b.lines.append(f"ret {S} {result}\nfar:\n%r = call {S} @{symbol}.far({L.T} %x0, {L.B} {far})")
+    module.add(definition(f"internal {S} @{symbol}({L.T} %x0)", b.lines, f"{S} %r", _ATTRIBUTES))
     _far_sincos(module, symbol)
 
 
@@ -136,8 +137,7 @@ def _far_sincos(module: Host, symbol: str) -> None:
     result = [b.select("%far", b.call(_c_library(module, name), "%x0"), b.put(f"extractvalue {S} {near}, {k}"))
               for k, name in enumerate(("sin", "cos"))]
     r = _pair(b, *result)
-    head = f"define internal {S} @{symbol}.far({L.T} %x0, {L.B} %far) noinline nounwind {{"
-    module.add("\n".join([head, *b.lines, f"ret {S} {r}", "}"]))
+    module.add(definition(f"internal {S} @{symbol}.far({L.T} %x0, {L.B} %far)", b.lines, f"{S} {r}", _ATTRIBUTES))
 
 
 def _c_library(module: Host, name: str) -> str:
@@ -148,15 +148,15 @@ def _c_library(module: Host, name: str) -> str:
     return module.define(f"condyle.c_{name}.{module.lanes.W}", lambda symbol: _lane_by_lane(module, symbol, name, 1))
 
 
-def _unary(module: Host, symbol: str, write: Callable[[Body, str], str]) -> None:
-    L = module.lanes
+def _unary(module: Host, symbol: str, write: Callable[[Body, str], str], lanes: Lanes | None = None) -> None:
+    L = lanes or module.lanes
     b = Body(L, module.declare)
     r = write(b, "%x0")
-    module.add("\n".join([f"define internal {L.T} @{symbol}({L.T} %x0) noinline nounwind {{", *b.lines, f"ret {L.T} {r}", "}"]))
+    module.add(definition(f"internal {L.T} @{symbol}({L.T} %x0)", b.lines, f"{L.T} {r}", _ATTRIBUTES))
 
 
 def _exp(b: Body, x: str) -> str:
-    """exp x = 2^n exp(r + e), n = round(x / log 2); 2^n in two factors, so that overflow and underflow come by themselves."""
+    """exp x = 2^n exp(r + e), n = round(x / log 2); 2^n in two factors, so that it overflows by itself."""
     x = b.select(b.compare("ogt", x, 710.0), 710.0, x)      # comparisons with NaN are false: it passes
     x = b.select(b.compare("olt", x, -750.0), -750.0, x)
     n = b.sub(b.fma(x, 1 / math.log(2), _ROUND), _ROUND)
@@ -196,15 +196,15 @@ def _log(b: Body, x: str) -> str:
 
 
 def _erfinv(b: Body, x: str) -> str:
-    """Winitzki's estimate (2e-3), then two steps of Halley's method on erf, or on erfc where x is nearer to 1."""
-    for name in ("erf", "erfc", "exp", "log1p"):
+    """Winitzki's estimate (2e-3), then three steps of Halley's method on erf, or on erfc where x is nearer to 1."""
+    for name in ("erf", "erfc", "exp", "log"):
         b.declare(name, f"double @{name}(double) nounwind")
     a = b.intrinsic("fabs", x)
-    L = b.call("log1p", b.neg(b.mul(a, a)))
+    L = b.call("log", b.mul(b.sub(1.0, a), b.add(1.0, a)))
     A = b.fma(L, 0.5, 2 / (math.pi * 0.147))
     M = b.div(L, -0.147)
     y = b.intrinsic("sqrt", b.div(M, b.add(A, b.intrinsic("sqrt", b.fma(A, A, M)))))
-    for _ in range(2):
+    for _ in range(3):
         miss = b.select(b.compare("ole", a, 0.5), b.sub(b.call("erf", y), a), b.sub(b.sub(1.0, a), b.call("erfc", y)))
         step = b.mul(b.mul(miss, math.sqrt(math.pi) / 2), b.call("exp", b.mul(y, y)))
         y = b.sub(y, b.div(step, b.fma(y, step, 1.0)))
@@ -213,17 +213,11 @@ def _erfinv(b: Body, x: str) -> str:
 
 def _define_erfinv(module: Host, symbol: str) -> None:
     """Scalar, and lane by lane where there are several."""
-    if module.lanes.W > 1:
-        scalar = module.define("condyle.erfinv.1", lambda one: _scalar_erfinv(module, one))
-        _lane_by_lane(module, symbol, scalar, 1)
+    if module.lanes.W == 1:
+        _unary(module, symbol, _erfinv)
     else:
-        _scalar_erfinv(module, symbol)
-
-
-def _scalar_erfinv(module: Host, symbol: str) -> None:
-    b = Body(Lanes(1), module.declare)
-    r = _erfinv(b, "%x0")
-    module.add("\n".join([f"define internal double @{symbol}(double %x0) noinline nounwind {{", *b.lines, f"ret double {r}", "}"]))
+        scalar = module.define("condyle.erfinv.1", lambda one: _unary(module, one, _erfinv, Lanes(1)))
+        _lane_by_lane(module, symbol, scalar, 1)
 
 
 _WRITTEN: dict[str, Callable[[Host, str], None]] = {
