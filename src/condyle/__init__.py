@@ -5,6 +5,7 @@
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, .2, 0), mass=7, inertia=(.1, .02, .1))
     udot = system.forward_dynamics(*system.defaults())
 """
+from condyle import forces
 from condyle.errors import (
     CondyleError,
     DescriptionError,
@@ -17,7 +18,8 @@ from condyle.errors import (
 from condyle.functions import Spline
 from condyle.mobilizers import Free, FunctionBased, Mobilizer, Pin, Slider, Weld
 from condyle.spatial import Transform
-from condyle.state import Stage, State
+from condyle.operations import Stage
+from condyle.state import State
 from condyle.system import System
 from condyle.trace import where
 from condyle.tree.body import Body, Coordinate
@@ -26,4 +28,4 @@ from condyle.tree.parameter import Input, Parameter
 __version__ = "0.1.0"
 __all__ = ["Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Input", "Mobilizer",
            "NativeError", "Parameter", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError", "Transform",
-           "UnknownNameError", "Weld", "where"]
+           "UnknownNameError", "Weld", "forces", "where"]

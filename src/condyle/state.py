@@ -1,31 +1,17 @@
 """State: everything variable about a system, and whatever was computed from it. Immutable."""
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from condyle.errors import ShapeError, UnknownNameError
-from condyle.spatial import Transform
+from condyle.operations import Operations, Stage, state_method
 
 if TYPE_CHECKING:
+    from condyle.native.function import NativeFunction
     from condyle.system import System
-    from condyle.tree.body import Body
-
-
-class Stage(enum.IntEnum):
-    """How far a computation has come. Changing a variable undoes its stage and all later ones, nothing earlier."""
-
-    TOPOLOGY = 0
-    MODEL = 1
-    INSTANCE = 2
-    TIME = 3
-    POSITION = 4
-    VELOCITY = 5
-    FORCE = 6
-    ACCELERATION = 7
 
 
 INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY,
@@ -45,7 +31,7 @@ class State:
         locked: names of locked speeds.   disabled: names of disabled forces.
     """
 
-    __slots__ = ("_results", "_tail", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "u", "z")
+    __slots__ = ("_results", "tail", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "u", "z")
 
     system: System
     t: float
@@ -56,7 +42,7 @@ class State:
     parameters: np.ndarray
     locked: frozenset[str]
     disabled: frozenset[str]
-    _tail: np.ndarray
+    tail: np.ndarray
     _results: dict[Any, tuple[Stage, Any]]
 
     @classmethod
@@ -74,7 +60,7 @@ class State:
         first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
         kept = {key: result for key, result in self._results.items() if result[0] < first}
         return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept,
-                          self._tail if set(changes) <= {"q", "u"} else None)
+                          self.tail if set(changes) <= {"q", "u"} else None)
 
     @classmethod
     def _made(cls, system: System, now: dict[str, Any], changes: Mapping[str, Any], results: dict[Any, Any],
@@ -97,7 +83,7 @@ class State:
         object.__setattr__(state, "_results", results)
         if tail is None:
             tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
-        object.__setattr__(state, "_tail", tail)
+        object.__setattr__(state, "tail", tail)
         return state
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -115,13 +101,15 @@ class State:
         """The latest stage of which some result is known."""
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
-    def _result(self, stage: Stage, name: str, *arguments: np.ndarray, which: str | None = None) -> Any:
-        """The result of an operator, computed at most once while it is valid."""
-        key = (name, which, *(a.tobytes() for a in arguments if a is not self.q and a is not self.u))
+    def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
+        """The result of a kernel, computed at most once while it is valid."""
+        own = self.q, self.u
+        others = [_vector(name, a, n) for a, (name, n) in zip(arguments, function.inputs, strict=False)
+                  if not any(a is x for x in own)]
+        key = (function.name, which, *(a.tobytes() for a in others))
         if key not in self._results:
-            function = self.system.function(name, which)
-            self.system.evaluations[name] += 1
-            result = function.fast(*arguments, self._tail)
+            self.system.evaluations[function.name] += 1
+            result = function.fast(*arguments, self.tail)
             for array in result if isinstance(result, tuple) else (result,):
                 array.flags.writeable = False
             self._results[key] = stage, result
@@ -130,65 +118,20 @@ class State:
     @property
     def qdot(self) -> np.ndarray:
         """Rates of the coordinates, shape (nq,)."""
-        return self._result(Stage.VELOCITY, "qdot", self.q, self.u)
+        return self.system.qdot(self.q, self.u, state=self)  # type: ignore[call-arg]
 
     @property
     def udot(self) -> np.ndarray:
         """Accelerations under the enabled forces alone, shape (nu,)."""
-        return self.forward_dynamics()
+        return self.system.forward_dynamics(self.q, self.u, state=self)  # type: ignore[call-arg]
 
-    def forward_dynamics(self, tau: Any = None) -> np.ndarray:
-        """udot, shape (nu,), with generalised forces tau added."""
-        tau = self.system.no_tau if tau is None else _vector("tau", tau, len(self.u))
-        return self._result(Stage.ACCELERATION, "forward_dynamics", self.q, self.u, tau)
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...
 
-    def inverse_dynamics(self, udot: Any) -> np.ndarray:
-        """tau, shape (nu,), that must be added to the enabled forces for udot to happen."""
-        return self._result(Stage.FORCE, "inverse_dynamics", self.q, self.u, _vector("udot", udot, len(self.u)))
 
-    def mass_matrix(self) -> np.ndarray:
-        """M(q), shape (nu, nu)."""
-        n = len(self.u)
-        return self._result(Stage.POSITION, "mass_matrix", self.q).reshape(n, n)
-
-    def solve_mass_matrix(self, f: Any) -> np.ndarray:
-        """M^-1 f, shape (nu,)."""
-        return self._result(Stage.ACCELERATION, "solve_mass_matrix", self.q, _vector("f", f, len(self.u)))
-
-    def body_pose(self, body: Body | str) -> Transform:
-        """X_GB, in ground."""
-        which = self.system.body(body)
-        if which.is_ground:
-            return Transform()
-        X = self._result(Stage.POSITION, "poses", self.q)[12 * which.index:12 * which.index + 12]
-        return Transform.unchecked(X[:9].reshape(3, 3), X[9:])
-
-    def body_velocity(self, body: Body | str) -> np.ndarray:
-        """(6,) angular first, of the body's origin, in ground [rad/s, m/s]."""
-        return self._part(Stage.VELOCITY, "velocities", body, self.q, self.u)
-
-    def reactions(self, body: Body | str) -> np.ndarray:
-        """(6,) moment and force of the body's mobilizer on it, at M, in ground [N m, N], at this state's udot."""
-        return self._part(Stage.ACCELERATION, "reactions", body, self.q, self.u, self.udot)
-
-    def _part(self, stage: Stage, name: str, body: Body | str, *arguments: np.ndarray) -> np.ndarray:
-        which = self.system.body(body)
-        if which.is_ground:
-            return np.zeros(6)
-        return self._result(stage, name, *arguments)[6 * which.index:6 * which.index + 6]
-
-    def station_jacobian(self, body: Body | str, station: Any) -> np.ndarray:
-        """(3, nu): the velocity of a point fixed on the body, in ground, is J u."""
-        which = self.system.body(body)
-        if which.is_ground:
-            return np.zeros((3, len(self.u)))
-        J = self._result(Stage.POSITION, "station_jacobian", self.q, _vector("station", station, 3), which=which.name)
-        return J.reshape(3, -1)
-
-    def energy(self) -> tuple[float, float]:
-        """Kinetic and potential energy [J]."""
-        kinetic, potential = self._result(Stage.FORCE, "energy", self.q, self.u)
-        return float(kinetic[0]), float(potential[0])
+for _name, _method in vars(Operations).items():
+    if hasattr(_method, "arrays") and not hasattr(State, _name):
+        setattr(State, _name, state_method(_name, _method))
 
 
 def _time(t: Any) -> float:

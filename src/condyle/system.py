@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import numpy as np
 
@@ -15,38 +15,18 @@ from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
-from condyle.spatial import Transform
+from condyle.operations import Operations, Options, Stage
 from condyle.state import State
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
 from condyle.tree.tree import Tree
 
 
-class Options(TypedDict, total=False):
-    """The keyword tail of every operator.
-
-    t: time [s], one number or one a state.
-    z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
-    locked: names of speeds that keep their value, or a 0/1 array (..., nu); matters to forward_dynamics and
-    solve_mass_matrix.   disabled: names of forces that do not act.   out: where to write, as in NumPy.
-    threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
-    """
-
-    t: Any
-    z: Any
-    inputs: Any
-    parameters: Any
-    locked: Any
-    disabled: Any
-    out: Any
-    threads: int | None
-
-
 _OPTIONS = tuple(Options.__annotations__)
 _TAIL = _OPTIONS[:-2]
 
 
-class System:
+class System(Operations):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
@@ -282,100 +262,28 @@ class System:
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject))
         return self._functions[key]
 
-    def _run(self, name: str, arguments: tuple[Any, ...], options: Options, which: str | None = None) -> Any:
+    def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
+             which: str | None = None) -> Any:
+        """One kernel on its arguments and the tail; None among the arguments is no tau."""
         try:
             function = self._functions[name, which]
         except KeyError:
             function = self.function(name, which)
+        if arguments[-1] is None:
+            arguments = (*arguments[:-1], self.no_tau)
         if not options:
             return function.fast(*arguments, self._no_tail)
+        if "state" in options:
+            return options["state"].result(function, stage, arguments, which)
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {name}()", option, _OPTIONS)
         out, threads = options.get("out"), options.get("threads")
         return function(*arguments, self.tail(**options), out=out, threads=threads)
 
-    def qdot(self, q: Any, u: Any, **options: Unpack[Options]) -> np.ndarray:
-        """Rates of the coordinates N(q) u, shape (..., nq)."""
-        return self._run("qdot", (q, u), options)
-
-    def forward_dynamics(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> np.ndarray:
-        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N].
-
-        The articulated-body algorithm. For options see `condyle.system.Options`.
-        """
-        return self._run("forward_dynamics", (q, u, self._tau(tau)), options)
-
-    def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> np.ndarray:
-        """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen."""
-        return self._run("inverse_dynamics", (q, u, udot), options)
-
-    def mass_matrix(self, q: Any, **options: Unpack[Options]) -> np.ndarray:
-        """M(q), shape (..., nu, nu), symmetric positive definite."""
-        return self._matrix("mass_matrix", (q,), (self.nu, self.nu), options)
-
-    def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> np.ndarray:
-        """M(q)^-1 f, shape (..., nu), in O(n). Locked speeds answer zero."""
-        return self._run("solve_mass_matrix", (q, f), options)
-
-    def body_pose(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Transform:
-        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground."""
-        which = self.body(body)
-        if options.get("out") is not None:
-            raise ShapeError("body_pose: out= is not possible, its answer is a Transform; leave it out")
-        X = self._run("poses", (q,), options)
-        if which.is_ground:
-            return Transform.unchecked(np.broadcast_to(np.eye(3), X.shape[:-1] + (3, 3)), np.zeros(X.shape[:-1] + (3,)))
-        X = X[..., 12 * which.index:12 * which.index + 12]
-        return Transform.unchecked(X[..., :9].reshape(X.shape[:-1] + (3, 3)), X[..., 9:])
-
-    def body_velocity(self, q: Any, u: Any, body: Body | str, **options: Unpack[Options]) -> np.ndarray:
-        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin, in ground [rad/s, m/s]."""
-        return self._part("velocities", (q, u), body, options)
-
-    def station_jacobian(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> np.ndarray:
-        """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's frame [m]."""
-        which = self.body(body)
-        if which.is_ground:
-            return np.zeros(np.shape(q)[:-1] + (3, self.nu))
-        return self._matrix("station_jacobian", (q, station), (3, self.nu), options, which.name)
-
-    def energy(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[np.ndarray, np.ndarray]:
-        """Kinetic and potential energy [J], each of shape (...); potential is zero at ground's origin."""
-        out = options.get("out") or (None, None)
-        results = self._run("energy", (q, u), _without_out(options))
-        kinetic, potential = (_into(o, x[..., 0][()]) for o, x in zip(out, results, strict=True))
-        return kinetic, potential
-
-    def reactions(self, q: Any, u: Any, udot: Any, body: Body | str, **options: Unpack[Options]) -> np.ndarray:
-        """F, shape (..., 6): moment [N m] and force [N] of the body's mobilizer on it, at M's origin, in ground.
-
-        Includes tau: H' F = tau.
-        """
-        return self._part("reactions", (q, u, udot), body, options)
-
-    def _tau(self, tau: Any) -> Any:
-        if tau is not None:
-            return tau
-        self._freeze("forward_dynamics()")
-        return self.no_tau
-
-    def _part(self, name: str, arguments: tuple[Any, ...], body: Body | str, options: Options) -> np.ndarray:
-        which = self.body(body)
-        result = self._run(name, arguments, _without_out(options))
-        if which.is_ground:
-            return _into(options.get("out"), np.zeros(result.shape[:-1] + (6,)))
-        return _into(options.get("out"), result[..., 6 * which.index:6 * which.index + 6])
-
-    def _matrix(self, name: str, arguments: tuple[Any, ...], shape: tuple[int, int], options: Options,
-                which: str | None = None) -> np.ndarray:
-        out = options.get("out")
-        if isinstance(out, np.ndarray) and out.flags.c_contiguous and out.shape[-2:] == shape:
-            flat = out.reshape(out.shape[:-2] + (shape[0] * shape[1],))                     # a view
-            self._run(name, arguments, Options(**{**options, "out": flat}), which)
-            return out
-        flat = self._run(name, arguments, _without_out(options), which)
-        return _into(out, flat.reshape(flat.shape[:-1] + shape))
+    def _locks(self, options: Any) -> np.ndarray:
+        tail = options["state"].tail if "state" in options else self.tail(**options)
+        return tail[..., self._subject.tail["lock"]]
 
 
 def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:

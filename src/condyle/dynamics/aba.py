@@ -18,6 +18,7 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.dynamics.inertia import (
+    Inertia,
     add,
     add_inertia,
     add_scaled,
@@ -34,8 +35,6 @@ from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
-
-Inertia = tuple[ca.SX, ca.SX, ca.SX]
 
 
 @inlined

@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import casadi as ca
 
-from condyle.dynamics.inertia import add_inertia, apply, inner, rigid, shift_force, shift_inertia
+from condyle.dynamics.inertia import Inertia, add_inertia, apply, inner, rigid, shift_force, shift_inertia
 from condyle.dynamics.kinematics import Kinematics
 from condyle.tree.tree import Tree
 
 
+def composite_inertias(tree: Tree, kin: Kinematics) -> dict[int, Inertia]:
+    """C of (1): each body with all that it carries as one rigid body, about M's origin, in ground."""
+    C = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
+    for B in tree.tip_to_base:
+        if (parent := tree.parent(B)) is not None:
+            C[parent] = add_inertia(C[parent], shift_inertia(C[B], kin.p_PM[B]))             # (1)
+    return C
+
+
 def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
     """M(q), shape (nu, nu), symmetric."""
-    C = {}
-    for B in tree.base_to_tip:
-        body = kin.placed[B]
-        C[B], _ = rigid(kin.R_GM[B], body.mass, body.com, body.I)
+    C = composite_inertias(tree, kin)
     M = ca.SX(tree.nu, tree.nu)
-    for B in tree.tip_to_base:
+    for B in tree.base_to_tip:
         for k in tree.speeds_of(B):
             F, A = apply(C[B], kin.H[k]), B
             while True:
@@ -29,6 +35,4 @@ def mass_matrix(tree: Tree, kin: Kinematics) -> ca.SX:
                 if parent is None:
                     break
                 F, A = shift_force(F, kin.p_PM[A]), parent
-        if (parent := tree.parent(B)) is not None:
-            C[parent] = add_inertia(C[parent], shift_inertia(C[B], kin.p_PM[B]))             # (1)
     return M

@@ -1,6 +1,9 @@
-"""Kinetic and potential energy.
+"""Energy, momentum, mass centre and power.
 
-  KE = 1/2 sum V' M_B V,    PE = -sum m g . p_GBcm         (zero height at ground's origin)
+  KE = 1/2 sum V' M_B V,    PE = -sum m g . p_GBcm         (zero height at ground's origin)           (1)
+  momentum about ground's origin: sum of shift(M_B V, p_GM)                                          (2)
+  mass centre: m p = sum m_B p_GBcm, and its time derivatives                                        (3)
+  power of a force: sum F' V + sum f_k u_k                                                           (4)
 """
 from __future__ import annotations
 
@@ -8,19 +11,61 @@ from collections.abc import Iterable
 
 import casadi as ca
 
-from condyle.dynamics.inertia import apply, inner, rigid
-from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
+from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
+
+cross = ca.cross
 
 
 def energy(tree: Tree, kin: Kinematics, gravity: ca.SX, weightless: Iterable[str] = ()) -> tuple[ca.SX, ca.SX]:
-    """KE and PE [J]; bodies named in `weightless` have no PE."""
+    """KE and PE [J] (1); bodies named in `weightless` have no PE."""
     kinetic, potential = ca.SX(0), ca.SX(0)
-    for B in tree.base_to_tip:
-        body = kin.placed[B]
+    for B, body in enumerate(kin.placed):
         M_B, p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
         V = kin.V_GM[B]
         kinetic += inner(V, apply(M_B, V)) / 2
         if tree.bodies[B].name not in weightless:
             potential -= body.mass * ca.dot(gravity, kin.p_GM[B] + p_c)
     return kinetic, potential
+
+
+def momentum(kin: Kinematics) -> Pair:
+    """Angular momentum about ground's origin and linear momentum (2), in ground."""
+    total: Pair = (ca.SX(3, 1), ca.SX(3, 1))
+    for B, body in enumerate(kin.placed):
+        M_B, _ = rigid(kin.R_GM[B], body.mass, body.com, body.I)
+        total = add(total, shift_force(apply(M_B, kin.V_GM[B]), kin.p_GM[B]))
+    return total
+
+
+def mass_centre(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[ca.SX]:
+    """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground."""
+    sums, total = [ca.SX(3, 1) for _ in range(1 + bool(kin.V_GM) + (A is not None))], ca.SX(0)
+    for B, body in enumerate(kin.placed):
+        p_c = kin.R_GM[B] @ body.com
+        values = [kin.p_GM[B] + p_c]
+        if kin.V_GM:
+            values.append(shift_motion(kin.V_GM[B], p_c)[1])
+        if A is not None:
+            w = kin.V_GM[B][0]
+            values.append(shift_motion(A[B], p_c)[1] + cross(w, cross(w, p_c)))
+        sums = [x + body.mass * v for x, v in zip(sums, values, strict=True)]
+        total += body.mass
+    return [x / total for x in sums]
+
+
+def power(kin: Kinematics, loads: Loads, u: ca.SX) -> ca.SX:
+    """Power [W] of some loads (4)."""
+    bodies = sum((inner(F, kin.V_GM[B]) for B, F in loads.bodies.items()), ca.SX(0))
+    return bodies + sum((f * u[k] for k, f in loads.mobility.items()), ca.SX(0))
+
+
+def weight(tree: Tree, kin: Kinematics, gravity: ca.SX, loads: Loads, weightless: Iterable[str] = ()) -> None:
+    """Add each body's weight to the loads, as forces."""
+    for B, body in enumerate(kin.placed):
+        if tree.bodies[B].name not in weightless:
+            f = body.mass * gravity
+            F = cross(kin.R_GM[B] @ body.com, f), f
+            loads.bodies[B] = add(loads.bodies[B], F) if B in loads.bodies else F

@@ -11,6 +11,8 @@ from condyle.dynamics.inline import inlined
 
 cross, dot = ca.cross, ca.dot
 
+Inertia = tuple[ca.SX, ca.SX, ca.SX]
+
 
 def symmetric(A):
     """A, known to be symmetric, from its lower triangle: the other half is never computed."""

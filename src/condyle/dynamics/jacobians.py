@@ -1,6 +1,6 @@
-"""Jacobians of points fixed on bodies.
+"""Jacobians of points and frames fixed on bodies.
 
-  v_S = J u,   column k of an ancestor A:  H_w,k x (p_GS - p_GA) + H_v,k                (1)
+  V_S = J u,   column k of an ancestor A:  (H_w,k, H_w,k x (p_GS - p_GA) + H_v,k)       (1)
 """
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from condyle.dynamics.kinematics import Kinematics
 from condyle.tree.tree import Tree
 
 
-def station_jacobian(tree: Tree, kin: Kinematics, B: int, p_MS: ca.SX) -> ca.SX:
-    """J, shape (3, nu), of the station at p_MS in B's frame M: its velocity in ground is J u."""
+def frame_jacobian(tree: Tree, kin: Kinematics, B: int, p_MS: ca.SX) -> ca.SX:
+    """J, shape (6, nu), of a frame at p_MS in B's frame M: its spatial velocity in ground is J u."""
     p_GS = kin.p_GM[B] + kin.R_GM[B] @ p_MS
-    J = ca.SX(3, tree.nu)
+    J = ca.SX(6, tree.nu)
     for A in tree.path(B):
         for k in tree.speeds_of(A):
-            J[:, k] = shift_motion(kin.H[k], p_GS - kin.p_GM[A])[1]                          # (1)
+            J[:, k] = ca.vertcat(*shift_motion(kin.H[k], p_GS - kin.p_GM[A]))                # (1)
     return J

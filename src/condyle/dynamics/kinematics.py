@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
+from condyle.dynamics.inertia import add, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
 from condyle.mobilizers import motion
 from condyle.tree.layout import Placed
@@ -93,3 +94,17 @@ def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | 
 def _turned(R_GF: ca.SX, a: ca.SX) -> ca.SX:
     """R_GF a, keeping columns that are structurally zero so."""
     return turn(R_GF, a) if a.nnz() else a
+
+
+def accelerations(tree: Tree, kin: Kinematics, udot: ca.SX | None, ground: Pair | None = None) -> dict[int | None, Pair]:
+    """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: what ground itself does."""
+    udots = [] if udot is None or not tree.nu else ca.vertsplit(udot)
+    A: dict[int | None, Pair] = {None: (ca.SX(3, 1), ca.SX(3, 1)) if ground is None else ground}
+    for B in tree.base_to_tip:
+        a = shift_motion(A[tree.parent(B)], kin.p_PM[B])
+        if kin.c:
+            a = add(a, kin.c[B])
+        for k in tree.speeds_of(B) if udots else ():
+            a = add_scaled(a, kin.H[k], udots[k])                                            # (6)
+        A[B] = a
+    return A

@@ -9,7 +9,7 @@ the INSTANCE operator derives from the parameters. Matrices are flattened row by
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
-from condyle.dynamics.inertia import shift_motion
-from condyle.dynamics.kinematics import Kinematics, kinematics
+from condyle.dynamics.inertia import shift_inertia, shift_motion
+from condyle.dynamics.kinematics import Kinematics, accelerations, kinematics
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
@@ -112,13 +112,20 @@ class Symbols:
         return kinematics(self.subject.tree, self.placed, self.t, self["q"], self["u"] if moving else None, only)
 
     def view(self, kin: Kinematics) -> View:
-        return View(self.subject.tree, kin, self.t, self["q"], self["u"], self.z)
+        return View(self.subject.tree, kin, self.t, self["q"], self["u"])
+
+    def laws(self, view: View) -> Iterator[tuple[ca.SX, Force]]:
+        """Each force with its enabled flag; the view shows it its own z."""
+        start = 0
+        for i, force in enumerate(self.subject.forces.values()):
+            view.z = self.z[start:start + len(force.states)]
+            start += len(force.states)
+            yield self.enabled[i], force
 
     def loads(self, kin: Kinematics) -> Loads:
         """What all enabled forces exert, gravity only where it is taken back."""
         loads = Loads(self.view(kin))
-        for i, force in enumerate(self.subject.forces.values()):
-            loads.enabled = self.enabled[i]
+        for loads.enabled, force in self.laws(loads.view):
             force.apply(loads.view, loads)
         return loads
 
@@ -175,9 +182,9 @@ def _energy(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     kinetic, potential = energy.energy(s.subject.tree, kin, s.gravity, s.subject.gravity.excluded)
     view = s.view(kin)
-    for i, force in enumerate(s.subject.forces.values()):
+    for enabled, force in s.laws(view):
         if (stored := force.potential(view)) is not None:
-            potential += s.enabled[i] * stored
+            potential += enabled * stored
     return [kinetic, potential]
 
 
@@ -187,11 +194,95 @@ def _reactions(s: Symbols) -> list[ca.SX]:
     return [column(x for B in s.subject.tree.base_to_tip for x in F[B])]
 
 
-def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
+def _frame_jacobian(s: Symbols, body: int) -> list[ca.SX]:
     tree = s.subject.tree
     kin = s.kinematics(moving=False, only=tree.path(body))
     placed = kin.placed[body]
-    return [rows(jacobians.station_jacobian(tree, kin, body, placed.R_MB @ s["station"] + placed.p_MB))]
+    return [rows(jacobians.frame_jacobian(tree, kin, body, placed.R_MB @ s["station"] + placed.p_MB))]
+
+
+def _station_jacobian(s: Symbols, body: int) -> list[ca.SX]:
+    return [_frame_jacobian(s, body)[0][3 * s.subject.tree.nu:]]
+
+
+def _system_jacobian(s: Symbols) -> list[ca.SX]:
+    tree, kin = s.subject.tree, s.kinematics(moving=False)
+    return [column(rows(jacobians.frame_jacobian(tree, kin, B, kin.placed[B].p_MB)) for B in tree.base_to_tip)]
+
+
+def _accelerations(s: Symbols) -> list[ca.SX]:
+    kin, out = s.kinematics(), []
+    A = accelerations(s.subject.tree, kin, s["udot"])
+    for B in s.subject.tree.base_to_tip:
+        r, w = kin.R_GM[B] @ kin.placed[B].p_MB, kin.V_GM[B][0]
+        alpha, a = shift_motion(A[B], r)
+        out += [alpha, a + ca.cross(w, ca.cross(w, r))]
+    return [column(out)]
+
+
+def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
+    return [rnea.inverse_dynamics(s.subject.tree, s.kinematics(moving=False), s["f"], ca.SX(3, 1), None)]
+
+
+def _gravity_forces(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics(moving=False)
+    loads = Loads(s.view(kin))
+    energy.weight(s.subject.tree, kin, s.gravity, loads, s.subject.gravity.excluded)
+    return [rnea.generalised(s.subject.tree, kin, loads)]
+
+
+def _coriolis_forces(s: Symbols) -> list[ca.SX]:
+    return [rnea.inverse_dynamics(s.subject.tree, s.kinematics(), None, ca.SX(3, 1), None)]
+
+
+def _each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
+    """Loads of each force by itself, gravity as weights."""
+    out, view = [], s.view(kin)
+    for enabled, force in s.laws(view):
+        loads = Loads(view)
+        loads.enabled = enabled
+        if isinstance(force, Gravity):
+            energy.weight(s.subject.tree, kin, s.gravity, loads, force.excluded)
+        else:
+            force.apply(view, loads)
+        out.append(loads)
+    return out
+
+
+def _applied_forces(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    each = [rnea.generalised(s.subject.tree, kin, loads) for loads in _each_force(s, kin)[1:]]
+    return [sum(each, ca.SX(s.subject.tree.nu, 1))]
+
+
+def _power(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [column(energy.power(kin, loads, s["u"]) for loads in _each_force(s, kin))]
+
+
+def _mass_centre(s: Symbols) -> list[ca.SX]:
+    return energy.mass_centre(s.kinematics(moving=False))
+
+
+def _mass_centre_motion(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return energy.mass_centre(kin, accelerations(s.subject.tree, kin, s["udot"]))[1:]
+
+
+def _momentum(s: Symbols) -> list[ca.SX]:
+    return [column(energy.momentum(s.kinematics()))]
+
+
+def _composite_inertias(s: Symbols) -> list[ca.SX]:
+    tree, kin = s.subject.tree, s.kinematics(moving=False)
+    C = crba.composite_inertias(tree, kin)
+    about = {B: shift_inertia(C[B], -kin.R_GM[B] @ kin.placed[B].p_MB) for B in tree.base_to_tip}
+    return [column(rows(ca.blockcat([[I, J], [J.T, M]])) for I, J, M in about.values())]
+
+
+def _rates(s: Symbols) -> list[ca.SX]:
+    view = s.view(s.kinematics())
+    return [column(rate for _, force in s.laws(view) for rate in force.rates(view))]
 
 
 @dataclass(frozen=True)
@@ -219,16 +310,34 @@ def _nu(subject: Subject) -> int:
     return subject.tree.nu
 
 
+def _bodies(n: int) -> Callable[[Subject], int]:
+    return lambda s: n * len(s.tree.bodies)
+
+
 OPERATORS: dict[str, Operator] = {
     "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()),), _instance),
     "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq),), _qdot),
+    "zdot": Operator(("q", "u", "tail"), (("zdot", lambda s: s.nz),), _rates),
     "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu),), _forward_dynamics),
     "inverse_dynamics": Operator(("q", "u", "udot", "tail"), (("tau", _nu),), _inverse_dynamics),
     "mass_matrix": Operator(("q", "tail"), (("M", lambda s: s.tree.nu ** 2),), _mass_matrix),
     "solve_mass_matrix": Operator(("q", "f", "tail"), (("udot", _nu),), _solve_mass_matrix),
-    "poses": Operator(("q", "tail"), (("X_GB", lambda s: 12 * len(s.tree.bodies)),), _poses),
-    "velocities": Operator(("q", "u", "tail"), (("V_GB", lambda s: 6 * len(s.tree.bodies)),), _velocities),
+    "multiply_mass_matrix": Operator(("q", "f", "tail"), (("Mf", _nu),), _multiply_mass_matrix),
+    "gravity_forces": Operator(("q", "tail"), (("f", _nu),), _gravity_forces),
+    "coriolis_forces": Operator(("q", "u", "tail"), (("f", _nu),), _coriolis_forces),
+    "applied_forces": Operator(("q", "u", "tail"), (("f", _nu),), _applied_forces),
+    "poses": Operator(("q", "tail"), (("X_GB", _bodies(12)),), _poses),
+    "velocities": Operator(("q", "u", "tail"), (("V_GB", _bodies(6)),), _velocities),
+    "accelerations": Operator(("q", "u", "udot", "tail"), (("A_GB", _bodies(6)),), _accelerations),
     "station_jacobian": Operator(("q", "station", "tail"), (("J", lambda s: 3 * s.tree.nu),), _station_jacobian),
+    "frame_jacobian": Operator(("q", "station", "tail"), (("J", lambda s: 6 * s.tree.nu),), _frame_jacobian),
+    "system_jacobian": Operator(("q", "tail"), (("J", lambda s: 6 * len(s.tree.bodies) * s.tree.nu),), _system_jacobian),
     "energy": Operator(("q", "u", "tail"), (("kinetic", lambda s: 1), ("potential", lambda s: 1)), _energy),
-    "reactions": Operator(("q", "u", "udot", "tail"), (("F", lambda s: 6 * len(s.tree.bodies)),), _reactions),
+    "momentum": Operator(("q", "u", "tail"), (("h", lambda s: 6),), _momentum),
+    "mass_centre": Operator(("q", "tail"), (("p", lambda s: 3),), _mass_centre),
+    "mass_centre_motion": Operator(("q", "u", "udot", "tail"), (("v", lambda s: 3), ("a", lambda s: 3)),
+                                   _mass_centre_motion),
+    "composite_inertias": Operator(("q", "tail"), (("C", _bodies(36)),), _composite_inertias),
+    "power": Operator(("q", "u", "tail"), (("power", lambda s: len(s.forces)),), _power),
+    "reactions": Operator(("q", "u", "udot", "tail"), (("F", _bodies(6)),), _reactions),
 }

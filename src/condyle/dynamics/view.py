@@ -16,8 +16,9 @@ cross = ca.cross
 class View:
     """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground."""
 
-    def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX | None, z: ca.SX) -> None:
-        self.tree, self.kin, self.t, self.q, self.u, self.z = tree, kin, t, q, u, z
+    def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX | None) -> None:
+        self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u
+        self.z = ca.SX(0, 1)
 
     def _index(self, body: str) -> int:
         return self.tree.body(body).index

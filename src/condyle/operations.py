@@ -1,0 +1,322 @@
+"""The operators of a System: what can be asked of it. A State has them too, without the leading arrays.
+
+All broadcast over leading dimensions (...) and take the keyword tail `Options`. Frames, units and signs: spatial vectors angular
+first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forces.
+"""
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import numpy as np
+
+from condyle.spatial import Transform
+from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.state import State
+
+Array = np.ndarray
+
+
+class Stage(enum.IntEnum):
+    """How far a computation has come. Changing a variable undoes its stage and all later ones, nothing earlier."""
+
+    TOPOLOGY = 0
+    MODEL = 1
+    INSTANCE = 2
+    TIME = 3
+    POSITION = 4
+    VELOCITY = 5
+    FORCE = 6
+    ACCELERATION = 7
+
+
+class Options(TypedDict, total=False):
+    """The keyword tail of every operator.
+
+    t: time [s], one number or one a state.
+    z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
+    locked: names of speeds that keep their value, or a 0/1 array (..., nu); matters to forward_dynamics and
+    solve_mass_matrix.   disabled: names of forces that do not act.   out: where to write, as in NumPy.
+    threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
+    """
+
+    t: Any
+    z: Any
+    inputs: Any
+    parameters: Any
+    locked: Any
+    disabled: Any
+    out: Any
+    threads: int | None
+
+
+def operator(stage: Stage, arrays: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a method as an operator: the stage of its results, and the leading arrays that a State has itself."""
+    def mark(method: Callable[..., Any]) -> Callable[..., Any]:
+        method.stage, method.arrays = stage, tuple(arrays.split())  # type: ignore[attr-defined]
+        return method
+    return mark
+
+
+POSITION, VELOCITY, FORCE, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.FORCE, Stage.ACCELERATION
+
+
+class Operations:
+    """The operators, over `_run(kernel, stage, arguments, options)` of System."""
+
+    nu: int
+    bodies: tuple[Body, ...]
+    body: Callable[[Body | str], Body]
+    _run: Callable[..., Any]
+
+    # ---- dynamics -----------------------------------------------------------------------------------------------------
+
+    @operator(VELOCITY, "q u")
+    def qdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Rates of the coordinates N(q) u, shape (..., nq)."""
+        return self._run("qdot", VELOCITY, (q, u), options)
+
+    @operator(FORCE, "q u")
+    def zdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Rates of the auxiliary states of forces, shape (..., nz)."""
+        return self._run("zdot", FORCE, (q, u), options)
+
+    @operator(ACCELERATION, "q u")
+    def forward_dynamics(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N].
+
+        The articulated-body algorithm, O(n).
+        """
+        return self._run("forward_dynamics", ACCELERATION, (q, u, tau), options)
+
+    @operator(FORCE, "q u")
+    def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
+        """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen."""
+        return self._run("inverse_dynamics", FORCE, (q, u, udot), options)
+
+    @operator(POSITION, "q")
+    def mass_matrix(self, q: Any, **options: Unpack[Options]) -> Array:
+        """M(q), shape (..., nu, nu), symmetric positive definite."""
+        return self._shaped("mass_matrix", POSITION, (q,), (self.nu, self.nu), options)
+
+    @operator(POSITION, "q")
+    def multiply_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
+        """M(q) f, shape (..., nu), in O(n)."""
+        return self._run("multiply_mass_matrix", POSITION, (q, f), options)
+
+    @operator(ACCELERATION, "q")
+    def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
+        """M(q)^-1 f, shape (..., nu), in O(n). Locked speeds answer zero."""
+        return self._run("solve_mass_matrix", ACCELERATION, (q, f), options)
+
+    @operator(ACCELERATION, "q")
+    def inverse_mass_matrix(self, q: Any, **options: Unpack[Options]) -> Array:
+        """M(q)^-1, shape (..., nu, nu): one batch of solutions."""
+        q = np.asarray(q, dtype=float)
+        return self.solve_mass_matrix(q[..., None, :], np.eye(self.nu), **options)
+
+    @operator(POSITION, "q")
+    def gravity_forces(self, q: Any, **options: Unpack[Options]) -> Array:
+        """Generalised forces of gravity [N m, N], shape (..., nu)."""
+        return self._run("gravity_forces", POSITION, (q,), options)
+
+    @operator(VELOCITY, "q u")
+    def coriolis_forces(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Velocity-dependent inertial forces [N m, N], shape (..., nu), on the side of M udot."""
+        return self._run("coriolis_forces", VELOCITY, (q, u), options)
+
+    @operator(FORCE, "q u")
+    def applied_forces(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Generalised forces of all enabled forces but gravity [N m, N], shape (..., nu)."""
+        return self._run("applied_forces", FORCE, (q, u), options)
+
+    @operator(ACCELERATION, "q u")
+    def locking_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Generalised forces that hold the locked speeds [N m, N], shape (..., nu); zero where nothing is locked."""
+        udot = self.forward_dynamics(q, u, tau, **options)
+        held = self.inverse_dynamics(q, u, udot, **options)
+        held = held if tau is None else held - tau
+        return np.where(np.isinf(self._locks(options)), held, 0.0)
+
+    @operator(FORCE, "q u")
+    def power(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Power of each force [W], shape (..., number of forces), in the order of `system.forces`."""
+        return self._run("power", FORCE, (q, u), options)
+
+    @operator(FORCE, "q u")
+    def energy(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Any, Any]:
+        """Kinetic and potential energy [J], each of shape (...). Gravity's potential is zero at ground's origin."""
+        kinetic, potential = self._run("energy", FORCE, (q, u), options)
+        return kinetic[..., 0][()], potential[..., 0][()]
+
+    @operator(ACCELERATION, "q u udot")
+    def reactions(self, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Unpack[Options]) -> Array:
+        """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
+        (..., bodies, 6) for all. Includes tau: H' F = tau."""
+        return self._of_body("reactions", ACCELERATION, (q, u, udot), body, options)
+
+    # ---- bodies -------------------------------------------------------------------------------------------------------
+
+    @operator(POSITION, "q")
+    def body_pose(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Transform:
+        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground."""
+        X = self._of_body("poses", POSITION, (q,), body, options, 12)
+        R = X[..., :9].reshape(X.shape[:-1] + (3, 3))
+        return Transform.unchecked(R, X[..., 9:])
+
+    @operator(VELOCITY, "q u")
+    def body_velocity(self, q: Any, u: Any, body: Body | str, **options: Unpack[Options]) -> Array:
+        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s]."""
+        return self._of_body("velocities", VELOCITY, (q, u), body, options)
+
+    @operator(ACCELERATION, "q u udot")
+    def body_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, **options: Unpack[Options]) -> Array:
+        """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2]."""
+        return self._of_body("accelerations", ACCELERATION, (q, u, udot), body, options)
+
+    @operator(POSITION, "q")
+    def composite_inertia(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Array:
+        """Spatial inertia, shape (..., 6, 6), of the body and all it carries as one rigid body, about its origin."""
+        C = self._of_body("composite_inertias", POSITION, (q,), body, options, 36)
+        return C.reshape(C.shape[:-1] + (6, 6))
+
+    @operator(POSITION, "q")
+    def frame_pose(self, q: Any, body: Body | str, X_BS: Any, **options: Unpack[Options]) -> Transform:
+        """X_GS of a frame fixed on the body."""
+        return self.body_pose(q, body, **options) @ Transform.of(X_BS, "X_BS")
+
+    @operator(POSITION, "q")
+    def station_position(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """Position in ground [m], shape (..., 3), of a point given in the body's frame."""
+        return self.body_pose(q, body, **options) @ np.asarray(station, dtype=float)
+
+    @operator(VELOCITY, "q u")
+    def frame_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """Spatial velocity in ground, shape (..., 6), of a frame fixed on the body with its origin at the station."""
+        r = self._arm(q, body, station, options)
+        V = self.body_velocity(q, u, body, **options)
+        return np.concatenate([V[..., :3], V[..., 3:] + np.cross(V[..., :3], r)], axis=-1)
+
+    @operator(VELOCITY, "q u")
+    def station_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """Velocity in ground [m/s], shape (..., 3), of a point fixed on the body."""
+        return self.frame_velocity(q, u, body, station, **options)[..., 3:]
+
+    @operator(ACCELERATION, "q u udot")
+    def frame_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any, **options: Unpack[Options]
+                           ) -> Array:
+        """Spatial acceleration in ground, shape (..., 6), of a frame fixed on the body."""
+        r, w = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)[..., :3]
+        A = self.body_acceleration(q, u, udot, body, **options)
+        a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))
+        return np.concatenate([A[..., :3], a], axis=-1)
+
+    @operator(ACCELERATION, "q u udot")
+    def station_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any,
+                             **options: Unpack[Options]) -> Array:
+        """Acceleration in ground [m/s^2], shape (..., 3), of a point fixed on the body."""
+        return self.frame_acceleration(q, u, udot, body, station, **options)[..., 3:]
+
+    # ---- Jacobians ----------------------------------------------------------------------------------------------------
+
+    @operator(POSITION, "q")
+    def station_jacobian(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's frame [m]."""
+        return self._jacobian("station_jacobian", 3, q, body, station, options)
+
+    @operator(POSITION, "q")
+    def frame_jacobian(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """J, shape (..., 6, nu): the spatial velocity in ground of a frame on the body is J u."""
+        return self._jacobian("frame_jacobian", 6, q, body, station, options)
+
+    @operator(POSITION, "q")
+    def system_jacobian(self, q: Any, **options: Unpack[Options]) -> Array:
+        """J, shape (..., bodies, 6, nu): V_GB of all bodies is J u."""
+        return self._shaped("system_jacobian", POSITION, (q,), (len(self.bodies), 6, self.nu), options)
+
+    @operator(VELOCITY, "q u")
+    def frame_bias(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """Jdot u, shape (..., 6): spatial acceleration of a frame on the body at udot = 0."""
+        return self.frame_acceleration(q, u, np.zeros(self.nu), body, station, **options)
+
+    @operator(VELOCITY, "q u")
+    def station_bias(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
+        """Jdot u, shape (..., 3): acceleration of a point of the body at udot = 0."""
+        return self.frame_bias(q, u, body, station, **options)[..., 3:]
+
+    # ---- the whole ----------------------------------------------------------------------------------------------------
+
+    @operator(POSITION, "q")
+    def mass_centre(self, q: Any, **options: Unpack[Options]) -> Array:
+        """Position of the system's mass centre [m], shape (..., 3)."""
+        return self._run("mass_centre", POSITION, (q,), options)
+
+    @operator(VELOCITY, "q u")
+    def mass_centre_velocity(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Velocity of the system's mass centre [m/s], shape (..., 3)."""
+        return self._run("mass_centre_motion", VELOCITY, (q, u, np.zeros(self.nu)), options)[0]
+
+    @operator(ACCELERATION, "q u udot")
+    def mass_centre_acceleration(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
+        """Acceleration of the system's mass centre [m/s^2], shape (..., 3)."""
+        return self._run("mass_centre_motion", ACCELERATION, (q, u, udot), options)[1]
+
+    @operator(VELOCITY, "q u")
+    def momentum(self, q: Any, u: Any, about: Any = (0.0, 0.0, 0.0), **options: Unpack[Options]) -> Array:
+        """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (..., 6)."""
+        h = self._run("momentum", VELOCITY, (q, u), options)
+        return np.concatenate([h[..., :3] - np.cross(np.asarray(about, dtype=float), h[..., 3:]), h[..., 3:]], axis=-1)
+
+    # ---- shared -------------------------------------------------------------------------------------------------------
+
+    def _locks(self, options: Options) -> Array:
+        raise NotImplementedError
+
+    def _arm(self, q: Any, body: Body | str, station: Any, options: Options) -> Array:
+        """From the body's origin to a station, in ground."""
+        return (self.body_pose(q, body, **options).R @ np.asarray(station, dtype=float)[..., None])[..., 0]
+
+    def _shaped(self, kernel: str, stage: Stage, arguments: tuple[Any, ...], shape: tuple[int, ...], options: Options,
+                which: str | None = None) -> Array:
+        """A result that is flat in native code, in its shape."""
+        out = options.get("out")
+        if out is not None:
+            flat = out.reshape(out.shape[:-len(shape)] + (-1,))
+            self._run(kernel, stage, arguments, Options(**{**options, "out": flat}), which)
+            return out
+        flat = self._run(kernel, stage, arguments, options, which)
+        return flat.reshape(flat.shape[:-1] + shape)
+
+    def _of_body(self, kernel: str, stage: Stage, arguments: tuple[Any, ...], body: Body | str | None, options: Options,
+                 n: int = 6) -> Array:
+        """The n numbers of one body in a result of all bodies; all of them, shape (..., bodies, n), for None."""
+        which = None if body is None else self.body(body)
+        result = self._run(kernel, stage, arguments, options)
+        if which is None:
+            return result.reshape(result.shape[:-1] + (len(self.bodies), n))
+        if which.is_ground:
+            return np.broadcast_to(np.array(_GROUND.get(kernel, (0.0,) * n)), result.shape[:-1] + (n,))
+        return result[..., n * which.index:n * which.index + n]
+
+    def _jacobian(self, kernel: str, rows: int, q: Any, body: Body | str, station: Any, options: Options) -> Array:
+        which = self.body(body)
+        if which.is_ground:
+            return np.zeros(np.shape(q)[:-1] + (rows, self.nu))
+        return self._shaped(kernel, POSITION, (q, station), (rows, self.nu), options, which.name)
+
+
+_GROUND = {"poses": (1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)}
+
+
+def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator as a method of State: q, u and udot are its own."""
+    arrays = method.arrays  # type: ignore[attr-defined]
+
+    def call(self: State, *arguments: Any) -> Any:
+        return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, state=self)
+
+    call.__name__, call.__doc__ = name, method.__doc__
+    return call
