@@ -50,7 +50,7 @@ def test_import_loads_three_packages_only(tmp_path: Path) -> None:
     script = (
         "import sys; before = set(sys.modules); import condyle; "
         "new = {n.split('.')[0] for n in set(sys.modules) - before}; "
-        "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"   # SWIG makes modules out of nothing
+        "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"  # SWIG makes some of nothing
     )
     loaded = set(run(sys.executable, "-c", script, cwd=tmp_path).split())
     assert loaded - sys.stdlib_module_names - {"condyle"} == {"numpy", "casadi", "llvmlite"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -39,7 +39,7 @@ def _options(
 @app.command()
 def demo(
     out: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads this annotation at run time
+        Path | None,
         typer.Option("--out", metavar="DIR", help="Folder for the picture; if not given, a new condyle-demo."),
     ] = None,
 ) -> None:

@@ -176,9 +176,9 @@ def speed(leg: Any) -> str:
     one = _best(lambda i: leg.forward_dynamics(q[i], u[i], tau[i]), calls=2000)
     many = _best(lambda i: leg.forward_dynamics(q, u, tau), calls=20) / BATCH
     return (
-        f"Speed of forward dynamics\n"
-        f"  one state, called from Python        {one * 1e6:8.2f} microseconds\n"
-        f"  {BATCH:,} states in one call          {many * 1e6:8.3f} microseconds a state, up to {threads.thread_count()} threads"
+        f"Speed of forward dynamics, at most {threads.thread_count()} threads\n"
+        f"  one state, called from Python       {one * 1e6:8.3f} microseconds\n"
+        f"  {BATCH:,} states in one call         {many * 1e6:8.3f} microseconds a state"
     )
 
 
