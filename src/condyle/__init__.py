@@ -17,8 +17,8 @@ from condyle.errors import (
 )
 from condyle.functions import Spline
 from condyle.mobilizers import Free, FunctionBased, Mobilizer, Pin, Slider, Weld
-from condyle.spatial import Transform
 from condyle.operations import Stage
+from condyle.spatial import Transform
 from condyle.state import State
 from condyle.system import System
 from condyle.trace import where
@@ -26,6 +26,8 @@ from condyle.tree.body import Body, Coordinate
 from condyle.tree.parameter import Input, Parameter
 
 __version__ = "0.1.0"
-__all__ = ["Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Input", "Mobilizer",
-           "NativeError", "Parameter", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError", "Transform",
-           "UnknownNameError", "Weld", "forces", "where"]
+__all__ = [
+    "Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Input", "Mobilizer",
+    "NativeError", "Parameter", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError",
+    "Transform", "UnknownNameError", "Weld", "forces", "where",
+]

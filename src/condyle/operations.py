@@ -67,10 +67,14 @@ POSITION, VELOCITY, FORCE, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.
 class Operations:
     """The operators, over `_run(kernel, stage, arguments, options)` of System."""
 
-    nu: int
-    bodies: tuple[Body, ...]
-    body: Callable[[Body | str], Body]
-    _run: Callable[..., Any]
+    if TYPE_CHECKING:
+        @property
+        def nu(self) -> int: ...
+        @property
+        def bodies(self) -> tuple[Body, ...]: ...
+        def body(self, which: Body | str) -> Body: ...
+        def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Any, which: str | None = None) -> Any: ...
+        def _locks(self, options: Any) -> Array: ...
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
 
@@ -271,9 +275,6 @@ class Operations:
         return np.concatenate([h[..., :3] - np.cross(np.asarray(about, dtype=float), h[..., 3:]), h[..., 3:]], axis=-1)
 
     # ---- shared -------------------------------------------------------------------------------------------------------
-
-    def _locks(self, options: Options) -> Array:
-        raise NotImplementedError
 
     def _arm(self, q: Any, body: Body | str, station: Any, options: Options) -> Array:
         """From the body's origin to a station, in ground."""

@@ -31,7 +31,7 @@ class State:
         locked: names of locked speeds.   disabled: names of disabled forces.
     """
 
-    __slots__ = ("_results", "tail", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "u", "z")
+    __slots__ = ("_results", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "tail", "u", "z")
 
     system: System
     t: float

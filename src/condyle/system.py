@@ -21,7 +21,6 @@ from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
 from condyle.tree.tree import Tree
 
-
 _OPTIONS = tuple(Options.__annotations__)
 _TAIL = _OPTIONS[:-2]
 
@@ -39,7 +38,9 @@ class System(Operations):
         self._tree = Tree()
         self._forces: dict[str, Force] = {}
         self._thaw()
-        self.add_force("gravity", gravity if isinstance(gravity, Gravity) else Gravity(gravity))
+        law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
+        self._tree.register(law.parameters())
+        self._forces["gravity"] = law                       # bodies it excludes are looked up when the system freezes
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
@@ -152,7 +153,7 @@ class System(Operations):
         rows = [("body", "parent", "mobilizer", "mass [kg]", "coordinates")]
         for b in self._tree.bodies:
             names = ", ".join(f"{c.name} [{unit}]" for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True))
-            rows.append((b.name, b.parent.name, repr(b.mobilizer), f"{b.mass:g}", names or "-"))
+            rows.append((b.name, b.parent.name if b.parent else "", repr(b.mobilizer), f"{b.mass:g}", names or "-"))
         width = [max(len(r[i]) for r in rows) for i in range(5)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
         forces = [f"force {name!r}: {force!r}" for name, force in self._forces.items()]

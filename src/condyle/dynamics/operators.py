@@ -82,7 +82,7 @@ def description(subject: Subject) -> str:
         values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass, "com": m.com,
                   "inertia": m.inertia}
         numbers = " ".join(number(b, name, value) for name, value in values.items())
-        lines.append(f"{b.name} {b.parent.index} {b.speeds} {b.mobilizer.description()} {numbers}")
+        lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} {b.mobilizer.description()} {numbers}")
     return "\n".join([*lines, *(f"{name}: {force.description()}" for name, force in subject.forces.items())])
 
 
@@ -125,7 +125,8 @@ class Symbols:
     def loads(self, kin: Kinematics) -> Loads:
         """What all enabled forces exert, gravity only where it is taken back."""
         loads = Loads(self.view(kin))
-        for loads.enabled, force in self.laws(loads.view):
+        for enabled, force in self.laws(loads.view):
+            loads.enabled = enabled
             force.apply(loads.view, loads)
         return loads
 

@@ -16,7 +16,7 @@ cross = ca.cross
 class View:
     """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground."""
 
-    def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX | None) -> None:
+    def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u
         self.z = ca.SX(0, 1)
 

@@ -1,6 +1,7 @@
 """Uniform gravity."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ class Gravity(Force):
     """
 
     acceleration: Any
-    excluded: tuple[str, ...] = ()
+    excluded: Sequence[str] = ()
 
     group = "gravity"
 

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from condyle.mobilizers import Mobilizer
+from condyle.mobilizers import Mobilizer, Weld
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.parameter import Expression
 
@@ -36,10 +37,10 @@ class Body:
     name: str
     index: int = -1
     parent: Body | None = None
-    mobilizer: Mobilizer | None = None
-    X_PF: Transform | None = None
-    X_BM: Transform | None = None
-    mass_properties: MassProperties | None = None
+    mobilizer: Mobilizer = field(default_factory=Weld)
+    X_PF: Transform = field(default_factory=Transform)
+    X_BM: Transform = field(default_factory=Transform)
+    mass_properties: MassProperties = field(default_factory=MassProperties.of)
     q: slice = field(default_factory=lambda: slice(0, 0))
     u: slice = field(default_factory=lambda: slice(0, 0))
     coordinates: tuple[Coordinate, ...] = ()
@@ -53,12 +54,12 @@ class Body:
     @property
     def mass(self) -> float:
         """[kg]"""
-        return 0.0 if self.mass_properties is None else float(self.mass_properties.mass)
+        return float(self.mass_properties.mass)
 
     def mass_properties_at(self, parameters: Mapping[str, float]) -> MassProperties:
         """Checked mass properties at other values of the parameters."""
         m = self.mass_properties
-        value = {"mass": m.mass, "com": m.com, "inertia": m.inertia}
+        value: dict[str, Any] = {"mass": m.mass, "com": m.com, "inertia": m.inertia}
         for name in value:
             if name in self.symbolic:
                 number = self.symbolic[name].at(parameters)

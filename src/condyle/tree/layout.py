@@ -38,7 +38,7 @@ class Placed:
     p_MB: Any
     mass: Any
     com: Any
-    I: Any                                                                                    # noqa: E741
+    I: Any
 
 
 def snapped(R: np.ndarray) -> np.ndarray:
@@ -97,10 +97,7 @@ def tabulated(placed: list[Placed]) -> tuple[list[Placed], ca.SX, ca.SX]:
     def tabulate(value: Any) -> Any:
         if not isinstance(value, ca.SX):
             return value
-        out = ca.SX(value.sparsity())
-        for k, v in enumerate(value.nonzeros()):
-            out.nz[k] = entry(ca.SX(v))
-        return out
+        return ca.SX(value.sparsity(), ca.vertcat(ca.SX(0, 1), *(entry(value.nz[k]) for k in range(value.nnz()))))
 
     new = [Placed(*(tabulate(getattr(p, f.name)) for f in fields(p))) for p in placed]
     return new, ca.vertcat(ca.SX(0, 1), *symbols), ca.vertcat(ca.SX(0, 1), *meanings)

@@ -96,7 +96,7 @@ class Tree:
             body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.bodies if body.mobilizer]
         return np.concatenate([np.zeros(0), *parts])
 
-    def add(self, name: str, parent: Body | str, mobilizer: Mobilizer, X_PF: object, X_BM: object, mass: object,
+    def add(self, name: str, parent: Body | str, mobilizer: Any, X_PF: object, X_BM: object, mass: object,
             com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None) -> Body:
         """Check everything, then add the body: an error leaves the tree as it was."""
         if not isinstance(name, str) or not name.strip():
@@ -151,10 +151,10 @@ class Tree:
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(tuple(Coordinate(n) for n in names), taken, name)
         try:
-            items = [given] if isinstance(given, (str, Coordinate)) else list(given)
+            given = [given] if isinstance(given, (str, Coordinate)) else list(given)
         except TypeError:
             raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got {given!r}") from None
-        items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in items]
+        items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in given]
         if len(items) != mobilizer.nq:
             raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} coordinates "
                                    f"{mobilizer.coordinate_names}, but {len(items)} names were given")
@@ -220,7 +220,7 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
     return numbers, symbolic
 
 
-def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:                                            # noqa: E741
+def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:
     if I.shape == (3, 3):
         return I
     if I.shape == (3, 1):
