@@ -1,5 +1,8 @@
 """Each engine as cases to time: one state a call from Python, and many states by the engine's own batch call.
 
+A case goes through the tree's states a few at a time, the next few at each run. A short run finds the quiet moments of
+a busy machine; a long one never does, and the slowest engine would look slower than it is.
+
 Before the clock starts: models, data, arrays split into contiguous rows, OpenSim's own vectors. Inside it: a new q, u
 and tau at every call. Where an engine can be called in several ways, each is a case and the fastest one counts, so that
 a peer is never slow by our choice. A case is named "engine: way".
@@ -18,7 +21,7 @@ from benchmarks.timing import Case
 from benchmarks.trees import Array, Tree
 
 State = tuple[Array, Array, Array]
-LOOPED = 1000        # states a round in a Python loop over a batch: short rounds find the machine's quiet moments
+PEER_BATCH = 1000    # states that a peer gets at once where Condyle gets ten times as many: runs of similar length
 
 
 def states_of(tree: Tree) -> list[State]:
@@ -26,9 +29,9 @@ def states_of(tree: Tree) -> list[State]:
     return [(q.copy(), u.copy(), tau.copy()) for q, u, tau in zip(tree.q, tree.u, tree.tau)]
 
 
-def parts_of(states: list[State]) -> Iterator[list[State]]:
-    """LOOPED states at a time, for ever."""
-    return cycle([states[i:i + LOOPED] for i in range(0, len(states), LOOPED)])
+def parts_of(states: list[Any], count: int) -> Iterator[list[Any]]:
+    """`count` states at a time, for ever."""
+    return cycle([states[i:i + count] for i in range(0, len(states) - count + 1, count)])
 
 
 class Condyle:
@@ -42,14 +45,14 @@ class Condyle:
         """Of the tree's first state."""
         return self.system.forward_dynamics(self.tree.q[0], self.tree.u[0], self.tree.tau[0])
 
-    def one_state(self) -> dict[str, Case]:
-        states, forward_dynamics = states_of(self.tree), self.system.forward_dynamics
+    def one_state(self, calls: int) -> dict[str, Case]:
+        parts, forward_dynamics = parts_of(states_of(self.tree), calls), self.system.forward_dynamics
 
         def run() -> None:
-            for q, u, tau in states:
+            for q, u, tau in next(parts):
                 forward_dynamics(q, u, tau)
 
-        return {"condyle: forward_dynamics": Case(run, len(states))}
+        return {"condyle: forward_dynamics": Case(run, calls)}
 
     def batch(self, threads: int) -> dict[str, Case]:
         tree, forward_dynamics = self.tree, self.system.forward_dynamics
@@ -70,8 +73,8 @@ class Pinocchio:
     def udot(self) -> Array:
         return self.pin.aba(self.model, self.data, self.tree.q[0], self.tree.u[0], self.tree.tau[0]).copy()
 
-    def loops(self, parts: Iterator[list[State]], states: int) -> dict[str, Case]:
-        """aba, a call a state, over the next part, `states` long."""
+    def one_state(self, calls: int) -> dict[str, Case]:
+        parts = parts_of(states_of(self.tree), calls)
         aba, model, data, world = self.pin.aba, self.model, self.data, self.pin.Convention.WORLD
 
         def run() -> None:
@@ -82,22 +85,18 @@ class Pinocchio:
             for q, u, tau in next(parts):
                 aba(model, data, q, u, tau, world)
 
-        return {"pinocchio: aba in a loop": Case(run, states),
-                "pinocchio: aba in a loop, world convention": Case(run_world, states)}
-
-    def one_state(self) -> dict[str, Case]:
-        states = states_of(self.tree)
-        return self.loops(cycle([states]), len(states))
+        return {"pinocchio: aba in a loop": Case(run, calls),
+                "pinocchio: aba in a loop, world convention": Case(run_world, calls)}
 
     def batch(self, threads: int) -> dict[str, Case]:
         pin, tree = self.pin, self.tree
-        cases = self.loops(parts_of(states_of(tree)), min(LOOPED, len(tree.q))) if threads == 1 else {}
+        cases = self.one_state(PEER_BATCH) if threads == 1 else {}
         if getattr(pin, "WITH_OPENMP", False):
             pool = pin.ModelPool(self.model, threads)
-            q, u, tau = (np.asfortranarray(a.T) for a in (tree.q, tree.u, tree.tau))
+            q, u, tau = (np.asfortranarray(a[:PEER_BATCH].T) for a in (tree.q, tree.u, tree.tau))
             udot = np.empty_like(q)
             cases["pinocchio: abaInParallel"] = Case(
-                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), len(tree.q))
+                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), PEER_BATCH)
         return cases
 
 
@@ -119,37 +118,39 @@ class MuJoCo:
     def write(self, data: Any, i: int) -> None:
         data.qpos[:], data.qvel[:], data.qfrc_applied[:] = self.tree.q[i], self.tree.u[i], self.tree.tau[i]
 
-    def one_state(self) -> dict[str, Case]:
+    def one_state(self, calls: int) -> dict[str, Case]:
         """With q, u and tau written at each call, and from one MjData a state into which they were written before."""
-        states, mj_forward, model, data = states_of(self.tree), self.mujoco.mj_forward, self.model, self.data
+        parts = parts_of(states_of(self.tree), calls)
+        mj_forward, model, data = self.mujoco.mj_forward, self.model, self.data
         qpos, qvel, qfrc_applied = data.qpos, data.qvel, data.qfrc_applied
-        written = [self.mujoco.MjData(model) for _ in states]
+        written = [self.mujoco.MjData(model) for _ in self.tree.q]
         for i, each in enumerate(written):
             self.write(each, i)
+        written_parts = parts_of(written, calls)
 
         def run() -> None:
-            for q, u, tau in states:
+            for q, u, tau in next(parts):
                 qpos[:] = q
                 qvel[:] = u
                 qfrc_applied[:] = tau
                 mj_forward(model, data)
 
         def run_written() -> None:
-            for each in written:
+            for each in next(written_parts):
                 mj_forward(model, each)
 
-        return {"mujoco: mj_forward": Case(run, len(states)),
-                "mujoco: mj_forward, state written before": Case(run_written, len(states))}
+        return {"mujoco: mj_forward": Case(run, calls),
+                "mujoco: mj_forward, state written before": Case(run_written, calls)}
 
     def batch(self, threads: int) -> dict[str, Case]:
         from mujoco.rollout import Rollout
 
-        tree, n = self.tree, len(self.tree.q)
+        tree, n = self.tree, PEER_BATCH
         pool = Rollout(nthread=0 if threads == 1 else threads)
         data = [self.mujoco.MjData(self.model) for _ in range(threads)]
         models = [self.model] * n
-        initial = np.hstack([np.zeros((n, 1)), tree.q, tree.u])
-        control = np.ascontiguousarray(tree.tau[:, None, :])
+        initial = np.hstack([np.zeros((n, 1)), tree.q[:n], tree.u[:n]])
+        control = np.ascontiguousarray(tree.tau[:n, None, :])
         spec = int(self.mujoco.mjtState.mjSTATE_QFRC_APPLIED)
         state, sensors = np.empty((n, 1, initial.shape[1])), np.empty((n, 1, 0))
         return {"mujoco: rollout": Case(
@@ -164,13 +165,13 @@ class OpenSim:
     """
 
     def __init__(self, tree: Tree) -> None:
-        self.tree, self.process = tree, OpenSimProcess(tree)
+        self.process = OpenSimProcess(tree)
 
     def udot(self) -> Array:
         return self.process.ask("udot")[0]
 
-    def one_state(self) -> dict[str, Case]:
-        return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds"), len(self.tree.q),
+    def one_state(self, calls: int) -> dict[str, Case]:
+        return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds", calls), calls,
                                                              times_itself=True)}
 
     def batch(self, threads: int) -> dict[str, Case]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Callable
+from itertools import cycle
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -23,13 +24,13 @@ class OpenSimProcess:
         self.tree = tree
         self.connection: Connection | None = None
 
-    def ask(self, question: str) -> Any:
-        """The answer to "udot" or "seconds"; an error over there is raised here."""
+    def ask(self, question: str, *details: Any) -> Any:
+        """The answer to "udot" or "seconds" (of so many calls); an error over there is raised here."""
         if self.connection is None:
             self.connection, far_end = multiprocessing.Pipe()
             multiprocessing.get_context("spawn").Process(target=serve, args=(far_end, self.tree), daemon=True).start()
             far_end.close()
-        self.connection.send(question)
+        self.connection.send((question, details))
         answer = self.connection.recv()
         if isinstance(answer, Exception):
             raise answer
@@ -38,14 +39,14 @@ class OpenSimProcess:
 
 def serve(connection: Connection, tree: Tree) -> None:
     """Answer questions until the other end is gone."""
-    questions: dict[str, Callable[[Tree], Any]] = {"udot": accelerations, "seconds": Stopwatch()}
+    questions: dict[str, Callable[..., Any]] = {"udot": accelerations, "seconds": Stopwatch()}
     while True:
         try:
-            question = connection.recv()
+            question, details = connection.recv()
         except EOFError:
             return
         try:
-            connection.send(questions[question](tree))
+            connection.send(questions[question](tree, *details))
         except Exception as error:
             connection.send(RuntimeError(f"OpenSim, asked for {question}: {error}"))
 
@@ -68,21 +69,22 @@ def accelerations(tree: Tree) -> Array:
 
 
 class Stopwatch:
-    """Seconds to realize the acceleration of all states, without tau. The model is made at the first call."""
+    """Seconds to realize the acceleration of the next few states, without tau. The model is made at the first call."""
 
     def __init__(self) -> None:
         self.made: Any = None
 
-    def __call__(self, tree: Tree) -> float:
+    def __call__(self, tree: Tree, calls: int) -> float:
         if self.made is None:
             import opensim as osim
 
             model, state, order = opensim_model(tree)
             create = osim.Vector.createFromMat
-            self.made = model, state, [(create(q[order]), create(u[order])) for q, u in zip(tree.q, tree.u)]
+            self.made = model, state, cycle([(create(q[order]), create(u[order])) for q, u in zip(tree.q, tree.u)])
         model, state, states = self.made
+        part = [next(states) for _ in range(calls)]
         start = time.perf_counter()
-        for q, u in states:
+        for q, u in part:
             state.setQ(q)
             state.setU(u)
             model.realizeAcceleration(state)
