@@ -46,7 +46,8 @@ def evaluate(mobilizer, t, q, u):
     n = len(t)
     st, sq, su = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
     m = mobilizer.motion(st, sq, su)
-    parts = [m.R, m.p, ca.vertcat(m.H_w, m.H_v), ca.vertcat(m.w_t, m.v_t), ca.vertcat(m.bias_w, m.bias_v), mobilizer.N(sq)]
+    pairs = (m.H_w, m.H_v), (m.w_t, m.v_t), (m.bias_w, m.bias_v)
+    parts = [m.R, m.p, *(ca.vertcat(*pair) for pair in pairs), mobilizer.N(sq)]
     f = ca.Function("motion", [st, sq, su], [ca.densify(ca.vec(x)) for x in parts])
     values = f.map(n)(t.reshape(1, n), q.T, u.T)
     R, p, H, Vt, bias, N = (np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2) if x.numel() else
@@ -129,7 +130,9 @@ def test_euler_rate_matrix_is_the_corrected_equation_10():
 def test_reversed_is_seth2010_15_to_17(kind, seed):
     """With ' for reversed and H, Hdot, p, v, w of the forward mobilizer:
 
-    p' = -R^T p (15), H' = -R^T [H_w; H_v + p x H_w] (16), Hdot' = w' x H' - R^T [Hdot_w; Hdot_v + p x Hdot_w + v x H_w] (17).
+    p' = -R^T p                                                          (15)
+    H' = -R^T [H_w; H_v + p x H_w]                                       (16)
+    Hdot' = w' x H' - R^T [Hdot_w; Hdot_v + p x Hdot_w + v x H_w]        (17)
     """
     mobilizer = replace(joint_of(kind, seed), reversed=False).mobilizer()
     t, q, u, _ = random_states(joint_of(kind, seed), seed=5)
@@ -256,7 +259,8 @@ def test_free_takes_the_direction_of_its_quaternion():
 
 def test_free_euler_angles_are_body_fixed_x_y_z():
     X = pose_of(cd.Free(coordinates="euler"), 0.3, -0.5, 0.9, 1, 2, 3)
-    np.testing.assert_allclose(X[:3, :3], Rotation.from_euler("XYZ", [0.3, -0.5, 0.9]).as_matrix(), rtol=0, atol=4 * EPS)
+    R = Rotation.from_euler("XYZ", [0.3, -0.5, 0.9]).as_matrix()
+    np.testing.assert_allclose(X[:3, :3], R, rtol=0, atol=4 * EPS)
 
 
 def test_function_based_defaults_to_axes_x_y_z():
@@ -287,7 +291,8 @@ NAMES = [
     (cd.Weld(), (), (), ()),
     (cd.Pin(), ("angle",), ("angle",), ("rad",)),
     (cd.Slider(), ("shift",), ("shift",), ("m",)),
-    (cd.Free(), ("qw", "qx", "qy", "qz", "tx", "ty", "tz"), ("wx", "wy", "wz", "vx", "vy", "vz"), ("1",) * 4 + ("m",) * 3),
+    (cd.Free(), ("qw", "qx", "qy", "qz", "tx", "ty", "tz"), ("wx", "wy", "wz", "vx", "vy", "vz"),
+     ("1",) * 4 + ("m",) * 3),
     (cd.Free(coordinates="euler"), ("rx", "ry", "rz", "tx", "ty", "tz"), ("wx", "wy", "wz", "vx", "vy", "vz"),
      ("rad",) * 3 + ("m",) * 3),
     (cd.FunctionBased(("bend", "slide"), units=("rad", "m")), ("bend", "slide"), ("bend", "slide"), ("rad", "m")),
@@ -311,7 +316,8 @@ def test_names_and_units(mobilizer, coordinates, speeds, units, reverse):
 @pytest.mark.parametrize(("mobilizer", "shown"), [
     (cd.Weld(), "Weld()"), (cd.Pin(), "Pin()"), (cd.Pin("x").reversed(), "Pin(axis='x').reversed()"),
     (cd.Slider("y"), "Slider(axis='y')"), (cd.Pin((1, 2, 2)), "Pin(axis=(0.3333, 0.6667, 0.6667))"),
-    (cd.Free(), "Free()"), (cd.Free(coordinates="euler"), "Free(coordinates='euler')"), (cd.FunctionBased(("a", "b")), "FunctionBased(a, b)"),
+    (cd.Free(), "Free()"), (cd.Free(coordinates="euler"), "Free(coordinates='euler')"),
+    (cd.FunctionBased(("a", "b")), "FunctionBased(a, b)"),
     (cd.FunctionBased("a").reversed(), "FunctionBased(a).reversed()")])
 def test_reprs_are_short(mobilizer, shown):
     assert repr(mobilizer) == shown
@@ -344,7 +350,8 @@ def test_the_describing_text_tells_mobilizers_apart():
     """Equal text means equal machine code: no two different joints may share it."""
     joints = [cd.Weld(), cd.Pin(), cd.Pin("x"), cd.Pin((1, 1e-9, 0)), cd.Slider(), cd.Slider("z"), cd.Free(),
               cd.Free(coordinates="euler"), cd.FunctionBased("k"), cd.FunctionBased("k", (lambda q: q, None, None)),
-              cd.FunctionBased("k", (lambda q: q * (1 + 1e-15), None, None)), cd.FunctionBased("k", (None, lambda q: q, None)),
+              cd.FunctionBased("k", (lambda q: q * (1 + 1e-15), None, None)),
+              cd.FunctionBased("k", (None, lambda q: q, None)),
               cd.FunctionBased("k", translations=(lambda q: q, None, None)),
               cd.FunctionBased("k", (lambda q: q, None, None), axes=("z", "y", "x")),
               cd.FunctionBased("k", (lambda t, q: t, None, None), time=True)]

@@ -1,6 +1,6 @@
 """Independent answers: random trees as plain data, and their mechanics in NumPy alone.
 
-Nothing here imports Condyle's kinematics, dynamics, spatial algebra or automatic differentiation. Motion is a path of 4 x 4
+Nothing here uses Condyle's kinematics, dynamics, spatial algebra or automatic differentiation. Motion is a path of 4 x 4
 matrices with its first two derivatives; forces follow from Newton, Euler and d'Alembert with dense Jacobians.
 """
 from tests.oracles.mechanics import Mechanics

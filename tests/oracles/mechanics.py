@@ -36,7 +36,7 @@ class Mechanics:
         return X_GB
 
     def centres(self, q, u, udot, t=0.0):
-        """Velocities and accelerations (..., bodies, 6) of the mass centres, and inertias (..., bodies, 3, 3) in ground."""
+        """Velocities and accelerations (..., bodies, 6) of mass centres, and inertias (..., bodies, 3, 3) in ground."""
         V, A, I = [], [], []
         for part, X in zip(self.plan.parts, self.paths(q, u, udot, t)):
             at_com = X @ Path.of(np.eye(3), part.com)
@@ -69,7 +69,7 @@ class Mechanics:
         force = self.masses[:, None] * (A[..., 3:] - self.plan.gravity)
         Iw, Ialpha = ((I @ x[..., :3, None])[..., 0] for x in (V, A))
         moment = Ialpha + np.cross(V[..., :3], Iw)
-        return np.einsum("...kbi,...bi->...k", J[..., 3:], force) + np.einsum("...kbi,...bi->...k", J[..., :3], moment)  # (4)
+        return np.einsum("...kbi,...bi->...k", J, np.concatenate([moment, force], axis=-1))  # (4)
 
     def forward_dynamics(self, q, u, tau, t=0.0):
         h = self.inverse_dynamics(q, u, np.zeros(self.nu), t)

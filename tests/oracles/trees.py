@@ -48,7 +48,8 @@ class Joint:
                 made = cd.Free(coordinates="euler")
             case _:
                 axes = None if self.axes is None else [tuple(a) for a in self.axes]
-                made = cd.FunctionBased(self.coordinates, self.functions[:3], self.functions[3:], axes, self.kind == "timed")
+                angles, shifts = self.functions[:3], self.functions[3:]
+                made = cd.FunctionBased(self.coordinates, angles, shifts, axes, time=self.kind == "timed")
         return made.reversed() if self.reversed else made
 
     def path(self, t, q, u, udot) -> Path:
@@ -157,8 +158,8 @@ def random_law(rng, slope: np.ndarray):
     wave = rng.uniform(-1, 1, len(slope))
 
     def law(*x):
-        inner = sum((k * v for k, v in zip(wave, x)), 0.0 * x[0])
-        return shift + sum((s * v for s, v in zip(slope, x)), 0.0 * x[0]) + bend * np.sin(inner + phase) * np.exp(0.3 * x[-1])
+        line, inner = (sum((k * v for k, v in zip(weights, x)), 0.0 * x[0]) for weights in (slope, wave))
+        return shift + line + bend * np.sin(inner + phase) * np.exp(0.3 * x[-1])
     return law
 
 
