@@ -50,42 +50,57 @@ def test_a_run_in_single_rounds_equals_one_run(W):
 
 
 def counting():
-    """x <- number of rounds, up to a number that takes seconds."""
-    sizes = {"x": 1}
-    return Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes, counts=["n"])
+    """x <- goal, one by one."""
+    sizes = {"x": 1, "goal": 1, "busy": 1}
+    step = kernel(lambda x, goal: (x + 1, x + 1 < goal), "x goal", "x busy", sizes)
+    return Program([kernel(lambda: ca.SX(1), [], "busy", sizes), While("busy", step, 10**15)], sizes)
+
+
+FAR = 3e9                                                   # seconds away
 
 
 def test_interrupted_and_resumed():
     """An error out of `progress` leaves a workspace that goes on where it was."""
-    program, n = counting(), 2_000_000
+    program = counting()
     workspace = program.workspace()
+    workspace["goal"] = FAR
 
     def stop(ws):
-        raise RuntimeError(f"seen at {ws['x'][0]}")
+        raise RuntimeError("enough")
 
-    with pytest.raises(RuntimeError, match="seen at"):
-        program.run(workspace, counts={"n": n}, progress=stop, interval=1e-4)
+    with pytest.raises(RuntimeError, match="enough"):
+        program.run(workspace, progress=stop)
     assert workspace.paused
-    assert 0 < workspace["x"][0] < n
+    before = workspace["x"][0]
+    assert 0 < before < FAR
+    assert not program.advance(workspace, 1000)
+    assert workspace["x"][0] == before + 1000
+    workspace["goal"] = before + 500_000                    # the memory is ours between pauses
     program.resume(workspace)
-    assert workspace["x"][0] == n
+    assert workspace["x"][0] == before + 500_000
     with pytest.raises(NativeError, match="nothing to resume"):
         program.resume(workspace)
-    program.run(workspace, counts={"n": 5})                 # a new run starts at the beginning
-    assert workspace["x"][0] == n + 5
+    workspace["x"], workspace["goal"] = 0, 5
+    program.run(workspace)                                  # a new run starts at the beginning
+    assert workspace["x"][0] == 5
 
 
 def test_ctrl_c_comes_through():
     """A keyboard interrupt reaches Python long before the program ends; were it lost, all rounds would be counted."""
-    program, n = counting(), 3_000_000_000
+    program, timers = counting(), []
     workspace = program.workspace()
-    timer = threading.Timer(0.05, _thread.interrupt_main)
-    timer.start()
+    workspace["goal"] = FAR
+
+    def press_later(ws):
+        if not timers:
+            timers.append(threading.Timer(0.02, _thread.interrupt_main))
+            timers[0].start()
+
     with pytest.raises(KeyboardInterrupt):
-        program.run(workspace, counts={"n": n})
-    timer.join()
+        program.run(workspace, progress=press_later)
+    timers[0].join()
     assert workspace.paused
-    assert workspace["x"][0] < n
+    assert workspace["x"][0] < FAR
 
 
 # Threads, processes, packing
@@ -114,14 +129,11 @@ def test_threads_with_workspaces_of_their_own():
 def test_a_workspace_serves_one_run_at_a_time():
     program = counting()
     workspace = program.workspace()
-
-    def again(ws):
-        program.run(ws, counts={"n": 1})
-
+    workspace["goal"] = FAR
     with pytest.raises(NativeError, match="in use by another thread"):
-        program.run(workspace, counts={"n": 10_000_000}, progress=again, interval=1e-4)
+        program.run(workspace, progress=program.run)
     with pytest.raises(NativeError, match="belongs to another program"):
-        counting().run(workspace, counts={"n": 1})
+        counting().run(workspace)
 
 
 def test_pack_goes_through_json_and_pickle():

@@ -60,7 +60,7 @@ def test_harmonic_oscillator(evidence):
     lag = w * t * (w * h)**4 / 120
     # the next terms are smaller by (w h)^2 and by (w h); rounding is 1e-13
     np.testing.assert_allclose(Y[:, 0], np.cos(w * t - lag), rtol=0, atol=20 * (w * h)**5 / 144 + 1e-13)
-    evidence("RK4 as a native program, harmonic oscillator, 1000 steps: error against cos(t)",
+    evidence("RK4 as a native program: harmonic oscillator, 1000 steps of 0.02 rad, against the cosine",
              np.abs(Y[:, 0] - np.cos(w * t)).max(), w * 10 * (w * h)**4 / 120 * 1.01 + 1e-13)
 
 
@@ -110,7 +110,7 @@ def test_progress_and_interrupt_of_rk4():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        solve.rk4(oscillator(), [1.0, 0.0], 0.0, 1e-9, 100_000_000, 100_000_000, [1.0], progress=report)
+        solve.rk4(oscillator(), [1.0, 0.0], 0.0, 1e-9, 10**9, 10**9, [1.0], progress=report)
     assert 0 < seen[0] < seen[1] < 1
 
 

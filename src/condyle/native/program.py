@@ -1,14 +1,13 @@
 """A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is made of."""
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import hashlib
 import itertools
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -19,7 +18,7 @@ from condyle.native import jit, lapack
 from condyle.native.emit import Module
 from condyle.native.nodes import External, Node, Stream
 from condyle.native.program_check import check
-from condyle.native.program_emit import BUDGET, RESUME, STOP, Writer
+from condyle.native.program_emit import BUDGET, HEADER, RESUME, STOP, Writer
 
 
 def compile_kernel(f: ca.Function, symbol: str, W: int = 1, contract: bool = True) -> External:
@@ -142,48 +141,64 @@ class Program:
 
         After an interrupt `workspace.paused` is true and `resume` goes on as if nothing had happened.
         """
-        self.start(workspace, streams, counts)
-        self._go(workspace, progress, interval)
+        workspace._acquire(self)
+        try:
+            workspace._bind(streams or {}, counts or {})
+            self._go(workspace, progress, interval)
+        finally:
+            workspace._busy.release()
 
     def resume(self, workspace: Workspace, *, progress: Callable[[Workspace], object] | None = None,
                interval: float = 0.03) -> None:
         """Go on with a run that was interrupted. Streams and counts are those of that run."""
-        if not workspace.paused:
-            raise NativeError("there is nothing to resume: no run in this workspace was interrupted")
-        self._go(workspace, progress, interval)
+        workspace._acquire(self)
+        try:
+            if not workspace.paused:
+                raise NativeError("there is nothing to resume: no run in this workspace was interrupted")
+            self._go(workspace, progress, interval)
+        finally:
+            workspace._busy.release()
 
     def start(self, workspace: Workspace, streams: Mapping[str, np.ndarray] | None = None,
               counts: Mapping[str, int] | None = None) -> None:
         """Get ready to `advance` from the beginning. Arguments as in `run`."""
-        with workspace._held_by(self):
+        workspace._acquire(self)
+        try:
             workspace._bind(streams or {}, counts or {})
+        finally:
+            workspace._busy.release()
 
     def advance(self, workspace: Workspace, rounds: int) -> bool:
         """Run at most so many rounds of loops, all loops counted together; true when the program has ended."""
-        with workspace._held_by(self):
-            workspace._words[STOP], workspace._words[BUDGET] = 0, rounds
+        workspace._acquire(self)
+        try:
             entry, _library = self._load()
+            workspace._header[STOP], workspace._header[BUDGET] = 0, rounds
             return not entry(workspace.address)
+        finally:
+            workspace._busy.release()
 
     def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float) -> None:
-        start = time.perf_counter()
-        while time.perf_counter() - start < _SOON:          # most programs end in here and need no watch
-            if self.advance(workspace, _ROUNDS):
+        (entry, _library), header, address = self._load(), workspace._header, workspace.address
+        header[STOP], start = 0, time.perf_counter()
+        while True:                                         # most programs end in here and need no watch
+            header[BUDGET] = _ROUNDS
+            if not entry(address):
                 return
-        with workspace._held_by(self):
-            (entry, _library), words, address = self._load(), workspace._words, workspace.address
-            words[BUDGET] = 2**62
-            over = threading.Event()
-            watch = threading.Thread(target=_watch, args=(over, words, interval), daemon=True)
-            watch.start()
-            try:
-                while entry(address):
-                    words[STOP] = 0
-                    if progress is not None:
-                        progress(workspace)
-            finally:
-                over.set()
-                watch.join()
+            if time.perf_counter() - start > _SOON:
+                break
+        header[BUDGET] = 2**62
+        over = threading.Event()
+        watch = threading.Thread(target=_watch, args=(over, header, interval), daemon=True)
+        watch.start()
+        try:
+            while entry(address):
+                header[STOP] = 0
+                if progress is not None:
+                    progress(workspace)
+        finally:
+            over.set()
+            watch.join()
 
     def __repr__(self) -> str:
         lanes = f"{self.W} lane{'s' if self.W > 1 else ''}"
@@ -193,10 +208,10 @@ class Program:
 _ROUNDS, _SOON = 128, 1e-3                                  # without a watch: rounds of loops at a time; how long [s]
 
 
-def _watch(over: threading.Event, words: np.ndarray, interval: float) -> None:
+def _watch(over: threading.Event, header: ctypes.Array[ctypes.c_int64], interval: float) -> None:
     """Ask the native code to come back, every interval, until the run is over."""
     while not over.wait(interval):
-        words[STOP] = 1
+        header[STOP] = 1
 
 
 class Workspace:
@@ -206,28 +221,30 @@ class Workspace:
     """
 
     def __init__(self, program: Program) -> None:
-        words = program.layout["words"]
-        memory = np.zeros(words + 8)
+        layout, W = program.layout, program.W
+        memory = np.zeros(layout["words"] + 8)
         start = -memory.ctypes.data // 8 % 8                # slices begin on cache lines of 64 bytes
+        data = memory[start:start + layout["words"]]
         self.program = program
-        self._data = memory[start:start + words]
-        self._words = self._data.view(np.int64)
-        self._busy = threading.Lock()
+        self.address: int = data.ctypes.data
+        self._words = data.view(np.int64)
+        self._header = (ctypes.c_int64 * HEADER).from_address(self.address)
+        self._views: dict[str, np.ndarray] = {}
+        for name, size in layout["sizes"].items():
+            view = data[layout["offsets"][name]:][:size * W]
+            self._views[name] = view if W == 1 else view.reshape(size, W)
         self._streams: dict[str, np.ndarray] = {}           # kept alive: native code knows only their addresses
-        self.address: int = self._data.ctypes.data
+        self._busy = threading.Lock()
 
     @property
     def paused(self) -> bool:
         """A run was interrupted and can be resumed."""
-        return bool(self._words[RESUME])
+        return bool(self._header[RESUME])
 
     def __getitem__(self, name: str) -> np.ndarray:
-        sizes, W = self.program.sizes, self.program.W
-        if name not in sizes:
-            raise UnknownNameError("slice", name, sizes)
-        start = self.program.layout["offsets"][name]
-        view = self._data[start:start + sizes[name] * W]
-        return view if W == 1 else view.reshape(sizes[name], W)
+        if name not in self._views:
+            raise UnknownNameError("slice", name, self._views)
+        return self._views[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         view, value = self[name], np.asarray(value, float)
@@ -238,16 +255,11 @@ class Workspace:
         except ValueError:
             raise ShapeError(f"slice {name!r}: expected shape {view.shape}, got {value.shape}") from None
 
-    @contextlib.contextmanager
-    def _held_by(self, program: Program) -> Iterator[None]:
+    def _acquire(self, program: Program) -> None:
         if program is not self.program:
             raise NativeError("this workspace belongs to another program")
         if not self._busy.acquire(blocking=False):
             raise NativeError("this workspace is in use by another thread: give each thread its own")
-        try:
-            yield
-        finally:
-            self._busy.release()
 
     def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
         """Write counts and addresses of streams into the workspace, and go to the start."""
@@ -271,7 +283,7 @@ class Workspace:
                 raise ShapeError(f"stream {n!r}: has {len(array)} rows, the program needs {need}")
             self._streams[n] = array
             self._words[stream["word"]:stream["word"] + 2] = array.ctypes.data, len(array)
-        self._words[RESUME] = 0
+        self._header[RESUME] = 0
 
     def _checked(self, name: str, stream: Mapping[str, Any], array: np.ndarray) -> np.ndarray:
         layout, W = self.program.layout, self.program.W
