@@ -5,16 +5,36 @@ Symbols are CasADi SX: vectors n x 1, matrices n x n. Zeros in a symbolic matrix
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import ShapeError
+from condyle.trace import Symbol, symbols, to_sx
 
 Value: TypeAlias = Any
 """What goes in: anything NumPy can make an array of, an SX, or a list of scalars with an SX among them."""
+
+
+def holds_symbol(value: Value) -> bool:
+    """Whether a Symbol of a traced function is the value or inside it."""
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(isinstance(v, Symbol) for v in value.flat)
+    return isinstance(value, Symbol) or (isinstance(value, (list, tuple)) and any(holds_symbol(v) for v in value))
+
+
+def traceable(function: Callable[..., Value]) -> Callable[..., Value]:
+    """Let a function of symbols also take the Symbols that a user's function is traced with, and give these back."""
+    @functools.wraps(function)
+    def call(*arguments: Value, **options: Value) -> Value:
+        if not any(holds_symbol(a) for a in arguments):
+            return function(*arguments, **options)
+        result = function(*(to_sx(a) if holds_symbol(a) else a for a in arguments), **options)
+        return symbols(ca.densify(result)) if isinstance(result, ca.SX) else result
+    return call
 
 
 def is_symbolic(*values: Value) -> bool:

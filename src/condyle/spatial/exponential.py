@@ -33,6 +33,7 @@ from condyle.spatial.algebra import (
     sin,
     sqrt,
     times,
+    traceable,
     vector,
     where,
 )
@@ -54,6 +55,7 @@ D_TERMS = [B / factorial(2 * k + 2) for k, B in enumerate(BERNOULLI)]
 F_TERMS = [2 * comb(2 * k, k) / 4**k / (2 * k + 1) for k in range(12)]          # 2 asin(n) / n in powers of n^2
 
 
+@traceable
 def exp_so3(phi: Value) -> Value:
     """Rotation by the angle |phi| about phi. For symbols, with all derivatives at phi = 0.
 
@@ -69,6 +71,7 @@ def exp_so3(phi: Value) -> Value:
     return identity(3, is_symbolic(phi)) + times(_a(s), K) + times(_b(s), K @ K)                     # (1)
 
 
+@traceable
 def log_so3(R: Value) -> Value:
     """The rotation vector of a rotation, at most pi long. Inverse of `exp_so3`.
 
@@ -87,6 +90,7 @@ def log_so3(R: Value) -> Value:
     return scale(_f(dot(v, v), w), v)                                                                # (4)
 
 
+@traceable
 def exp_se3(xi: Value) -> Transform:
     """The pose reached by moving with the spatial velocity xi for one unit of time. For symbols, with all derivatives
     at xi = 0.

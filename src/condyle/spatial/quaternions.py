@@ -13,12 +13,14 @@ from condyle.spatial.algebra import (
     is_symbolic,
     matrix,
     sqrt,
+    traceable,
     transpose,
     vector,
     where,
 )
 
 
+@traceable
 def rotation_from_quaternion(q: Value) -> Value:
     """R_FM of the unit quaternion of M in F.
 
@@ -43,6 +45,7 @@ def rotation_from_quaternion(q: Value) -> Value:
     ])
 
 
+@traceable
 def quaternion_from_rotation(R: Value) -> Value:
     """The unit quaternion of a rotation with w >= 0, or w = 0 and its largest component positive.
 
@@ -74,6 +77,7 @@ def quaternion_from_rotation(R: Value) -> Value:
     return vector([w / length, x / length, y / length, z / length])
 
 
+@traceable
 def quaternion_multiply(a: Value, b: Value) -> Value:
     """The product a b: rotation b first, then a, as in R(a b) = R(a) R(b); shape (..., 4)."""
     symbolic = is_symbolic(a, b)
@@ -87,6 +91,7 @@ def quaternion_multiply(a: Value, b: Value) -> Value:
     ])
 
 
+@traceable
 def quaternion_conjugate(q: Value) -> Value:
     """(w, -x, -y, -z), the inverse of a unit quaternion; shape (..., 4)."""
     w, x, y, z = entries(as_vector(q, 4, "quaternion_conjugate"))

@@ -20,6 +20,7 @@ from condyle.spatial.algebra import (
     matrix,
     sin,
     times,
+    traceable,
 )
 
 UNIT_TOLERANCE = 1e-6
@@ -29,6 +30,7 @@ LOCKED = 8 * np.finfo(float).eps
 """Sine of the angle between the first and third Euler axes below which only rounding tells their rotations apart."""
 
 
+@traceable
 def skew(v: Value) -> Value:
     """[v]x, the matrix with [v]x a = v x a.
 
@@ -42,6 +44,7 @@ def skew(v: Value) -> Value:
     return matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
 
 
+@traceable
 def rotation_x(angle: Value) -> Value:
     """Rotation by an angle [rad], shape (...), about x; shape (..., 3, 3)."""
     angle = as_scalar(angle, "rotation_x")
@@ -49,6 +52,7 @@ def rotation_x(angle: Value) -> Value:
     return matrix([[1, 0, 0], [0, c, -s], [0, s, c]])
 
 
+@traceable
 def rotation_y(angle: Value) -> Value:
     """Rotation by an angle [rad], shape (...), about y; shape (..., 3, 3)."""
     angle = as_scalar(angle, "rotation_y")
@@ -56,6 +60,7 @@ def rotation_y(angle: Value) -> Value:
     return matrix([[c, 0, s], [0, 1, 0], [-s, 0, c]])
 
 
+@traceable
 def rotation_z(angle: Value) -> Value:
     """Rotation by an angle [rad], shape (...), about z; shape (..., 3, 3)."""
     angle = as_scalar(angle, "rotation_z")
@@ -66,6 +71,7 @@ def rotation_z(angle: Value) -> Value:
 _ABOUT = {"x": rotation_x, "y": rotation_y, "z": rotation_z}
 
 
+@traceable
 def rotation_about(axis: Value, angle: Value) -> Value:
     """Rotation by an angle about a unit axis, R = a a' + cos (1 - a a') + sin [a]x.
 
@@ -99,6 +105,7 @@ def _unit(axis: Value) -> np.ndarray:
     return a / length
 
 
+@traceable
 def rotation_from_euler(angles: Value, sequence: str = "xyz") -> Value:
     """Rotation by three angles about body-fixed axes: R = R_i(angles 0) R_j(angles 1) R_k(angles 2).
 

@@ -8,7 +8,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, ShapeError
-from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, is_symbolic, transpose
+from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, holds_symbol, is_symbolic, transpose
+from condyle.trace import to_sx
 
 ORTHONORMAL_TOLERANCE = 1e-9
 """Largest entry of R'R - 1 that passes. Long products of rotations collect 1e-13 at most; an R copied with few digits
@@ -34,6 +35,7 @@ class Transform:
     p: Any
 
     def __init__(self, R: Value = None, p: Value = None, *, what: str = "Transform") -> None:
+        R, p = (to_sx(v) if holds_symbol(v) else v for v in (R, p))
         symbolic = is_symbolic(R, p)
         try:
             R_ = as_matrix(np.eye(3) if R is None else R, 3, "R", symbolic)
