@@ -1,8 +1,14 @@
 """Mobilizers: what a body may do relative to its parent. One file a family."""
+from condyle.mobilizers.angles import Bushing, Gimbal, Universal
 from condyle.mobilizers.base import Mobilizer, Motion, motion, motion_symbols
-from condyle.mobilizers.free import Free
+from condyle.mobilizers.beam import CantileverFreeBeam
+from condyle.mobilizers.ellipsoid import Ellipsoid
+from condyle.mobilizers.free import Ball, Free
 from condyle.mobilizers.function_based import FunctionBased
-from condyle.mobilizers.lower_pairs import Pin, Slider, Weld
+from condyle.mobilizers.lines import FreeLine, LineOrientation
+from condyle.mobilizers.lower_pairs import Cylinder, Pin, Planar, Screw, Slider, Translation, Weld
+from condyle.mobilizers.polar import BendStretch, SphericalCoords
 
-__all__ = ["Free", "FunctionBased", "Mobilizer", "Motion", "Pin", "Slider", "Weld", "motion",
-           "motion_symbols"]
+__all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Cylinder", "Ellipsoid", "Free", "FreeLine", "FunctionBased",
+           "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Pin", "Planar", "Screw", "Slider", "SphericalCoords",
+           "Translation", "Universal", "Weld", "motion", "motion_symbols"]

@@ -11,11 +11,13 @@ All of these are measured and expressed in F, angular rows first. Vt and At are 
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
+
+from condyle.mobilizers.constants import text
 
 
 def zeros(rows: int = 3, columns: int = 1) -> ca.SX:
@@ -48,6 +50,8 @@ class Mobilizer:
         speed_names: one short name a speed.
         units: unit of each coordinate.
         named_by_user: the coordinates' names were given with the mobilizer and stand as they are.
+        singular: where H or N loses rank, in words; empty if nowhere.
+    Two are equal if they are of one class and their descriptions agree.
     """
 
     coordinate_names: tuple[str, ...] = ()
@@ -55,6 +59,7 @@ class Mobilizer:
     units: tuple[str, ...] = ()
     named_by_user: bool = False
     uses_time: bool = False
+    singular: str = ""
 
     @property
     def nq(self) -> int:
@@ -82,11 +87,24 @@ class Mobilizer:
 
     def description(self) -> str:
         """Text that determines the equations: equal text, equal machine code."""
-        return repr(self)
+        values = [text(getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
+        return f"{type(self).__name__}({', '.join(values)})"
 
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
         return Reversed(self)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.description())
+
+    def __repr__(self) -> str:
+        """Class and fields that differ from their defaults."""
+        mine = [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
+        shown = [f"{f.name}={value!r}" for f, value in mine if text(value) != text(f.default)]
+        return f"{type(self).__name__}({', '.join(shown)})"
 
 
 @dataclass(frozen=True)
@@ -103,7 +121,7 @@ class Reversed(Mobilizer):
     forward: Mobilizer
 
     def __post_init__(self) -> None:
-        for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time"):
+        for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
             object.__setattr__(self, name, getattr(self.forward, name))
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:

@@ -1,13 +1,18 @@
-"""Mobilizers with one axis, and none: Weld, Pin, Slider."""
+"""Rotation about an axis, translation along axes, and both: Weld, Pin, Slider, Screw, Cylinder, Planar, Translation.
+
+Equation numbers are those of docs/theory/mobilizers.md; seth2010's are named. u = qdot throughout.
+"""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.constants import constant, sx
 from condyle.spatial import rotation_about, rotation_x, rotation_y, rotation_z
 
 Axis = tuple[float, float, float]
@@ -52,7 +57,7 @@ def _axis_text(axis: object, default: str) -> str:
     return "axis=({:.4g}, {:.4g}, {:.4g})".format(*axis)  # type: ignore[misc]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Weld(Mobilizer):
     """No motion at all: M stands on F. No coordinates, no speeds."""
 
@@ -60,7 +65,7 @@ class Weld(Mobilizer):
         return Motion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pin(Mobilizer):
     """A hinge: rotation about an axis that F and M share.
 
@@ -78,17 +83,14 @@ class Pin(Mobilizer):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Pin"))
 
-    def description(self) -> str:
-        return f"Pin{self.axis}"
-
     def __repr__(self) -> str:
         return f"Pin({_axis_text(self.axis, 'z')})"
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros())
+        return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros())   # (16)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Slider(Mobilizer):
     """A prismatic joint: translation along an axis that F and M share.
 
@@ -106,12 +108,85 @@ class Slider(Mobilizer):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Slider"))
 
-    def description(self) -> str:
-        return f"Slider{self.axis}"
-
     def __repr__(self) -> str:
         return f"Slider({_axis_text(self.axis, 'x')})"
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         a = column(self.axis)
-        return Motion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)
+        return Motion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)                             # (17)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Screw(Mobilizer):
+    """A helix: rotation about an axis that F and M share, and translation along it in proportion.
+
+    q: angle [rad].   u = qdot [rad/s].
+
+        X = [R(axis, q), pitch q axis],   H = [axis; pitch axis],   Hdot = 0            seth2010 (5)-(7)
+
+    Args:
+        pitch: translation for each radian [m/rad], a number or a Parameter; negative is a left-handed thread.
+        axis: "x", "y", "z" or a 3-vector in F (any length); z by default, as in Simbody.
+    """
+
+    pitch: Any
+    axis: object = "z"
+
+    coordinate_names = speed_names = ("angle",)
+    units = ("rad",)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pitch", constant(self.pitch, "Screw: pitch"))
+        object.__setattr__(self, "axis", unit_axis(self.axis, "Screw"))
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        a, pitch = column(self.axis), sx(self.pitch)
+        return Motion(R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a, H_v=pitch * a)   # (18)
+
+    def __repr__(self) -> str:
+        return f"Screw({', '.join(filter(None, (f'pitch={self.pitch!r}', _axis_text(self.axis, 'z'))))})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cylinder(Mobilizer):
+    """A shaft in a sleeve: rotation about the z axis that F and M share, and translation along it.
+
+    q: angle [rad], displacement [m].   u = qdot.
+    """
+
+    coordinate_names = speed_names = ("rz", "tz")
+    units = ("rad", "m")
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        z = column(LETTERS["z"])
+        return Motion(R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(zeros(), z))   # (19)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Planar(Mobilizer):
+    """Motion in F's x-y plane: rotation about z, and translation along F's x and y, which do not turn with M.
+
+    q: angle [rad], x, y [m].   u = qdot.
+    """
+
+    coordinate_names = speed_names = ("rz", "tx", "ty")
+    units = ("rad", "m", "m")
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        x, y, z = (column(a) for a in LETTERS.values())
+        return Motion(R=rotation_z(q[0]), p=x * q[1] + y * q[2],                               # (20)
+                      H_w=ca.horzcat(z, zeros(3, 2)), H_v=ca.horzcat(zeros(), x, y))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Translation(Mobilizer):
+    """Three translations along F's axes, no rotation (Simbody's Cartesian mobilizer).
+
+    q: p_FM in F [m].   u = qdot = v_FM in F.
+    """
+
+    coordinate_names = speed_names = ("tx", "ty", "tz")
+    units = ("m", "m", "m")
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        return Motion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))                  # (21)

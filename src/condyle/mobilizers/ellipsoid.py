@@ -1,0 +1,63 @@
+"""A body on an ellipsoid: seth2010 section 2.3."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from condyle.errors import DescriptionError
+from condyle.mobilizers.base import Motion
+from condyle.mobilizers.constants import constants, sx
+from condyle.mobilizers.orientation import Oriented
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ellipsoid(Oriented):
+    """A body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation coupled to them.
+
+    q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].   a: the radii; n = R z; products by elements.
+
+        p = a n                                                                 seth2010 (12)
+        H = [1; -diag(a) [n]x],   Hdot u = [0; a (w x (w x n))]                  (13), (14)
+
+    p lies on the ellipsoid, but n is the surface's normal there only where two radii agree. `normal=True` keeps n normal:
+
+        p = a^2 n / d,   d = |a n|,   v = (a^2 ndot - p (p . ndot)) / d,   ndot = w x n                (35), (36)
+        Hdot u = [0; (a^2 m - 2 (p . ndot) v - p (v . ndot + p . m)) / d],   m = w x (w x n)            (37)
+
+    At q = 0, M stands at (0, 0, radii[2]), with its axes along F's.
+
+    Args:
+        radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters.
+        normal: keep M's z axis normal to the surface.
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is singular where the
+            second angle is ±pi/2.
+    """
+
+    coordinates: str = "quaternion"
+    radii: Any = None
+    normal: bool = False
+
+    def __init__(self, radii: Any, normal: bool = False, coordinates: str = "quaternion") -> None:
+        if normal not in (True, False):
+            raise DescriptionError(f"Ellipsoid: normal is True or False, got {normal!r}")
+        for name, value in (("radii", constants(radii, 3, "Ellipsoid: radii", positive=True)), ("normal", bool(normal)),
+                            ("coordinates", coordinates)):
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        R, a = self.orientation.rotation(q), sx(self.radii)
+        n = R[:, 2]
+        n_dot = ca.cross(u, n)
+        m = ca.cross(u, n_dot)
+        if not self.normal:
+            p, H_v, bias_v = a * n, -ca.diag(a) @ ca.skew(n), a * m                           # seth2010 (12)-(14)
+        else:
+            d = ca.norm_2(a * n)
+            p = a * a * n / d                                                                 # (35)
+            H_v = -(ca.diag(a * a) - p @ p.T) @ ca.skew(n) / d                                # (36)
+            v, p_n = H_v @ u, ca.dot(p, n_dot)
+            bias_v = (a * a * m - 2 * p_n * v - p * (ca.dot(v, n_dot) + ca.dot(p, m))) / d    # (37)
+        return Motion(R=R, p=p, H_w=ca.SX.eye(3), H_v=H_v, bias_v=bias_v)
