@@ -61,8 +61,7 @@ def _with_mask_in_memory(f: ca.Function, name: str, W: int) -> str:
 
 
 def evaluate(f: ca.Function, *inputs: np.ndarray) -> list[np.ndarray]:
-    """The same by CasADi's own evaluator."""
+    """The same by CasADi's own evaluator, all states in one call; outputs must be dense."""
     states = len(inputs[0])
-    rows = [f(*(x[s] for x in (np.asarray(x, float).reshape(states, -1) for x in inputs))) for s in range(states)]
-    rows = [r if isinstance(r, tuple) else (r,) for r in rows]
-    return [np.array([np.array(r[j].nonzeros()) for r in rows]) for j in range(f.n_out())]
+    results = f.map(states).call([ca.DM(np.asarray(x, float).reshape(states, -1).T) for x in inputs])
+    return [np.array(r).reshape(r.size1(), states, -1).transpose(1, 2, 0).reshape(states, -1) for r in results]
