@@ -82,7 +82,8 @@ def _kernel_jvp(node: Kernel, sizes: dict[str, int]) -> Kernel:
     yd = f.forward(1).call([*x, *y, *xd])
     for n in (*node.ins, *node.outs):
         sizes[dot(n)] = sizes[n]
-    g = ca.Function(f"{f.name()}_jvp", [*x, *xd], [_flat(v) for v in (*y, *yd)], {"cse": True})
+    name = ca.Function.fix_name(f"{f.name()}_jvp")
+    g = ca.Function(name, [*x, *xd], [_flat(v) for v in (*y, *yd)], {"cse": True})
     return Kernel(g, (*node.ins, *map(dot, node.ins)), (*node.outs, *map(dot, node.outs)))
 
 
@@ -143,7 +144,8 @@ def _kernel_vjp(node: Kernel, value: dict[str, str], sizes: dict[str, int]) -> K
     new = {n: old.get(n, ca.SX.zeros(sizes[n])) for n in names}
     for n, v in zip(node.ins, xb):
         new[n] = new[n] + _flat(v)
-    g = ca.Function(f"{f.name()}_vjp", [*x, *yb, *old.values()], [_flat(new[n]) for n in names], {"cse": True})
+    name = ca.Function.fix_name(f"{f.name()}_vjp")
+    g = ca.Function(name, [*x, *yb, *old.values()], [_flat(new[n]) for n in names], {"cse": True})
     ins = [*(value[n] for n in node.ins), *map(bar, node.outs), *map(bar, old)]
     return Kernel(g, tuple(ins), tuple(map(bar, names)))
 

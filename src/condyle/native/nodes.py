@@ -188,7 +188,7 @@ def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequenc
     y = fn(*x)
     y = list(y) if isinstance(y, (tuple, list)) else [y]
     name = name or getattr(fn, "__name__", "kernel")
-    name = name if name.isidentifier() and not name.startswith("_") else "kernel"
+    name = name if ca.Function.check_name(name) else "kernel"
     return Kernel(ca.Function(name, x, [ca.densify(ca.vec(ca.SX(v))) for v in y], {"cse": True}), ins, outs)
 
 

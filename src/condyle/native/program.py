@@ -248,10 +248,8 @@ class Workspace:
 
     def __setitem__(self, name: str, value: Any) -> None:
         view, value = self[name], np.asarray(value, float)
-        if view.ndim == 2 and value.ndim == 1:
-            value = value[:, None]
         try:
-            view[...] = value
+            view[...] = value[:, None] if view.ndim == 2 and value.ndim == 1 else value
         except ValueError:
             raise ShapeError(f"slice {name!r}: expected shape {view.shape}, got {value.shape}") from None
 
