@@ -90,8 +90,11 @@ def duration(seconds: float) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """CPU, cores we may use, versions of everything timed (None: not installed)."""
-    facts: dict[str, Any] = {"cpu": cpu_name(), "cores": cores(), "python": platform.python_version()}
+    """CPU, cores we may use, lanes of a batch, versions of everything timed (None: not installed)."""
+    from condyle.native.jit import lane_width
+
+    facts: dict[str, Any] = {"cpu": cpu_name(), "cores": cores(), "lanes": lane_width(),
+                             "python": platform.python_version()}
     for package in ("condyle", "numpy", "casadi", "llvmlite", "pin", "mujoco", "opensim"):
         try:
             facts[package] = metadata.version(package)

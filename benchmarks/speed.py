@@ -34,6 +34,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()
+    if min(options.bodies) < 2:
+        parser.error("--bodies: at least 2; pin's abaInParallel crashes the process with a matrix of one row")
 
     rounds = 100 if options.quick else 600
     report = Report(machine(), {"bodies": options.bodies, "rounds": rounds, "batch": BATCH})
@@ -74,7 +76,7 @@ def record(report: Report, group: str, bodies: int, cases: dict[str, Case], roun
 
 def one_state(report: Report, installed: list[str], bodies: int, rounds: int) -> None:
     """Requirement 15: calls from Python, each with a new state, 2 (221 bodies) to 40 of them (7) a run."""
-    calls = max(2, 300 // bodies)
+    calls = min(40, max(2, 300 // bodies))
     tree = trees.random_tree(bodies, states=100)
     ours = engines.Condyle(tree)
     cases = ours.one_state(calls)
