@@ -2,6 +2,9 @@
 from condyle.mobilizers.angles import Bushing, Gimbal, Universal
 from condyle.mobilizers.base import Mobilizer, Motion, motion, motion_symbols
 from condyle.mobilizers.beam import CantileverFreeBeam
+from condyle.mobilizers.compose import compose
+from condyle.mobilizers.custom import Custom
+from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.ellipsoid import Ellipsoid
 from condyle.mobilizers.free import Ball, Free
 from condyle.mobilizers.function_based import FunctionBased
@@ -9,6 +12,6 @@ from condyle.mobilizers.lines import FreeLine, LineOrientation
 from condyle.mobilizers.lower_pairs import Cylinder, Pin, Planar, Screw, Slider, Translation, Weld
 from condyle.mobilizers.polar import BendStretch, SphericalCoords
 
-__all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Cylinder", "Ellipsoid", "Free", "FreeLine", "FunctionBased",
-           "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Pin", "Planar", "Screw", "Slider", "SphericalCoords",
-           "Translation", "Universal", "Weld", "motion", "motion_symbols"]
+__all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free", "FreeLine",
+           "FunctionBased", "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Pin", "Planar", "Screw", "Slider",
+           "SphericalCoords", "Translation", "Universal", "Weld", "compose", "derived_motion", "motion", "motion_symbols"]

@@ -51,7 +51,7 @@ class Mobilizer:
         units: unit of each coordinate.
         named_by_user: the coordinates' names were given with the mobilizer and stand as they are.
         singular: where H or N loses rank, in words; empty if nowhere.
-    Two are equal if they are of one class and their descriptions agree.
+    Two are equal if they are of one class and their descriptions, names and units agree.
     """
 
     coordinate_names: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class Mobilizer:
 
     def description(self) -> str:
         """Text that determines the equations: equal text, equal machine code."""
-        values = [text(getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
+        values: list[str] = [text(getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
         return f"{type(self).__name__}({', '.join(values)})"
 
     def reversed(self) -> Mobilizer:
@@ -95,14 +95,15 @@ class Mobilizer:
         return Reversed(self)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
+        return (isinstance(other, Mobilizer) and type(self) is type(other) and self.description() == other.description()
+                and self.coordinate_names == other.coordinate_names and self.units == other.units)
 
     def __hash__(self) -> int:
         return hash(self.description())
 
     def __repr__(self) -> str:
         """Class and fields that differ from their defaults."""
-        mine = [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
+        mine: list[Any] = [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
         shown = [f"{f.name}={value!r}" for f, value in mine if text(value) != text(f.default)]
         return f"{type(self).__name__}({', '.join(shown)})"
 

@@ -21,7 +21,7 @@ def constant(value: Any, what: str, positive: bool = False) -> Any:
         if kind is None:
             raise DescriptionError(f"{what}: expected {allowed}, got the expression {value!r}; give a Parameter itself")
     try:
-        number = value.default if isinstance(value, Symbol) else float(value)
+        number = float(getattr(value, "default", value))
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number) or (positive and number <= 0):

@@ -75,7 +75,7 @@ class Pin(Mobilizer):
         axis: "x", "y", "z" or a 3-vector in F (any length); z by default, as in Simbody.
     """
 
-    axis: object = "z"
+    axis: Any = "z"
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
@@ -100,7 +100,7 @@ class Slider(Mobilizer):
         axis: "x", "y", "z" or a 3-vector in F (any length); x by default, as in Simbody.
     """
 
-    axis: object = "x"
+    axis: Any = "x"
 
     coordinate_names = speed_names = ("shift",)
     units = ("m",)
@@ -130,7 +130,7 @@ class Screw(Mobilizer):
     """
 
     pitch: Any
-    axis: object = "z"
+    axis: Any = "z"
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)

@@ -1,0 +1,91 @@
+"""Two mobilizers in series without a body between them: compose."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.mobilizers.base import Mobilizer, Motion
+
+
+def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
+    """Mobilizers one after the other: M of the first is F of the second, and so on. The coordinates are those of all.
+
+    `compose(Slider("x"), Pin("z"))` is a pin that rides on a slider, with no body between.
+    """
+    result = first
+    for mobilizer in others:
+        result = Composed(result, mobilizer)
+    return result
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Composed(Mobilizer):
+    """a from F to a frame E, then b from E to M. With r = R_a p_b and w_b, v_b, bias_b turned into F by R_a:
+
+        R = R_a R_b,   p = p_a + r                                                              (11)
+        w = w_a + w_b,   v = v_a + w_a x r + v_b                                                (12)
+        bias_w = bias_w,a + w_a x w_b + bias_w,b
+        bias_v = bias_v,a + bias_w,a x r + w_a x (w_a x r + 2 v_b) + bias_v,b                   (13)
+
+    H loses rank where a speed of b repeats what the speeds of a can do.
+    """
+
+    a: Mobilizer
+    b: Mobilizer
+
+    def __post_init__(self) -> None:
+        a, b = self.a, self.b
+        for x in (a, b):
+            if not isinstance(x, Mobilizer):
+                raise DescriptionError(f"compose: expected mobilizers such as cd.Pin(), got {x!r}")
+        if a.nu + b.nu > 6:
+            raise DescriptionError(f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body has at most six")
+        singular = "; ".join(s for s in (a.singular, b.singular) if s)
+        for name, value in (("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
+                            ("speed_names", _joined(a.speed_names, b.speed_names)), ("units", (*a.units, *b.units)),
+                            ("named_by_user", a.named_by_user and b.named_by_user),
+                            ("uses_time", a.uses_time or b.uses_time), ("singular", singular)):
+            object.__setattr__(self, name, value)
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        u_a, u_b = u[:self.a.nu], u[self.a.nu:]
+        a, b = self.a.motion(t, q[:self.a.nq], u_a), self.b.motion(t, q[self.a.nq:], u_b)
+        R_a = a.R
+        r = R_a @ b.p
+        H_w, H_v = R_a @ b.H_w, R_a @ b.H_v
+        w_a, w_b, v_b = a.H_w @ u_a + a.w_t, H_w @ u_b + R_a @ b.w_t, H_v @ u_b + R_a @ b.v_t
+        return Motion(
+            R=R_a @ b.R, p=a.p + r,                                                            # (11)
+            H_w=ca.horzcat(a.H_w, H_w), H_v=ca.horzcat(a.H_v - ca.skew(r) @ a.H_w, H_v),       # (12)
+            w_t=a.w_t + R_a @ b.w_t, v_t=a.v_t + ca.cross(a.w_t, r) + R_a @ b.v_t,
+            bias_w=a.bias_w + ca.cross(w_a, w_b) + R_a @ b.bias_w,
+            bias_v=a.bias_v + ca.cross(a.bias_w, r) + ca.cross(w_a, ca.cross(w_a, r) + 2 * v_b) + R_a @ b.bias_v)   # (13)
+
+    def N(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(self.a.N(q[:self.a.nq]), self.b.N(q[self.a.nq:]))
+
+    def default_q(self) -> np.ndarray:
+        return np.concatenate([self.a.default_q(), self.b.default_q()])
+
+    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+        return np.concatenate([self.a.random_q(rng), self.b.random_q(rng)])
+
+    def description(self) -> str:
+        return f"Composed({self.a.description()}, {self.b.description()})"
+
+    def __repr__(self) -> str:
+        return f"compose({self.a!r}, {self.b!r})"
+
+
+def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    """All names, those of the second with a number where they exist already."""
+    names = list(first)
+    for name in second:
+        free, k = name, 2
+        while free in names:
+            free, k = f"{name}{k}", k + 1
+        names.append(free)
+    return tuple(names)

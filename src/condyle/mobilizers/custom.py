@@ -1,0 +1,164 @@
+"""Joints whose pose is a user's Python function: Custom."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, TraceError
+from condyle.mobilizers.base import Mobilizer, Motion
+from condyle.mobilizers.constants import constants
+from condyle.mobilizers.derivation import derived_motion
+from condyle.trace import Symbol, Traced, symbols, trace
+
+TOLERANCE = 1e-9
+"""How far R'R may be from 1, and a given hinge matrix from the derivative of the pose, relative to its size: rounding
+stays far below, slips of sign or unit far above."""
+POINTS = 16
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Custom(Mobilizer):
+    """A joint whose pose X_FM is any smooth function of its coordinates, written in Python.
+
+        def knee(q):
+            return rotation_z(q), (fx(q), fy(q), 0.0)                           seth2010 (36)
+        joint = cd.Custom(coordinates=("knee",), transform=knee)
+
+    q: the coordinates, in units that the function gives them.   u = qdot unless N says otherwise.
+    Hinge matrix and bias follow by automatic differentiation (docs/theory/mobilizers.md (5)-(7)); for the knee they are
+    seth2010 (37)-(39). The functions are traced once: use NumPy, the rotations of `condyle.spatial` and `cd.Spline`.
+
+    H loses rank where the pose does not move with a coordinate, or moves alike with two.
+
+    Args:
+        coordinates: names, one or more. They name the system's coordinates unless `add_body` gives others.
+        transform: f(*q) -> (R_FM, p_FM): a rotation (3, 3), and a position in F [m], (3,); or a Transform.
+        hinge: f(*q) -> H_FM (6, nu) in F, angular rows first, if a better form is known than differentiation finds;
+            compared with it at random points. With time, it leaves out what moves without u.
+        N: f(*q) -> N (nq, nu) with qdot = N u, if the speeds are not qdot.
+        speeds: names of the speeds, with N only; u1, u2, ... by default.
+        time: call transform and hinge as f(t, *q), t in seconds: a joint that also moves by itself.
+        units: unit of each coordinate, for tables and plots; "rad" by default.
+        default: the reference configuration, shape (nq,); zeros by default. Checks are made within 1 of it.
+    """
+
+    coordinates: tuple[str, ...]
+    pose: Traced
+    hinge: Traced | None
+    rates: Traced | None
+    time: bool
+    default: tuple[float, ...]
+
+    named_by_user = True
+
+    def __init__(self, coordinates: Sequence[str] | str, transform: Callable[..., Any],
+                 hinge: Callable[..., Any] | None = None, N: Callable[..., Any] | None = None,
+                 speeds: Sequence[str] | None = None, time: bool = False, units: Sequence[str] = (),
+                 default: Sequence[float] | None = None) -> None:
+        names = _names(coordinates, "Custom: coordinates")
+        what = f"Custom({', '.join(names)})"
+        start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
+        if any(isinstance(x, Symbol) for x in start):
+            raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")
+        if len(units or names) != len(names):
+            raise DescriptionError(f"{what}: one unit a coordinate: expected {len(names)}, got {units!r}")
+        near = [(x - 1.0, x + 1.0) for x in start]
+        arguments, ranges = (("t", *names), [(0.0, 1.0), *near]) if time else (names, near)
+        rates = None
+        if N is not None:
+            rates = trace(N, names, what=f"{what}: N", ranges=near)
+            if len(rates.shape) != 2 or rates.shape[0] != len(names) or not 1 <= rates.shape[1] <= min(6, len(names)):
+                raise DescriptionError(f"{what}: N must have shape ({len(names)}, nu) with 1 to 6 speeds, got {rates.shape}")
+        elif len(names) > 6:
+            raise DescriptionError(f"{what}: at most six coordinates without N, got {len(names)}")
+        elif speeds is not None:
+            raise DescriptionError(f"{what}: speeds are qdot and named as the coordinates; speeds= goes with N= only")
+        nu = rates.shape[1] if rates else len(names)
+        given = names if rates is None else _names(speeds or [f"u{k + 1}" for k in range(nu)], f"{what}: speeds")
+        if len(given) != nu:
+            raise DescriptionError(f"{what}: N has {nu} columns, but speeds are {given!r}")
+        pose = trace(transform, arguments, what=f"{what}: transform", outputs=(12,), ranges=ranges,
+                     flatten=lambda result: _flat(result, what))
+        law = None if hinge is None else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu), ranges=ranges)
+        for name, value in (("coordinates", names), ("pose", pose), ("hinge", law), ("rates", rates), ("time", bool(time)),
+                            ("default", start), ("units", tuple(units) or ("rad",) * len(names)),
+                            ("coordinate_names", names), ("speed_names", given), ("uses_time", bool(time))):
+            object.__setattr__(self, name, value)
+        self._check(what, np.array(ranges))
+
+    def _pose(self, t: ca.SX, q: ca.SX) -> tuple[ca.SX, ca.SX]:
+        X = self.pose.function(*self._arguments(t, q))
+        return ca.reshape(X[:9], 3, 3).T, X[9:]
+
+    def _arguments(self, t: ca.SX, q: ca.SX) -> list[ca.SX]:
+        return [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        R, p = self._pose(t, q)
+        H = None if self.hinge is None else ca.reshape(self.hinge.function(*self._arguments(t, q)), self.nu, 6).T
+        return derived_motion(R, p, t, q, u, self.N(q), H)
+
+    def N(self, q: ca.SX) -> ca.SX:
+        if self.rates is None:
+            return ca.SX.eye(self.nq)
+        return ca.sparsify(ca.reshape(self.rates.function(*ca.vertsplit(q)), self.nu, self.nq).T)
+
+    def _check(self, what: str, ranges: np.ndarray) -> None:
+        """R is a rotation, and the given hinge matrix is the derivative of the pose, at random points."""
+        t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
+        given = self.motion(t, q, u)
+        ours = given if self.hinge is None else derived_motion(*self._pose(t, q), t, q, u, self.N(q))
+        f = ca.Function("check", [*([t] if self.time else []), q],
+                        [ca.densify(x) for x in (given.R, *(ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))])
+        low, high = ranges.T
+        for x in np.random.default_rng(0).uniform(low, high, (POINTS, len(ranges))):
+            R, H, H_ours = (np.array(v) for v in f(*((x[0], x[1:]) if self.time else (x,))))
+            if not (np.isfinite(R).all() and np.isfinite(H_ours).all()):
+                continue
+            where = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.pose.names, x, strict=True))
+            off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
+            if off > TOLERANCE or det < 0:
+                raise DescriptionError(f"{what}: transform must return a rotation (R'R = 1, det R = 1) for every q; at {where} "
+                                       f"R'R is off by {off:.3g} and det R = {det:.6g}. Build R from rotations, such as "
+                                       "condyle.spatial.rotation_z, or normalise a quaternion first")
+            if not np.abs(H - H_ours).max() <= TOLERANCE * max(1e-3, np.abs(H_ours).max()):
+                i, j = np.unravel_index(np.abs(H - H_ours).argmax(), H.shape)
+                raise DescriptionError(f"{what}: hinge is not the derivative of transform: at {where} H[{i}, {j}] is "
+                                       f"{H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in F, angular rows first")
+
+    def default_q(self) -> np.ndarray:
+        return np.array(self.default)
+
+    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+        return self.default_q() + rng.uniform(-1.0, 1.0, self.nq)
+
+    def description(self) -> str:
+        laws = "; ".join("-" if law is None else law.text for law in (self.pose, self.hinge, self.rates))
+        return f"Custom({self.nq}, {self.nu}, time={self.time}, {laws})"
+
+    def __repr__(self) -> str:
+        return f"Custom({', '.join(self.coordinates)})"
+
+
+def _names(given: Sequence[str] | str, what: str) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    if not names or len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
+        raise DescriptionError(f"{what} must be one or more different names, got {names!r}")
+    return names
+
+
+def _flat(result: Any, what: str) -> list[Any]:
+    """R row by row, then p: 12 entries."""
+    expected = "expected (R, p): a 3 x 3 rotation and three positions, or a cd.Transform"
+    try:
+        R, p = result
+    except (TypeError, ValueError):
+        raise TraceError(f"{what}: transform returned {result!r}; {expected}") from None
+    R, p = (np.array(symbols(ca.densify(x)) if isinstance(x, (ca.SX, ca.DM)) else x, dtype=object) for x in (R, p))
+    if R.shape != (3, 3) or p.shape not in ((3,), (3, 1)):
+        raise TraceError(f"{what}: transform returned R of shape {R.shape} and p of shape {p.shape}; {expected}")
+    return [*R.ravel(), *p.ravel()]
