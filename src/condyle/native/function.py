@@ -7,6 +7,7 @@ opinion.
 """
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import os
@@ -17,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
+import llvmlite.binding
 import numpy as np
 
 from condyle.errors import DescriptionError, NativeError, ShapeError
@@ -26,12 +28,25 @@ from condyle.native.gufunc import Loop, add_loop
 
 VARIABLE = "CONDYLE_EVALUATOR"
 SIMD_FROM = 16                                              # states from which lanes pay; the same on every machine
-THREAD_WORK = 1_000_000                                     # operations that are worth a thread, about 0.1 ms
+THREAD_WORK = 4_000_000                                     # operations that are worth a thread, about 0.1 ms of lanes
 
 _compiling = threading.RLock()
-if hasattr(os, "register_at_fork"):                         # no fork in the middle of a compilation
-    os.register_at_fork(before=_compiling.acquire, after_in_parent=_compiling.release,
-                        after_in_child=_compiling.release)
+_llvm = getattr(llvmlite.binding.ffi.lib, "_lock", None) or contextlib.nullcontext()
+
+
+def _before_fork() -> None:
+    """Wait for other threads to leave LLVM: a child that inherits its lock would wait for ever."""
+    _compiling.acquire()
+    _llvm.__enter__()
+
+
+def _after_fork() -> None:
+    _llvm.__exit__(None, None, None)
+    _compiling.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 @dataclass(frozen=True)
@@ -169,6 +184,8 @@ class _Evaluator:
             a = np.asarray(x)
         except ValueError:
             raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got rows of different lengths") from None
+        except TypeError as error:
+            raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__}") from error
         if a.dtype.kind not in "fiub":
             raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__} of {a.dtype}")
         if a.ndim == 0 or a.shape[-1] != size:
