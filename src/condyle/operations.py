@@ -6,11 +6,14 @@ first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forc
 from __future__ import annotations
 
 import enum
+import functools
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
+from condyle.errors import ShapeError, UnknownNameError
 from condyle.spatial import Transform
 from condyle.tree.body import Body
 
@@ -53,12 +56,38 @@ class Options(TypedDict, total=False):
     threads: int | None
 
 
-def operator(stage: Stage, arrays: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a method as an operator: the stage of its results, and the leading arrays that a State has itself."""
+def operator(stage: Stage, arrays: str, kernel: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a method as an operator: the stage of its results, the leading arrays that a State has itself, and whether it
+    is one kernel and nothing else, which then writes into `out` by itself."""
     def mark(method: Callable[..., Any]) -> Callable[..., Any]:
-        method.stage, method.arrays = stage, tuple(arrays.split())  # type: ignore[attr-defined]
-        return method
+        made = method if kernel else _writing(method)
+        made.stage, made.arrays = stage, tuple(arrays.split())  # type: ignore[attr-defined]
+        return made
     return mark
+
+
+def _writing(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method with its result written into `out`, if that is given."""
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        out = options.pop("out", None)
+        result = method(self, *arguments, **options)
+        return result if out is None else _into(out, result, method.__name__)
+    return call
+
+
+def _into(out: Any, result: Any, name: str) -> Any:
+    if isinstance(result, Transform):
+        raise ShapeError(f"{name}: out= is not possible, the answer is a Transform; leave it out")
+    if isinstance(result, tuple):
+        if not isinstance(out, tuple) or len(out) != len(result):
+            raise ShapeError(f"{name}: out: expected a tuple of {len(result)} arrays, got {type(out).__name__}")
+        return tuple(_into(o, r, name) for o, r in zip(out, result, strict=True))
+    if not isinstance(out, np.ndarray) or out.shape != np.shape(result) or out.dtype.kind != "f":
+        got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise ShapeError(f"{name}: out: expected floating-point numbers of shape {np.shape(result)}, got {got}")
+    np.copyto(out, result)
+    return out
 
 
 POSITION, VELOCITY, FORCE, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.FORCE, Stage.ACCELERATION
@@ -78,17 +107,17 @@ class Operations:
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", kernel=True)
     def qdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Rates of the coordinates N(q) u, shape (..., nq)."""
         return self._run("qdot", VELOCITY, (q, u), options)
 
-    @operator(FORCE, "q u")
+    @operator(FORCE, "q u", kernel=True)
     def zdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Rates of the auxiliary states of forces, shape (..., nz)."""
         return self._run("zdot", FORCE, (q, u), options)
 
-    @operator(ACCELERATION, "q u")
+    @operator(ACCELERATION, "q u", kernel=True)
     def forward_dynamics(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N].
 
@@ -96,7 +125,7 @@ class Operations:
         """
         return self._run("forward_dynamics", ACCELERATION, (q, u, tau), options)
 
-    @operator(FORCE, "q u")
+    @operator(FORCE, "q u", kernel=True)
     def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
         """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen."""
         return self._run("inverse_dynamics", FORCE, (q, u, udot), options)
@@ -106,33 +135,33 @@ class Operations:
         """M(q), shape (..., nu, nu), symmetric positive definite."""
         return self._shaped("mass_matrix", POSITION, (q,), (self.nu, self.nu), options)
 
-    @operator(POSITION, "q")
+    @operator(POSITION, "q", kernel=True)
     def multiply_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
         """M(q) f, shape (..., nu), in O(n)."""
         return self._run("multiply_mass_matrix", POSITION, (q, f), options)
 
-    @operator(ACCELERATION, "q")
+    @operator(ACCELERATION, "q", kernel=True)
     def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
         """M(q)^-1 f, shape (..., nu), in O(n). Locked speeds answer zero."""
         return self._run("solve_mass_matrix", ACCELERATION, (q, f), options)
 
     @operator(ACCELERATION, "q")
     def inverse_mass_matrix(self, q: Any, **options: Unpack[Options]) -> Array:
-        """M(q)^-1, shape (..., nu, nu): one batch of solutions."""
-        q = np.asarray(q, dtype=float)
-        return self.solve_mass_matrix(q[..., None, :], np.eye(self.nu), **options)
+        """M(q)^-1, shape (..., nu, nu), from nu solutions. Locked speeds have zero rows and columns."""
+        columns = [self.solve_mass_matrix(q, e, **options) for e in np.eye(self.nu)]
+        return np.stack(columns, axis=-1) if columns else self.mass_matrix(q, **options)
 
-    @operator(POSITION, "q")
+    @operator(FORCE, "q", kernel=True)
     def gravity_forces(self, q: Any, **options: Unpack[Options]) -> Array:
         """Generalised forces of gravity [N m, N], shape (..., nu)."""
-        return self._run("gravity_forces", POSITION, (q,), options)
+        return self._run("gravity_forces", FORCE, (q,), options)
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", kernel=True)
     def coriolis_forces(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Velocity-dependent inertial forces [N m, N], shape (..., nu), on the side of M udot."""
         return self._run("coriolis_forces", VELOCITY, (q, u), options)
 
-    @operator(FORCE, "q u")
+    @operator(FORCE, "q u", kernel=True)
     def applied_forces(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Generalised forces of all enabled forces but gravity [N m, N], shape (..., nu)."""
         return self._run("applied_forces", FORCE, (q, u), options)
@@ -145,7 +174,7 @@ class Operations:
         held = held if tau is None else held - tau
         return np.where(np.isinf(self._locks(options)), held, 0.0)
 
-    @operator(FORCE, "q u")
+    @operator(FORCE, "q u", kernel=True)
     def power(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Power of each force [W], shape (..., number of forces), in the order of `system.forces`."""
         return self._run("power", FORCE, (q, u), options)
@@ -253,7 +282,7 @@ class Operations:
 
     # ---- the whole ----------------------------------------------------------------------------------------------------
 
-    @operator(POSITION, "q")
+    @operator(POSITION, "q", kernel=True)
     def mass_centre(self, q: Any, **options: Unpack[Options]) -> Array:
         """Position of the system's mass centre [m], shape (..., 3)."""
         return self._run("mass_centre", POSITION, (q,), options)
@@ -283,11 +312,6 @@ class Operations:
     def _shaped(self, kernel: str, stage: Stage, arguments: tuple[Any, ...], shape: tuple[int, ...], options: Options,
                 which: str | None = None) -> Array:
         """A result that is flat in native code, in its shape."""
-        out = options.get("out")
-        if out is not None:
-            flat = out.reshape(out.shape[:-len(shape)] + (-1,))
-            self._run(kernel, stage, arguments, Options(**{**options, "out": flat}), which)
-            return out
         flat = self._run(kernel, stage, arguments, options, which)
         return flat.reshape(flat.shape[:-1] + shape)
 
@@ -315,9 +339,13 @@ _GROUND = {"poses": (1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)}
 def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The operator as a method of State: q, u and udot are its own."""
     arrays = method.arrays  # type: ignore[attr-defined]
+    known = [n for n in inspect.signature(method).parameters if n not in ("self", "options", *arrays)]
 
-    def call(self: State, *arguments: Any) -> Any:
-        return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, state=self)
+    def call(self: State, *arguments: Any, **named: Any) -> Any:
+        for argument in named:
+            if argument not in known:
+                raise UnknownNameError(f"argument of State.{name}()", argument, known, "change a State by state.replace(...)")
+        return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
 
     call.__name__, call.__doc__ = name, method.__doc__
     return call

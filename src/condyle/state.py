@@ -103,10 +103,8 @@ class State:
 
     def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
-        own = self.q, self.u
-        others = [_vector(name, a, n) for a, (name, n) in zip(arguments, function.inputs, strict=False)
-                  if not any(a is x for x in own)]
-        key = (function.name, which, *(a.tobytes() for a in others))
+        key = (function.name, which, *("q" if a is self.q else "u" if a is self.u else _vector(name, a, n).tobytes()
+                                       for a, (name, n) in zip(arguments, function.inputs, strict=False)))
         if key not in self._results:
             self.system.evaluations[function.name] += 1
             result = function.fast(*arguments, self.tail)
