@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.differentiation import Differentiation
 from condyle.dynamics.operators import OPERATORS, Subject, description
 from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNameError
 from condyle.forces.base import Force
@@ -25,7 +26,7 @@ _OPTIONS = tuple(Options.__annotations__)
 _TAIL = _OPTIONS[:-2]
 
 
-class System(Operations):
+class System(Operations, Differentiation):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
@@ -310,21 +311,6 @@ def _real(name: str, value: Any, expected: str) -> np.ndarray:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ShapeError(f"{name}: expected {expected}, got {value!r}") from None
-
-
-def _without_out(options: Options) -> Options:
-    return Options(**{**options, "out": None}) if "out" in options else options
-
-
-def _into(out: Any, result: Any) -> Any:
-    """The result, written into `out` if that is given."""
-    if out is None:
-        return result
-    if not isinstance(out, np.ndarray) or out.shape != np.shape(result) or out.dtype.kind != "f":
-        got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ShapeError(f"out: expected floating-point numbers of shape {np.shape(result)}, got {got}")
-    np.copyto(out, result)
-    return out
 
 
 def _known(kind: str, names: Iterable[str], known: tuple[str, ...]) -> frozenset[str]:

@@ -45,6 +45,7 @@ class Kinematics:
     V_GM: dict[int, Pair] = field(default_factory=dict)
     c: dict[int, Pair] = field(default_factory=dict)
     H: dict[int, Pair] = field(default_factory=dict)
+    X_GF: dict[int, Pair] = field(default_factory=dict)
 
 
 @inlined
@@ -80,6 +81,7 @@ def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | 
         R_GP, p_GP = (ca.SX.eye(3), ca.SX(3, 1)) if P is None else (kin.R_GM[P], kin.p_GM[P])
         R_GF, kin.R_GM[B], kin.p_PM[B] = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
         kin.p_GM[B] = p_GP + kin.p_PM[B]
+        kin.X_GF[B] = R_GF, kin.p_GM[B] - R_GF @ p_FM
         H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                    # (2)
         for j, k in enumerate(tree.speeds_of(B)):
             kin.H[k] = H_w[:, j], H_v[:, j]

@@ -100,7 +100,7 @@ class Symbols:
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
         part["inputs"] = tree.inputs.symbols
         self.placed = layout(tree) if direct else subject.placed
-        part["table"] = ca.SX(0, 1) if direct else subject.table[0]
+        part["table"] = part["table"] if direct else subject.table[0]
         self.arguments["tail"] = ca.vertcat(*(part[name] for name in subject.tail))
         self.t, self.lock, self.enabled, self.z = part["t"], part["lock"], part["enabled"], part["z"]
         self.gravity = self.enabled[0] * subject.gravity.g

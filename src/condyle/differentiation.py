@@ -1,0 +1,116 @@
+"""Derivatives of a System's operators: exact, as machine code."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.dynamics.differentiate import VARIABLES, Differentiated
+from condyle.dynamics.operators import OPERATORS, Subject
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.native.function import NativeFunction
+from condyle.tree.body import Body
+
+_OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
+            "reactions": ("reactions", 6)}
+_FOR_BODY = ("station_jacobian", "frame_jacobian")
+
+
+class Differentiation:
+    """jvp, vjp and jacobian of any operator.
+
+    With respect to q derivatives are along the manifold (q has nu directions, quaternions stay normalised):
+    column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, parameters, as far as the operator has
+    them. Results: the operator's, flat; body_pose as R row by row, then p; energy as (kinetic, potential). A table look-up is
+    differentiated with its row held fixed; at a stop's edge the derivative of the side that is taken.
+    """
+
+    if TYPE_CHECKING:
+        _subject: Subject
+        _functions: dict[Any, NativeFunction]
+        _key: str
+        no_tau: np.ndarray
+
+        def _freeze(self, why: str) -> None: ...
+        def body(self, which: Body | str) -> Body: ...
+        def tail(self, **options: Any) -> np.ndarray: ...
+
+    def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
+        """Derivative of an operator in a direction, shape (..., size of the result).
+
+        `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`: tangents of q have shape (..., nu).
+        """
+        wrt = tuple(tangents)
+        function, arrays = self._derivative("jvp", operator, arguments, wrt, options)
+        return function(*arrays, *(tangents[name] for name in wrt), threads=options.get("threads"))
+
+    def vjp(self, operator: str, *arguments: Any, cotangent: Any, wrt: Sequence[str] = ("q",), **options: Any
+            ) -> dict[str, np.ndarray]:
+        """Gradients of cotangent . result with respect to each variable of `wrt`: a mapping to arrays (..., n)."""
+        wrt = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        function, arrays = self._derivative("vjp", operator, arguments, wrt, options)
+        result = function(*arrays, cotangent, threads=options.get("threads"))
+        return dict(zip(wrt, result if isinstance(result, tuple) else (result,), strict=True))
+
+    def jacobian(self, operator: str, *arguments: Any, wrt: str, **options: Any) -> np.ndarray:
+        """All partial derivatives, shape (..., size of the result, n): `system.jacobian("inverse_dynamics", q, u, udot, wrt="q")`.
+        """
+        function, arrays = self._derivative("jacobian", operator, arguments, (wrt,), options)
+        flat = function(*arrays, threads=options.get("threads"))
+        n = self._directions(wrt)
+        return flat.reshape(flat.shape[:-1] + (flat.shape[-1] // n if n else 0, n))
+
+    def _directions(self, name: str) -> int:
+        subject = self._subject
+        if name == "q":
+            return subject.tree.nu
+        return subject.sizes().get(name, subject.tail[name].stop - subject.tail[name].start if name in subject.tail else 0)
+
+    def _derivative(self, kind: str, operator: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
+                    options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
+        """The native derivative, and the operator's arguments with their tail."""
+        self._freeze(f"{kind}()")
+        known = [*OPERATORS, *_OF_BODY]
+        if operator not in known:
+            raise UnknownNameError("operator", operator, known)
+        name, size = _OF_BODY.get(operator, (operator, 0))
+        inputs = OPERATORS[name].inputs(self._subject)[:-1]
+        arrays, body, part = list(arguments), None, slice(None)
+        if operator in _OF_BODY or operator in _FOR_BODY:
+            place = len(inputs) if operator in _OF_BODY else 1
+            if len(arrays) <= place:
+                raise DescriptionError(f"{kind}({operator!r}): it needs {[n for n, _ in inputs]} and a body")
+            which = self.body(arrays.pop(place))
+            if which.is_ground:
+                raise DescriptionError(f"{kind}({operator!r}): ground does not move; name another body")
+            body, part = which.index, slice(size * which.index, size * which.index + size) if size else slice(None)
+        if operator == "forward_dynamics" and len(arrays) == 2:
+            arrays.append(self.no_tau)
+        if len(arrays) != len(inputs):
+            raise DescriptionError(f"{kind}({operator!r}): expected the arguments {[n for n, _ in inputs]}, got {len(arrays)}")
+        has = [n for n, _ in inputs] + ["t", "z", "inputs", "parameters"]
+        for variable in wrt:
+            if variable not in has or variable not in VARIABLES:
+                raise UnknownNameError(f"variable of {operator}", variable, has)
+        key = (kind, name, wrt, body)
+        if key not in self._functions:
+            self._functions[key] = self._made(kind, name, wrt, body if operator in _FOR_BODY else None, part, key)
+        tail = self.tail(**{k: v for k, v in options.items() if k != "threads"})
+        return self._functions[key], [*arrays, tail]
+
+    def _made(self, kind: str, name: str, wrt: tuple[str, ...], body: int | None, part: slice, key: Any) -> NativeFunction:
+        subject, operator = self._subject, OPERATORS[name]
+
+        def build() -> ca.Function:
+            return getattr(Differentiated(subject, name, wrt, body, part), kind)()
+
+        size = len(range(sum(n for _, n in operator.outputs(subject)))[part])
+        inputs, directions = operator.inputs(subject), [(f"d_{v}", self._directions(v)) for v in wrt]
+        sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
+            "jvp": lambda: ([*inputs, *directions], [("dy", size)]),
+            "vjp": lambda: ([*inputs, ("cotangent", size)], directions),
+            "jacobian": lambda: (inputs, [("J", size * directions[0][1])])}
+        ins, outs = sides[kind]()
+        return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=outs)
