@@ -10,6 +10,7 @@ import sys
 import threading
 import tracemalloc
 import weakref
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -19,6 +20,7 @@ from condyle.errors import DescriptionError, NativeError, ShapeError
 from condyle.native import fastcall, function, gufunc, jit, threads
 from condyle.native.function import NativeFunction
 
+ROOT = Path(__file__).parents[2]
 EPS = np.finfo(float).eps
 EMPTY = np.empty(0)
 
@@ -68,8 +70,8 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
 
 def run(program: str, **environment: str) -> str:
     """Output of a program in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", program], env=os.environ | environment, capture_output=True, text=True,
-                          timeout=120)
+    done = subprocess.run([sys.executable, "-c", program], env=os.environ | environment, cwd=ROOT,
+                          capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -635,7 +637,7 @@ if __name__ == "__main__":
     assert batch(0)[0] == 3
     print("good")
 """, encoding="utf-8")
-    environment = os.environ | {"CONDYLE_THREADS": "3", "PYTHONPATH": os.getcwd()}
+    environment = os.environ | {"CONDYLE_THREADS": "3", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["good"], done.stderr
 

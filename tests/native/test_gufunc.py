@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -15,6 +16,7 @@ from condyle.native import gufunc, jit
 from condyle.native.emit import Module
 
 SIZES_IN, SIZES_OUT = [11, 0, 3], [11, 0, 4]
+ROOT = Path(__file__).parents[2]
 EPS = np.finfo(float).eps
 
 
@@ -146,7 +148,7 @@ del ufuncs
 gc.collect()
 assert all((r[1] == [2, 2, 2, 1]).all() for r in results)
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=120)
 
 
 def test_self_test_decides(monkeypatch):
