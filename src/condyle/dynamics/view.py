@@ -5,7 +5,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.dynamics.inertia import add, shift_motion
+from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.errors import UnknownNameError
 from condyle.tree.tree import Tree
@@ -61,6 +61,18 @@ class View:
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else self.kin.V_GM[B][0]
 
+    def generalised_momentum(self) -> ca.SX:
+        """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where mobilizers move with time
+        by themselves, that motion is part of V_B."""
+        h: dict[int, Pair] = {}
+        for B, body in enumerate(self.kin.placed):
+            h[B] = apply(rigid(self.kin.R_GM[B], body.mass, body.com, body.I)[0], self.kin.V_GM[B])
+        for B in self.tree.tip_to_base:
+            if (parent := self.tree.parent(B)) is not None:
+                h[parent] = add(h[parent], shift_force(h[B], self.kin.p_PM[B]))
+        each = (inner(self.kin.H[k], h[B]) for B in self.tree.base_to_tip for k in self.tree.speeds_of(B))
+        return ca.vertcat(ca.SX(0, 1), *each)
+
 
 class Loads:
     """Spatial forces on bodies, about M's origin in ground, and generalised forces, each times an enabled flag."""
@@ -70,7 +82,7 @@ class Loads:
         self.enabled = ca.SX(1)
         self.bodies: dict[int, Pair] = {}
         self.mobility: dict[int, ca.SX] = {}
-        self._speeds = tree.speeds
+        self._speeds = {name: k for k, name in enumerate(tree.speeds)}
 
     def _add(self, body: str, F: Pair) -> None:
         B = self.view.tree.body(body).index
@@ -87,5 +99,5 @@ class Loads:
     def add_mobility(self, speed: str, value: ca.SX) -> None:
         if speed not in self._speeds:
             raise UnknownNameError("speed", speed, self._speeds)
-        k = self.view.tree.speed_index(speed)
+        k = self._speeds[speed]
         self.mobility[k] = self.mobility.get(k, ca.SX(0)) + self.enabled * value

@@ -1,5 +1,12 @@
 """Force laws. One file a family."""
 from condyle.forces.base import Force
+from condyle.forces.bushing import LinearBushing
+from condyle.forces.external import ConstantForce, ConstantTorque, ExternalWrench, TimeSeries
 from condyle.forces.gravity import Gravity
+from condyle.forces.mobility import GlobalDamper, MobilityDamper, MobilityForce, MobilitySpring, MobilityStop
+from condyle.forces.thermostat import NoseHooverThermostat
+from condyle.forces.two_point import TwoPointDamper, TwoPointForce, TwoPointSpring
 
-__all__ = ["Force", "Gravity"]
+__all__ = ["ConstantForce", "ConstantTorque", "ExternalWrench", "Force", "GlobalDamper", "Gravity", "LinearBushing",
+           "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat", "TimeSeries",
+           "TwoPointDamper", "TwoPointForce", "TwoPointSpring"]

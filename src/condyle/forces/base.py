@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 import casadi as ca
+import numpy as np
 
 from condyle.tree.parameter import Expression, Parameter, as_sx
 from condyle.tree.tree import Tree
@@ -27,6 +28,10 @@ class View(Protocol):
     def station_position(self, body: str, p: Any) -> ca.SX: ...
     def station_velocity(self, body: str, p: Any) -> ca.SX: ...
     def angular_velocity(self, body: str) -> ca.SX: ...
+    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
+        """Mass and mass centre in the body's frame."""
+    def generalised_momentum(self) -> ca.SX:
+        """M u, shape (nu,)."""
     def state_variable(self, k: int) -> ca.SX:
         """The law's own k-th auxiliary state z."""
 
@@ -86,4 +91,4 @@ def number(value: Any, what: str) -> Any:
 
 def sx(value: Any) -> ca.SX:
     """A kept number as an expression."""
-    return value.sx if isinstance(value, Expression) else ca.sparsify(ca.SX(ca.DM(value)))
+    return value.sx if isinstance(value, Expression) else ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))

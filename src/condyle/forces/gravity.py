@@ -52,5 +52,5 @@ class Gravity(Force):
 
     def apply(self, s: View, loads: Loads) -> None:
         for name in self.excluded:
-            mass, com = s.mass_centre(name)  # type: ignore[attr-defined]
+            mass, com = s.mass_centre(name)
             loads.add_force(name, com, -mass * self.g)

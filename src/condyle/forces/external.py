@@ -1,0 +1,174 @@
+"""Forces and torques on bodies from outside: constant, as inputs, or as recorded time series: docs/theory/forces.md (16)-(18)."""
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.forces.base import Loads, View, sx
+from condyle.forces.law import Law, Role, body, grouped, quantity, station
+from condyle.functions import Spline
+
+FRAMES = ("ground", "body")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantForce(Law):
+    """A force that keeps size and direction in ground, at a point of a body (16). It stores no energy.
+
+    Args:
+        body: the body or its name.   station: the point in its frame [m], shape (3,).
+        force: in ground [N], shape (3,).
+    """
+
+    body: str = body()
+    station: Any = station()
+    force: Any = quantity("N", (3,))
+    group: str = grouped("external")
+
+    def apply(self, s: View, loads: Loads) -> None:
+        loads.add_force(self.body, sx(self.station), sx(self.force))                         # (16)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantTorque(Law):
+    """A torque on a body that keeps size and direction in ground (17). It stores no energy.
+
+    Args:
+        body: the body or its name.   torque: in ground [N m], shape (3,).
+    """
+
+    body: str = body()
+    torque: Any = quantity("N m", (3,))
+    group: str = grouped("external")
+
+    def apply(self, s: View, loads: Loads) -> None:
+        loads.add_torque(self.body, sx(self.torque))                                         # (17)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TimeSeries:
+    """Three numbers recorded at given times. Before the first and after the last time they keep their end values.
+
+    Each sample becomes part of the machine code. For recordings of thousands of samples that are evaluated frame by frame, give
+    cd.Inputs instead, one value a frame.
+
+    Args:
+        times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.   values: shape (n, 3).
+        interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps of integrators
+            suffer, and a warning says so.
+    """
+
+    times: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    interpolation: str = "cubic"
+
+    def __post_init__(self) -> None:
+        try:
+            t, y = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+        except (TypeError, ValueError):
+            raise DescriptionError(f"TimeSeries: times and values must be numbers, got {self.times!r}, {self.values!r}") from None
+        if t.ndim != 1 or y.shape != (len(t), 3) or not np.isfinite(y).all():
+            raise DescriptionError(f"TimeSeries: expected finite values of shape ({t.size}, 3), one row a time, got shape {y.shape}"
+                                   + ("" if np.isfinite(y).all() else " with numbers that are not finite"))
+        if self.interpolation not in ("cubic", "linear"):
+            raise DescriptionError(f"TimeSeries: interpolation must be 'cubic' or 'linear', got {self.interpolation!r}")
+        if self.interpolation == "linear":
+            if len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
+                raise DescriptionError(f"TimeSeries: times must be two or more that increase strictly, got {self.times!r}")
+            warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none", stacklevel=3)
+        else:
+            Spline(t, y[:, 0])
+        object.__setattr__(self, "times", tuple(t.tolist()))
+        object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
+
+    def __call__(self, t: Any) -> ca.SX:
+        """The three values at time t, an SX column."""
+        t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
+        columns = zip(*self.values, strict=True)
+        if self.interpolation == "cubic":
+            return ca.vertcat(*(Spline(self.times, y)(t) if any(y) else ca.SX(1, 1) for y in columns))
+        x, y = np.array(self.times), np.array(self.values)
+        rows = ca.SX(ca.DM(np.column_stack([x[:-1], y[:-1], np.diff(y, axis=0) / np.diff(x)[:, None]]).T))
+
+        def pick(first: int, last: int) -> ca.SX:
+            if first == last:
+                return rows[:, first]
+            middle = (first + last) // 2
+            return ca.if_else(t < x[middle + 1], pick(first, middle), pick(middle + 1, last))
+
+        row = pick(0, len(x) - 2)
+        return row[1:4] + (t - row[0]) * row[4:7]
+
+    def description(self) -> str:
+        return f"TimeSeries({self.times}, {self.values}, {self.interpolation})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TimeSeries) and self.description() == other.description()
+
+    def __hash__(self) -> int:
+        return hash(self.description())
+
+    def __repr__(self) -> str:
+        return f"TimeSeries({len(self.times)} samples, {self.times[0]:g} to {self.times[-1]:g} s, {self.interpolation})"
+
+
+@dataclass(frozen=True)
+class _Signal(Role):
+    """Three numbers, Parameters or Inputs, or a TimeSeries."""
+
+    def take(self, value: Any, what: str) -> Any:
+        if isinstance(value, TimeSeries):
+            return value
+        if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[0]) == 1:
+            return TimeSeries(*value)
+        return super().take(value, what)
+
+
+def _signal(unit: str) -> Any:
+    return field(default=(0.0,) * 3, metadata={"role": _Signal("signal", unit, (3,))})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExternalWrench(Law):
+    """A measured or commanded force and torque on a body, such as a ground reaction (18). It stores no energy.
+
+    `force`, `torque` and `station` are each three numbers, any of them a cd.Input whose value comes with each state, or a
+    `TimeSeries` (or a pair (times, values)) that is interpolated at the state's time.
+
+        cd.forces.ExternalWrench("foot", force=[cd.Input("grf_x", 0), cd.Input("grf_y", 0), cd.Input("grf_z", 0)])
+
+    Args:
+        body: the body or its name.   station: where the force acts [m], shape (3,).
+        force: [N], shape (3,).   torque: [N m], shape (3,).
+        frame: in which force and torque are expressed, "ground" or "body".
+        station_frame: in which the station is given, "body" or "ground" (a centre of pressure on the floor).
+    """
+
+    body: str = body()
+    station: Any = _signal("m")
+    force: Any = _signal("N")
+    torque: Any = _signal("N m")
+    frame: str = field(default="ground", kw_only=True)
+    station_frame: str = field(default="body", kw_only=True)
+    group: str = grouped("external")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("frame", "station_frame"):
+            if getattr(self, name) not in FRAMES:
+                raise DescriptionError(f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}")
+
+    def apply(self, s: View, loads: Loads) -> None:
+        station, force, torque = (x(s.t) if isinstance(x, TimeSeries) else sx(x) for x in (self.station, self.force, self.torque))
+        R_GB = s.rotation(self.body)
+        if self.frame == "body":
+            force, torque = R_GB @ force, R_GB @ torque
+        if self.station_frame == "ground":
+            station = R_GB.T @ (station - s.station_position(self.body, ca.SX(3, 1)))
+        loads.add_force(self.body, station, force)                                           # (18)
+        loads.add_torque(self.body, torque)

@@ -1,0 +1,232 @@
+"""What all laws of this package share: fields that say what may stand in them, checked when made and when added.
+
+A field is declared by its role, `stiffness: Any = quantity("N/m", lowest=0.0)`, and `Law` does the rest: it keeps names of bodies,
+plain floats or expressions of Parameters, refuses what cannot be, and describes the law exactly for the cache.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.forces.base import Force, number, sx
+from condyle.spatial import Transform
+from condyle.tree.body import Body
+from condyle.tree.parameter import Expression, Parameter, as_sx
+from condyle.tree.tree import Tree
+
+GROUPS = ("gravity", "passive", "external", "actuator", "muscle")
+
+
+@dataclass(frozen=True)
+class Role:
+    """What may stand in a field of a law.
+
+    Attributes:
+        kind: "body", "coordinate", "frame" or "quantity".
+        unit, shape: of a quantity.   lowest: its smallest value.   positive: zero is too small.   infinite: ±inf is allowed.
+    """
+
+    kind: str
+    unit: str = ""
+    shape: tuple[int, ...] = ()
+    lowest: float = -math.inf
+    positive: bool = False
+    infinite: bool = False
+
+    def take(self, value: Any, what: str) -> Any:
+        """What the law keeps of a value, checked."""
+        if self.kind in ("body", "coordinate"):
+            return body_name(value, what) if self.kind == "body" else name(value, what)
+        if self.kind == "frame":
+            X = Transform.of(as_sx(value), what)
+            if isinstance(X.R, ca.SX):
+                return tuple(v if v.parameters else _tuples(v.at()) for v in (number(X.R, what), number(X.p, what)))
+            if X.p.ndim > 1:
+                raise DescriptionError(f"{what}: expected one Transform, got {X!r}")
+            return X
+        kept = number(value, what)
+        if isinstance(kept, Expression):
+            self.check(kept.at(), what, value)
+            return kept
+        self.check(kept, what, value)
+        return _tuples(np.asarray(kept, dtype=float))
+
+    def check(self, values: Any, what: str, shown: Any) -> None:
+        """Raise DescriptionError unless the numbers are allowed."""
+        try:
+            array = np.asarray(values)
+        except ValueError:
+            array = np.empty(0, dtype=object)
+        if array.dtype.kind in "fiu" and array.ndim == 2 and array.size == math.prod(self.shape):
+            array = array.reshape(self.shape)                                    # an Expression's column
+        good = array.dtype.kind in "fiu" and array.shape == self.shape and not np.isnan(array).any()
+        good = good and (self.infinite or bool(np.isfinite(array).all()))
+        if not (good and (array > self.lowest if self.positive else array >= self.lowest).all()):
+            raise DescriptionError(f"{what}: expected {self.allowed}, got {shown!r}")
+
+    @property
+    def allowed(self) -> str:
+        n = math.prod(self.shape)
+        few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
+        text = f"{few} {'' if self.infinite else 'finite '}number{'s' if n > 1 else ''} or cd.Parameter{'s' if n > 1 else ''}"
+        text += f" [{self.unit}]" if self.unit else ""
+        if self.lowest > -math.inf:
+            text += f", {'above' if self.positive else 'at least'} {self.lowest:g}"
+        return text
+
+
+def _declared(role: Role, default: Any) -> Any:
+    return field(metadata={"role": role}) if default is MISSING else field(default=default, metadata={"role": role})
+
+
+def body() -> Any:
+    """A field that names a body."""
+    return _declared(Role("body"), MISSING)
+
+
+def coordinate() -> Any:
+    """A field that names a coordinate."""
+    return _declared(Role("coordinate"), MISSING)
+
+
+def frame() -> Any:
+    """A field that places a frame on a body: a Transform, a 3-vector or None."""
+    return _declared(Role("frame"), MISSING)
+
+
+def quantity(unit: str, shape: tuple[int, ...] = (), *, lowest: float = -math.inf, positive: bool = False,
+             infinite: bool = False, default: Any = MISSING) -> Any:
+    """A field of numbers that may be Parameters or Inputs."""
+    return _declared(Role("quantity", unit, shape, lowest, positive, infinite), default)
+
+
+def station(default: Any = MISSING) -> Any:
+    """A field with a point on a body, in its frame [m]."""
+    return quantity("m", (3,), default=default)
+
+
+def grouped(group: str) -> Any:
+    """The field `group` with another default."""
+    return field(default=group, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Law(Force):
+    """A force law whose fields declare their roles. Equal if of one class and their descriptions agree."""
+
+    group: str = grouped("passive")
+
+    def __post_init__(self) -> None:
+        for f, role in self._roles():
+            object.__setattr__(self, f, role.take(getattr(self, f), f"{type(self).__name__}: {f}"))
+        if self.group not in GROUPS:
+            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}")
+
+    def _roles(self) -> Iterator[tuple[str, Role]]:
+        return ((f.name, f.metadata["role"]) for f in fields(self) if "role" in f.metadata)
+
+    def check(self, tree: Tree) -> None:
+        for f, role in self._roles():
+            if role.kind == "body":
+                known_body(tree, getattr(self, f), f"{f} of {self!r}")
+
+    def parameters(self) -> list[Parameter]:
+        return [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        """Raise DescriptionError if these values of parameters are not allowed in some field."""
+        for f, role in self._roles():
+            kept = getattr(self, f)
+            if role.kind == "quantity" and isinstance(kept, Expression):
+                at = kept.at(values)
+                role.check(at, f"{type(self).__name__}: {f}", at.ravel().tolist())
+
+    def description(self) -> str:
+        values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
+        return f"{type(self).__name__}({values})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.description())
+
+    def __repr__(self) -> str:
+        shown = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.repr and not (f.default is not MISSING and text(value) == text(f.default)):
+                shown.append(f"{f.name}={_short(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def name(value: Any, what: str) -> str:
+    """A non-empty string."""
+    if not isinstance(value, str) or not value:
+        raise DescriptionError(f"{what}: expected a name, got {value!r}")
+    return value
+
+
+def body_name(value: Any, what: str) -> str:
+    """The name of a body from itself or its name."""
+    if isinstance(value, Body):
+        return value.name
+    if not isinstance(value, str) or not value:
+        raise DescriptionError(f"{what}: expected a body or its name, got {value!r}")
+    return value
+
+
+def known_body(tree: Tree, which: str, where: str) -> Body:
+    """A body by its name; the error says which law asks."""
+    try:
+        return tree.body(which)
+    except UnknownNameError:
+        raise UnknownNameError("body", which, ["ground", *(b.name for b in tree.bodies)], where) from None
+
+
+def placed(X: Any) -> tuple[ca.SX, ca.SX]:
+    """R and p of a kept frame as expressions."""
+    R, p = X
+    return sx(R), sx(p)
+
+
+def text(value: Any) -> str:
+    """Text that determines a kept value exactly."""
+    if isinstance(value, Expression):
+        return f"<{value.parameters!r} {value.text}>"
+    if isinstance(value, Transform) and isinstance(value.R, np.ndarray):
+        return f"Transform({value.R.tolist()}, {value.p.tolist()})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(text, value))})"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return repr(float(value))
+    return value.description() if hasattr(value, "description") else repr(value)
+
+
+def _expressions(value: Any) -> Iterator[Expression]:
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for v in value:
+            yield from _expressions(v)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Expression):
+        return f"<of {', '.join(p.name for p in value.parameters)}>"
+    if isinstance(value, tuple) and len(value) <= 6:
+        return f"({', '.join(map(_short, value))})"
+    return f"{value:g}" if isinstance(value, float) else repr(value)
+
+
+def _tuples(array: np.ndarray) -> Any:
+    return float(array) if array.ndim == 0 else tuple(_tuples(a) for a in array)

@@ -1,0 +1,178 @@
+"""Forces on single coordinates and speeds: docs/theory/forces.md (6)-(11).
+
+A spring needs a coordinate whose rate is a speed, qdot_j = u_k. That is so for every coordinate of most mobilizers, and for the
+translations of Free; not for quaternions and Euler angles with angular velocities as speeds.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.forces.base import Loads, View, sx
+from condyle.forces.law import Law, coordinate, grouped, quantity
+from condyle.tree.body import Body
+from condyle.tree.parameter import Expression
+from condyle.tree.tree import Tree
+
+
+def owner(tree: Tree, which: str, where: str) -> tuple[Body, int]:
+    """The body that a coordinate belongs to, and its place among that body's coordinates."""
+    for b in tree.bodies:
+        for j, c in enumerate(b.coordinates):
+            if c.name == which:
+                return b, j
+    raise UnknownNameError("coordinate", which, tree.coordinates, where)
+
+
+def speed_of(tree: Tree, which: str, where: str) -> str:
+    """The speed that is the rate of a coordinate."""
+    b, j = owner(tree, which, where)
+    row = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq))[j, :])
+    if row.is_constant():
+        rate = np.array(ca.evalf(row).full()).ravel()
+        if np.count_nonzero(rate) == 1 and rate.max() == 1.0:
+            return b.speeds[int(rate.argmax())]
+    raise DescriptionError(
+        f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot = N(q) u), so that a "
+        f"force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or write the energy: "
+        f"cd.forces.Potential(lambda s: ...)")
+
+
+def speed_named(tree: Tree, which: str, where: str) -> str:
+    """A speed, given by its own name or that of the coordinate whose rate it is."""
+    if which in tree.coordinates:
+        return speed_of(tree, which, where)
+    if which in tree.speeds:
+        return which
+    raise UnknownNameError("coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)), where)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OnSpeed(Law):
+    coordinate: str = coordinate()
+
+    def check(self, tree: Tree) -> None:
+        speed_named(tree, self.coordinate, repr(self))
+
+    def _speed(self, s: View) -> str:
+        return speed_named(s.tree, self.coordinate, repr(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _OnCoordinate(_OnSpeed):
+    def check(self, tree: Tree) -> None:
+        speed_of(tree, self.coordinate, repr(self))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MobilitySpring(_OnCoordinate):
+    """A linear spring on a coordinate.
+
+        f = -k (q - q0),   V = k (q - q0)^2 / 2                                              (6)
+
+    Args:
+        coordinate: its name.   stiffness: k [N m/rad, N/m], at least 0.   rest: q0 [rad, m].
+    """
+
+    stiffness: Any = quantity("N m/rad, N/m", lowest=0.0)
+    rest: Any = quantity("rad, m", default=0.0)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        loads.add_mobility(self._speed(s), -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)))     # (6)
+
+    def potential(self, s: View) -> ca.SX:
+        return sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)) ** 2 / 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MobilityDamper(_OnSpeed):
+    """A linear damper on a speed: f = -c u (7).
+
+    Args:
+        coordinate: name of the speed, or of the coordinate whose rate it is.   damping: c [N m s/rad, N s/m], at least 0.
+    """
+
+    damping: Any = quantity("N m s/rad, N s/m", lowest=0.0)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        speed = self._speed(s)
+        loads.add_mobility(speed, -sx(self.damping) * s.speed(speed))                        # (7)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MobilityForce(_OnSpeed):
+    """A generalised force of given size on a speed: f = value (8). It stores no energy: its work is in `system.power`.
+
+    Args:
+        coordinate: name of the speed, or of the coordinate whose rate it is.
+        value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state.
+    """
+
+    value: Any = quantity("N m, N")
+    group: str = grouped("actuator")
+
+    def apply(self, s: View, loads: Loads) -> None:
+        loads.add_mobility(self._speed(s), sx(self.value))                                   # (8)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MobilityStop(_OnCoordinate):
+    """Soft limits of a coordinate: linear springs beyond them, with dissipation, that push and never pull.
+
+        x = q - high > 0:  f = min(0, -k x (1 + d qdot))                                     (9)
+        x = q - low  < 0:  f = max(0, -k x (1 - d qdot))
+        V = k x^2 / 2
+
+    The force has a kink where the stop is met: derivatives there are those of one side.
+
+    Args:
+        coordinate: its name.   low, high: limits [rad, m], low < high; an infinite one is no limit.
+        stiffness: k [N m/rad, N/m], at least 0.   dissipation: d [s/rad, s/m], at least 0.
+    """
+
+    low: Any = quantity("rad, m", infinite=True)
+    high: Any = quantity("rad, m", infinite=True)
+    stiffness: Any = quantity("N m/rad, N/m", lowest=0.0)
+    dissipation: Any = quantity("s/rad, s/m", lowest=0.0, default=0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        low, high = (float(v.at()[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high))
+        if not low < high:
+            raise DescriptionError(f"MobilityStop on {self.coordinate!r}: low must be less than high, got {low:g} and {high:g}")
+
+    def _beyond(self, s: View) -> tuple[ca.SX, ca.SX]:
+        """How far q is above high and below low, both at least 0."""
+        q, no = s.coordinate(self.coordinate), ca.SX(0)
+        return (no if self.high == np.inf else ca.fmax(q - sx(self.high), 0),
+                no if self.low == -np.inf else ca.fmax(sx(self.low) - q, 0))
+
+    def apply(self, s: View, loads: Loads) -> None:
+        speed = self._speed(s)
+        above, below = self._beyond(s)
+        k, d_qdot = sx(self.stiffness), sx(self.dissipation) * s.speed(speed)
+        loads.add_mobility(speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot, 0)))              # (9)
+
+    def potential(self, s: View) -> ca.SX:
+        above, below = self._beyond(s)
+        return sx(self.stiffness) * (above ** 2 + below ** 2) / 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GlobalDamper(Law):
+    """A linear damper on every speed of the system: f_k = -c u_k (10). It steadies a simulation; it is no model of anything.
+
+    Args:
+        damping: c, at least 0, in the unit of each force over that of its speed.
+    """
+
+    damping: Any = quantity("N m s/rad, N s/m", lowest=0.0)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        c = sx(self.damping)
+        for speed in s.tree.speeds:
+            loads.add_mobility(speed, -c * s.speed(speed))                                   # (10)

@@ -1,0 +1,98 @@
+"""Forces along the line between two points: docs/theory/forces.md (1)-(6).
+
+  r = p_GB - p_GA,   L = |r|,   e = r / L,   Ldot = e . (v_B - v_A)                                          (1)
+  a force f along e acts on b, -f on a: positive pushes the points apart                                     (2)
+
+Where the points coincide e is not defined: it is taken as zero there, and so are the forces. Values and derivatives stay finite.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from condyle.forces.base import Loads, View, sx
+from condyle.forces.law import Law, body, grouped, quantity, station
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _TwoPoint(Law):
+    a: str = body()
+    p_a: Any = station()
+    b: str = body()
+    p_b: Any = station()
+
+    def _line(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """r, L and 1 / L of (1); 1 / L is zero where L is."""
+        r = s.station_position(self.b, sx(self.p_b)) - s.station_position(self.a, sx(self.p_a))
+        square = ca.dot(r, r)
+        apart = square > 0
+        L = ca.sqrt(ca.if_else(apart, square, 1))
+        return r, ca.if_else(apart, L, 0), ca.if_else(apart, 1 / L, 0)
+
+    def _push(self, loads: Loads, f_B: ca.SX) -> None:
+        loads.add_force(self.b, sx(self.p_b), f_B)                                           # (2)
+        loads.add_force(self.a, sx(self.p_a), -f_B)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoPointSpring(_TwoPoint):
+    """A linear spring between a point on a and a point on b.
+
+        f = -k (L - l0) e = -k (1 - l0 / L) r on b,   V = k (L - l0)^2 / 2                   (3)
+
+    Args:
+        a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
+        stiffness: k [N/m], at least 0.   rest_length: l0 [m], at least 0.
+    """
+
+    stiffness: Any = quantity("N/m", lowest=0.0)
+    rest_length: Any = quantity("m", lowest=0.0)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        r, _, per_L = self._line(s)
+        self._push(loads, -sx(self.stiffness) * (1 - sx(self.rest_length) * per_L) * r)      # (3)
+
+    def potential(self, s: View) -> ca.SX:
+        L = self._line(s)[1]
+        return sx(self.stiffness) * (L - sx(self.rest_length)) ** 2 / 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoPointDamper(_TwoPoint):
+    """A linear damper between a point on a and a point on b.
+
+        f = -c Ldot e on b                                                                   (4)
+
+    Args:
+        a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
+        damping: c [N s/m], at least 0.
+    """
+
+    damping: Any = quantity("N s/m", lowest=0.0)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        r, _, per_L = self._line(s)
+        e = r * per_L
+        v = s.station_velocity(self.b, sx(self.p_b)) - s.station_velocity(self.a, sx(self.p_a))
+        self._push(loads, -sx(self.damping) * ca.dot(e, v) * e)                              # (4)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoPointForce(_TwoPoint):
+    """A force of given size between a point on a and a point on b. It stores no energy: its work is in `system.power`.
+
+        f = force e on b: positive pushes the points apart                                   (5)
+
+    Args:
+        a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
+        force: [N]; a cd.Input makes it an actuator whose force comes with each state.
+    """
+
+    force: Any = quantity("N")
+    group: str = grouped("actuator")
+
+    def apply(self, s: View, loads: Loads) -> None:
+        r, _, per_L = self._line(s)
+        self._push(loads, sx(self.force) * per_L * r)                                        # (5)
