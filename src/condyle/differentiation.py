@@ -22,9 +22,9 @@ class Differentiation:
     """jvp, vjp and jacobian of any operator.
 
     With respect to q derivatives are along the manifold (q has nu directions, quaternions stay normalised):
-    column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, parameters, as far as the operator has
-    them. Results: the operator's, flat; body_pose as R row by row, then p; energy as (kinetic, potential). A table look-up is
-    differentiated with its row held fixed; at a stop's edge the derivative of the side that is taken.
+    column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, parameters, as far as the
+    operator has them. Results: the operator's, flat; body_pose as R row by row, then p; energy as (kinetic, potential).
+    A table look-up is differentiated with its row held fixed; at a stop's edge the side that is taken counts.
     """
 
     if TYPE_CHECKING:
@@ -54,13 +54,18 @@ class Differentiation:
         result = function(*arrays, cotangent, threads=options.get("threads"))
         return dict(zip(wrt, result if isinstance(result, tuple) else (result,), strict=True))
 
-    def jacobian(self, operator: str, *arguments: Any, wrt: str, **options: Any) -> np.ndarray:
-        """All partial derivatives, shape (..., size of the result, n): `system.jacobian("inverse_dynamics", q, u, udot, wrt="q")`.
+    def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any) -> Any:
+        """All partial derivatives, shape (..., size of the result, n): `system.jacobian("energy", q, u, wrt="q")`.
+
+        Several variables, `wrt=("q", "u", "tau")`, cost less together: then a mapping from variables to arrays.
         """
-        function, arrays = self._derivative("jacobian", operator, arguments, (wrt,), options)
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        function, arrays = self._derivative("jacobian", operator, arguments, names, options)
         flat = function(*arrays, threads=options.get("threads"))
-        n = self._directions(wrt)
-        return flat.reshape(flat.shape[:-1] + (flat.shape[-1] // n if n else 0, n))
+        sizes = [self._directions(name) for name in names]
+        parts = [x.reshape(x.shape[:-1] + (x.shape[-1] // n if n else 0, n))
+                 for x, n in zip(flat if isinstance(flat, tuple) else (flat,), sizes, strict=True)]
+        return parts[0] if isinstance(wrt, str) else dict(zip(names, parts, strict=True))
 
     def _directions(self, name: str) -> int:
         subject = self._subject
@@ -111,6 +116,6 @@ class Differentiation:
         sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
             "jvp": lambda: ([*inputs, *directions], [("dy", size)]),
             "vjp": lambda: ([*inputs, ("cotangent", size)], directions),
-            "jacobian": lambda: (inputs, [("J", size * directions[0][1])])}
+            "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
         ins, outs = sides[kind]()
         return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=outs)

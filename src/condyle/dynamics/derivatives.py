@@ -6,7 +6,7 @@ motions, x* that of a motion and a force. A derivative with respect to q_j is al
 
 Notation
   J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix, as a field about the origin
-  V_i, a_i: velocity and acceleration (dV_i/dt).   I_i inertia, F_b: force through b's mobilizer, I_b, F_b sums over what b carries
+  V_i, a_i: velocity and acceleration (dV_i/dt).   I_i: inertia.   I_b, F_b: sums over what b carries; F_b is its reaction
   V_F, A_F: velocity and acceleration of M in F, about F's origin in F.   Ad: from F to ground
 
 A change of q_j carries everything beyond J along with S_j. What is not carried is
@@ -114,7 +114,7 @@ def _local(mobilizer: Mobilizer) -> tuple[ca.Function, ca.SX]:
     if text not in _LOCAL:
         nu = mobilizer.nu
         t, q, u, udot = (ca.SX.sym(n, k) for n, k in (("t", 1), ("q", mobilizer.nq), ("u", nu), ("udot", nu)))
-        R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, rate = motion(mobilizer, t, q, u)
+        _, p, H_w, H_v, w_t, v_t, bias_w, bias_v, rate = motion(mobilizer, t, q, u)
         w, v = H_w @ u + w_t, H_v @ u + v_t
         alpha, a = H_w @ udot + bias_w, H_v @ udot + bias_v
         H = ca.vertcat(H_w, H_v + ca.skew(p) @ H_w)
@@ -137,7 +137,7 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     dq, du = ca.SX(nu, nu), ca.SX(nu, nu)
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     moments = mobilizer_forces(tree, kin, udot, gravity, None)
-    V, a, F, I, B, C = {}, {}, {}, {}, {}, {}                                                # noqa: E741
+    V, a, F, I, B, C = {}, {}, {}, {}, {}, {}
     for b, body in enumerate(kin.placed):
         V[b] = about_origin(kin.p_GM[b], kin.V_GM[b])
         a[b] = acceleration_about_origin(kin.p_GM[b], kin.V_GM[b], A[b])

@@ -78,22 +78,26 @@ class Differentiated:
         return ca.Function("vjp", [*self.arguments, w], [ca.densify(b) for b in back])
 
     def jacobian(self) -> ca.Function:
-        """arguments -> d result/d variable of the one variable, row by row."""
-        (name,) = self.wrt
-        if name in _ANALYTIC.get(self.name, ()):
-            J = self._analytic(name)
-        else:
-            J = ca.jacobian(self.result(), self.variable(name))
-            J = J @ self.N() if name == "q" else J
-        return ca.Function("jacobian", self.arguments, [ca.densify(rows(J))])
+        """arguments -> d result/d variable, row by row, for each variable."""
+        analytic = [name for name in self.wrt if name in _ANALYTIC.get(self.name, ())]
+        J = self._analytic(analytic) if analytic else {}
+        if others := [name for name in self.wrt if name not in J]:
+            y = self.result()
+            for name in others:
+                d = ca.jacobian(y, self.variable(name))
+                J[name] = d @ self.N() if name == "q" else d
+        return ca.Function("jacobian", self.arguments, [ca.densify(rows(J[name])) for name in self.wrt])
 
-    def _analytic(self, name: str) -> ca.SX:
+    def _analytic(self, wrt: Sequence[str]) -> dict[str, ca.SX]:
         s, tree = self.s, self.subject.tree
         kin = s.kinematics()
-        if name == "tau":
-            return solve_columns(tree, kin, s.lock, ca.SX.eye(tree.nu))
         forward = self.name == "forward_dynamics"
-        udot = self.result() if forward else s["udot"]
-        dq, du = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], udot, s.gravity, s.loads(kin))
-        d = dq if name == "q" else du
-        return solve_columns(tree, kin, s.lock, -ca.densify(d)) if forward else d                          # (1)
+        d = {"tau": -ca.SX.eye(tree.nu)}
+        if "q" in wrt or "u" in wrt:
+            udot = self.result() if forward else s["udot"]
+            d["q"], d["u"] = inverse_dynamics_derivatives(
+                tree, kin, s.t, s["q"], s["u"], udot, s.gravity, s.loads(kin))
+        if not forward:
+            return {name: d[name] for name in wrt}
+        columns = solve_columns(tree, kin, s.lock, -ca.densify(ca.horzcat(*(d[name] for name in wrt))))         # (1)
+        return dict(zip(wrt, ca.horzsplit(columns, tree.nu), strict=True)) if tree.nu else {name: columns for name in wrt}
