@@ -121,11 +121,12 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
 def _copies(W: int) -> str:
     """`@gather` and `@scatter`: rows i .. i + W - 1 of a strided array to lanes and back.
 
-    Rows beyond the last are read as the last and never written. Where a row is contiguous, W columns at a time are
-    transposed in registers; for W = 1 the caller uses a contiguous row where it stands.
+    Rows beyond the last are read as the last and never written; one row for all is read once. Where rows are contiguous,
+    W columns at a time are transposed in registers, the last W columns overlapping those before. For W = 1 the caller
+    uses a contiguous row where it stands.
     """
     head = "(ptr %lanes, ptr %array, i64 %outer, i64 %core, i64 %size, i64 %i, i64 %last) noinline {"
-    rows = ["entry:", "%dense = icmp eq i64 %core, 8"]
+    rows = ["%dense = icmp eq i64 %core, 8"]
     for l in range(W):
         rows += [f"%w{l} = add i64 %i, {l}",
                  f"%v{l} = icmp sle i64 %w{l}, %last",
@@ -135,15 +136,21 @@ def _copies(W: int) -> str:
     out = []
     for name in ("gather", "scatter"):
         gather = name == "gather"
-        text = [f"define internal void @{name}{head}", *rows]
-        if W == 1:
-            text += ["br i1 %dense, label %done, label %rest"]
+        text = [f"define internal void @{name}{head}", "entry:"]
+        if gather:
+            text += ["%later = icmp ne i64 %i, 0", "%one = icmp eq i64 %outer, 0", "%there = and i1 %later, %one",
+                     "br i1 %there, label %done, label %start"]
         else:
-            text += [f"%whole = and i64 %size, -{W}", "%some = icmp ne i64 %whole, 0",
-                     "%fast.0 = and i1 %dense, %some",
-                     f"%fast = {'or i1 %fast.0, false' if gather else f'and i1 %fast.0, %v{W - 1}'}",
-                     "br i1 %fast, label %square, label %rest",
-                     "square:", "%j = phi i64 [ 0, %entry ], [ %jn, %square ]", f"%jw = mul i64 %j, {W}"]
+            text += ["br label %start"]
+        text += ["start:", *rows]
+        if W == 1:
+            text += ["br i1 %dense, label %done, label %column"]
+        else:
+            text += [f"%end = sub i64 %size, {W}", "%enough = icmp sge i64 %end, 0",
+                     "%wide = and i1 %dense, %enough",
+                     f"%fast = and i1 %wide, {'true' if gather else f'%v{W - 1}'}",
+                     "br i1 %fast, label %square, label %column",
+                     "square:", "%j = phi i64 [ 0, %start ], [ %jn, %square ]", f"%jw = mul i64 %j, {W}"]
             places = {}
             for l in range(W):
                 text += [f"%s{l} = getelementptr double, ptr %row{l}, i64 %j",
@@ -153,12 +160,10 @@ def _copies(W: int) -> str:
             text += [f"%x{l} = load <{W} x double>, ptr {places[l][0]}, align 8" for l in range(W)]
             text += _transpose(W)
             text += [f"store <{W} x double> %y{l}, ptr {places[l][1]}, align 8" for l in range(W)]
-            text += [f"%jn = add i64 %j, {W}", "%more = icmp slt i64 %jn, %whole",
-                     "br i1 %more, label %square, label %rest"]
-        start = "[ 0, %entry ]" if W == 1 else "[ 0, %entry ], [ %whole, %square ]"
-        text += ["rest:", f"%r.0 = phi i64 {start}", "%any = icmp slt i64 %r.0, %size",
-                 "br i1 %any, label %column, label %done",
-                 "column:", "%r = phi i64 [ %r.0, %rest ], [ %rn, %column.end ]",
+            text += [f"%jp = add i64 %j, {W}", "%short = icmp slt i64 %jp, %end",
+                     "%jn = select i1 %short, i64 %jp, i64 %end", "%more = icmp slt i64 %j, %end",
+                     "br i1 %more, label %square, label %done"]
+        text += ["column:", "%r = phi i64 [ 0, %start ], [ %rn, %column.end ]",
                  "%rc = mul i64 %r, %core", f"%rw = mul i64 %r, {W}"]
         for l in range(W):
             text += [f"%p{l} = getelementptr i8, ptr %row{l}, i64 %rc",
@@ -166,7 +171,7 @@ def _copies(W: int) -> str:
                      f"%t{l} = getelementptr double, ptr %lanes, i64 %q{l}"]
             if gather:
                 text += [f"%z{l} = load double, ptr %p{l}", f"store double %z{l}, ptr %t{l}"]
-            else:                                           # lane 0 is always valid
+            else:
                 text += [f"br i1 %v{l}, label %put{l}, label %column.end", f"put{l}:",
                          f"%z{l} = load double, ptr %t{l}", f"store double %z{l}, ptr %p{l}"]
         text += ["br label %column.end", "column.end:", "%rn = add i64 %r, 1", "%again = icmp slt i64 %rn, %size",
