@@ -1,8 +1,5 @@
-"""What README says about trust, measured on the leg of the demo and on stored trees, through the public API only."""
+"""What README says about trust, measured on the leg of the demo."""
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -10,8 +7,6 @@ import pytest
 
 import condyle as cd
 from condyle import demo
-
-TREES = Path(__file__).parent / "data" / "trees"
 
 
 @pytest.fixture(scope="module")
@@ -21,20 +16,6 @@ def leg() -> cd.System:
 
 def relative(measured: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(measured - expected).max() / np.abs(expected).max())
-
-
-@pytest.mark.parametrize("name", ["chain_7", "tree_30"])
-def test_reference_trees(name: str, evidence) -> None:
-    data = json.loads((TREES / f"{name}.json").read_text(encoding="utf-8"))
-    system = cd.System(gravity=data["gravity"])
-    for i, b in enumerate(data["bodies"]):
-        parent = system.ground if b["parent"] < 0 else f"b{b['parent']}"
-        system.add_body(f"b{i}", parent, cd.Pin(), X_PF=cd.Transform(np.array(b["R_PF"]), b["p_PF"]),
-                        mass=b["mass"], com=b["com"], inertia=np.array(b["inertia_com"]))
-    udot = system.forward_dynamics(np.array(data["q"]), np.array(data["u"]), np.array(data["tau"]))
-    # cond(M) of these trees is about 1e4: both programs keep some 12 digits
-    evidence("accelerations of trees with 7 and 30 bodies against an independent mass-matrix program, relative",
-             relative(udot, np.array(data["udot"])), 1e-10)
 
 
 def lagrange_leg() -> ca.Function:
@@ -77,11 +58,3 @@ def test_energy(leg: cd.System, evidence) -> None:
 def test_derivatives(leg: cd.System, evidence) -> None:
     check = demo.derivatives(leg)
     evidence("Jacobian of its ankle by AD against central differences, relative", check.measured, check.allowed)
-
-
-def test_batch_equals_one(leg: cd.System, evidence) -> None:
-    q, u, tau = (x[:1003] for x in demo.random_states(leg))         # no multiple of a lane width
-    one = np.array([leg.forward_dynamics(*state) for state in zip(q, u, tau)])
-    # the same operations in the same order; only sin and cos may differ in their last bits
-    evidence("1003 states in one call against one call each, relative",
-             relative(leg.forward_dynamics(q, u, tau), one), 1e-12)
