@@ -235,7 +235,12 @@ class System(Operations, Differentiation):
             parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self.forces])
         if "locked" in given:
             parts["lock"] = self._lock(given["locked"])
-        tail = np.empty(np.broadcast_shapes(*(v.shape[:-1] for v in parts.values())) + now.shape)
+        try:
+            batch = np.broadcast_shapes(*(v.shape[:-1] for v in parts.values()))
+        except ValueError:
+            got = ", ".join(f"{name} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
+            raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
+        tail = np.empty(batch + now.shape)
         tail[...] = now
         for name, values in parts.items():
             tail[..., where[name]] = values
