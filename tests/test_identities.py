@@ -14,7 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
-from tests.oracles import KINDS, Joint, Mechanics, Path, Plan, random_plan
+from tests.oracles import KINDS, Joint, Mechanics, Path, Plan, cross_matrix, random_plan
 
 EPS = np.finfo(float).eps
 STATES = 3
@@ -228,6 +228,103 @@ def test_reactions_balance_every_body(tree):
                 total[:, 3:] -= F[j][:, 3:]
                 scale = max(scale, np.abs(F[j]).max())
         assert_allclose(total, np.concatenate([moment, force], axis=1), rtol=0, atol=SUMS * max(1, scale))
+
+
+# ---- Bodies, frames and the whole ----------------------------------------------------------------------------------
+
+def test_accelerations_against_the_oracle(tree):
+    """Of bodies, stations and frames; J udot + bias is the same."""
+    system, udot, station = tree.system, tree.tau[:, ::-1], np.array([0.2, -0.3, 0.1])
+    paths = tree.oracle.paths(tree.q, tree.u, udot, tree.t)
+    for i in {0, len(paths) // 2, len(paths) - 1}:
+        body, X = f"b{i}", paths[i]
+        S = X @ Path.of(np.eye(3), station)
+        scale = SUMS * max(1, np.abs(X.acceleration()).max())
+        A = system.body_acceleration(tree.q, tree.u, udot, body, t=tree.t)
+        assert_allclose(A, X.acceleration(), rtol=0, atol=scale)
+        frame = system.frame_acceleration(tree.q, tree.u, udot, body, station, t=tree.t)
+        assert_allclose(frame, S.acceleration(), rtol=0, atol=scale)
+        assert_allclose(system.station_acceleration(tree.q, tree.u, udot, body, station, t=tree.t), frame[:, 3:], rtol=0, atol=0)
+        J = system.frame_jacobian(tree.q, body, station, t=tree.t)
+        bias = system.frame_bias(tree.q, tree.u, body, station, t=tree.t)
+        assert_allclose((J @ udot[..., None])[..., 0] + bias, frame, rtol=0, atol=scale)
+        assert_allclose(system.frame_velocity(tree.q, tree.u, body, station, t=tree.t), S.velocity(), rtol=0, atol=scale)
+        assert_allclose(system.station_position(tree.q, body, station, t=tree.t), S.p, rtol=0, atol=scale)
+        assert_array_equal(system.station_jacobian(tree.q, body, station, t=tree.t), J[:, 3:])
+
+
+def test_forces_add_up(tree):
+    """M udot + coriolis = tau + gravity + applied."""
+    system, o = tree.system, {"t": tree.t}
+    udot = tree.tau[:, ::-1]
+    tau = system.inverse_dynamics(tree.q, tree.u, udot, **o)
+    inertial = system.multiply_mass_matrix(tree.q, udot, **o) + system.coriolis_forces(tree.q, tree.u, **o)
+    others = system.gravity_forces(tree.q, **o) + system.applied_forces(tree.q, tree.u, **o)
+    assert (np.abs(inertial - tau - others) <= SUMS * (largest(tau) + largest(others))).all()
+    assert_allclose((tree.M @ udot[..., None])[..., 0], system.multiply_mass_matrix(tree.q, udot, **o), rtol=0,
+                    atol=SUMS * np.abs(tree.M).max())
+
+
+def test_inverse_mass_matrix(tree):
+    """M M^-1 = 1, with time and locks for each state."""
+    inverse = tree.system.inverse_mass_matrix(tree.q, t=tree.t)
+    # M and its inverse are both within n cond(M) eps.
+    assert (np.abs(tree.M @ inverse - np.eye(tree.nu)) <= 10 * tree.nu * tree.cond[..., None] * EPS).all()
+    locked = np.zeros((STATES, tree.nu))
+    locked[0] = 1
+    assert_array_equal(tree.system.inverse_mass_matrix(tree.q, t=tree.t, locked=locked)[0], 0)
+    assert_array_equal(tree.system.inverse_mass_matrix(tree.q, t=tree.t, locked=locked)[1:], inverse[1:])
+
+
+def test_locking_forces_hold_the_locked_speeds(tree):
+    """With them added to tau nothing needs a lock."""
+    mask = np.zeros((STATES, tree.nu))
+    mask[:, ::2] = 1
+    state = tree.q, tree.u
+    held = tree.system.locking_forces(*state, tree.tau, t=tree.t, locked=mask)
+    assert_array_equal(held[mask == 0], 0)
+    udot = tree.system.forward_dynamics(*state, tree.tau, t=tree.t, locked=mask)
+    free = tree.system.forward_dynamics(*state, tree.tau + held, t=tree.t)
+    assert (np.abs(free - udot) <= 10 * tree.nu * tree.cond * EPS * (largest(udot) + largest(held))).all()
+
+
+def test_momentum_and_mass_centre(tree):
+    """Sums over the bodies; total mass times the mass centre's velocity is linear momentum."""
+    V, A, I = tree.oracle.centres(tree.q, tree.u, tree.tau, tree.t)
+    m, total = tree.oracle.masses, tree.oracle.masses.sum()
+    if total == 0:
+        pytest.skip("no mass")
+    paths = tree.oracle.paths(tree.q, tree.u, tree.tau, tree.t)
+    r = np.stack([X.p + X.R @ part.com for X, part in zip(paths, tree.plan.parts)], axis=1)
+    about = np.array([1.0, -2.0, 0.5])
+    spin = (I @ V[..., :3, None])[..., 0]
+    angular = (spin + np.cross(r - about, m[:, None] * V[..., 3:])).sum(1)
+    linear = (m[:, None] * V[..., 3:]).sum(1)
+    h = tree.system.momentum(tree.q, tree.u, about, t=tree.t)
+    assert_allclose(h, np.concatenate([angular, linear], axis=1), rtol=0, atol=SUMS * np.abs(h).max())
+    o = {"rtol": 0, "atol": SUMS * 10}
+    assert_allclose(tree.system.mass_centre(tree.q, t=tree.t), m @ r / total, **o)
+    assert_allclose(tree.system.mass_centre_velocity(tree.q, tree.u, t=tree.t), linear / total, **o)
+    a = tree.system.mass_centre_acceleration(tree.q, tree.u, tree.tau, t=tree.t)
+    assert_allclose(a, (m[:, None] * A[..., 3:]).sum(1) / total, rtol=0, atol=SUMS * max(1, np.abs(A).max()))
+
+
+def test_system_jacobian_and_composite_inertia(tree):
+    """V_GB = J u for all bodies at once; a tip's composite inertia is its own, the roots' hold all mass."""
+    system = tree.system
+    J = system.system_jacobian(tree.q, t=tree.t)
+    at_rest = np.stack([system.body_velocity(tree.q, 0 * tree.u, b, t=tree.t) for b in system.bodies], axis=1)
+    V = np.stack([system.body_velocity(tree.q, tree.u, b, t=tree.t) for b in system.bodies], axis=1)
+    assert_allclose(np.einsum("nbik,nk->nbi", J, tree.u), V - at_rest, rtol=0, atol=SUMS * max(1, np.abs(V).max()))
+    tip = len(tree.plan.parts) - 1                           # the last body carries nothing: its own inertia
+    part, R = tree.plan.parts[tip], system.body_pose(tree.q, f"b{tip}", t=tree.t).R
+    c = cross_matrix(R @ part.com)
+    C = system.composite_inertia(tree.q, f"b{tip}", t=tree.t)
+    assert_allclose(C[:, 3:, 3:], np.broadcast_to(part.mass * np.eye(3), (STATES, 3, 3)), rtol=0, atol=SUMS)
+    assert_allclose(C[:, :3, :3], R @ part.inertia @ R.swapaxes(1, 2) - part.mass * c @ c, rtol=0, atol=SUMS)
+    roots = [i for i, p in enumerate(tree.plan.parts) if p.parent < 0]
+    carried = sum(system.composite_inertia(tree.q, f"b{i}", t=tree.t)[:, 5, 5] for i in roots)
+    assert_allclose(carried, tree.oracle.masses.sum(), rtol=SUMS)
 
 
 # Central differences of order 8: error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is eps f / h = 2e-14 f.

@@ -210,8 +210,7 @@ def test_shared_results_are_right(system, state, change):
 
     everything(state)
     changed = state.replace(**change)
-    fresh = system.state(**({"t": state.t, "q": state.q, "u": state.u} | {k: v for k, v in {
-        "t": changed.t, "q": changed.q, "u": changed.u, "locked": changed.locked, "disabled": changed.disabled}.items()}))
+    fresh = system.state(changed.t, changed.q, changed.u, locked=changed.locked, disabled=changed.disabled)
     for a, b in zip(everything(changed), everything(fresh), strict=True):
         assert_array_equal(a, b)
 

@@ -351,7 +351,7 @@ def test_nothing_moves(bodies):
 @pytest.mark.usefixtures("casadi")
 def test_ground_stands_still():
     system = leg()
-    q, u, udot = states(system)
+    q, u, _ = states(system)
     assert_array_equal(system.body_velocity(q, u, "ground"), np.zeros(6))
     assert_array_equal(system.body_velocity(q, u, system.ground), np.zeros(6))
     assert_array_equal(system.station_jacobian(q, "ground", (1, 2, 3)), np.zeros((3, 9)))
