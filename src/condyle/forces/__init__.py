@@ -6,7 +6,8 @@ from condyle.forces.gravity import Gravity
 from condyle.forces.mobility import GlobalDamper, MobilityDamper, MobilityForce, MobilitySpring, MobilityStop
 from condyle.forces.thermostat import NoseHooverThermostat
 from condyle.forces.two_point import TwoPointDamper, TwoPointForce, TwoPointSpring
+from condyle.forces.user import Custom, Potential, Wrench
 
-__all__ = ["ConstantForce", "ConstantTorque", "ExternalWrench", "Force", "GlobalDamper", "Gravity", "LinearBushing",
-           "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat", "TimeSeries",
-           "TwoPointDamper", "TwoPointForce", "TwoPointSpring"]
+__all__ = ["ConstantForce", "ConstantTorque", "Custom", "ExternalWrench", "Force", "GlobalDamper", "Gravity", "LinearBushing",
+           "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat", "Potential", "TimeSeries",
+           "TwoPointDamper", "TwoPointForce", "TwoPointSpring", "Wrench"]

@@ -1,7 +1,7 @@
 """What a force law is, what it sees and where its result goes.
 
-A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and torques on bodies, expressed
-in ground, and generalised forces on speeds. It never sees dynamics. All values are CasADi SX.
+A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and torques on bodies,
+expressed in ground, and generalised forces on speeds. It never sees dynamics. All values are CasADi SX.
 """
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ Equations
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import casadi as ca
 
 from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import Law, body, frame, placed, quantity
+from condyle.forces.law import BodyName, Frame, Law, placed, quantity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,12 +35,12 @@ class LinearBushing(Law):
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.
     """
 
-    a: str = body()
-    X_a: Any = frame()
-    b: str = body()
-    X_b: Any = frame()
-    stiffness: Any = quantity("N m/rad, N/m", (6,), lowest=0.0)
-    damping: Any = quantity("N m s/rad, N s/m", (6,), lowest=0.0, default=(0.0,) * 6)
+    a: BodyName
+    X_a: Frame
+    b: BodyName
+    X_b: Frame
+    stiffness: Annotated[Any, quantity("N m/rad, N/m", 6, lowest=0.0)]
+    damping: Annotated[Any, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6
 
     def _pose(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """R_GF, R_FM and p_FM in F."""

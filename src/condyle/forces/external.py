@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import Law, Role, body, grouped, quantity, station
+from condyle.forces.law import BodyName, Law, Role, Station, quantity
 from condyle.functions import Spline
 
 FRAMES = ("ground", "body")
@@ -25,10 +25,10 @@ class ConstantForce(Law):
         force: in ground [N], shape (3,).
     """
 
-    body: str = body()
-    station: Any = station()
-    force: Any = quantity("N", (3,))
-    group: str = grouped("external")
+    body: BodyName
+    station: Station
+    force: Annotated[Any, quantity("N", 3)]
+    group: str = field(default="external", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_force(self.body, sx(self.station), sx(self.force))                         # (16)
@@ -42,9 +42,9 @@ class ConstantTorque(Law):
         body: the body or its name.   torque: in ground [N m], shape (3,).
     """
 
-    body: str = body()
-    torque: Any = quantity("N m", (3,))
-    group: str = grouped("external")
+    body: BodyName
+    torque: Annotated[Any, quantity("N m", 3)]
+    group: str = field(default="external", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_torque(self.body, sx(self.torque))                                         # (17)
@@ -72,9 +72,11 @@ class TimeSeries:
             t, y = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
         except (TypeError, ValueError):
             raise DescriptionError(f"TimeSeries: times and values must be numbers, got {self.times!r}, {self.values!r}") from None
-        if t.ndim != 1 or y.shape != (len(t), 3) or not np.isfinite(y).all():
-            raise DescriptionError(f"TimeSeries: expected finite values of shape ({t.size}, 3), one row a time, got shape {y.shape}"
-                                   + ("" if np.isfinite(y).all() else " with numbers that are not finite"))
+        if t.ndim != 1 or y.shape != (len(t), 3):
+            raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3), one row a time, got shape {y.shape}")
+        if not np.isfinite(y).all():
+            k = int(np.argmin(np.isfinite(y).all(1)))
+            raise DescriptionError(f"TimeSeries: values[{k}] = {y[k]} is not finite; leave that sample out")
         if self.interpolation not in ("cubic", "linear"):
             raise DescriptionError(f"TimeSeries: interpolation must be 'cubic' or 'linear', got {self.interpolation!r}")
         if self.interpolation == "linear":
@@ -82,7 +84,7 @@ class TimeSeries:
                 raise DescriptionError(f"TimeSeries: times must be two or more that increase strictly, got {self.times!r}")
             warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none", stacklevel=3)
         else:
-            Spline(t, y[:, 0])
+            Spline(tuple(t), tuple(y[:, 0]))
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 
@@ -129,10 +131,6 @@ class _Signal(Role):
         return super().take(value, what)
 
 
-def _signal(unit: str) -> Any:
-    return field(default=(0.0,) * 3, metadata={"role": _Signal("signal", unit, (3,))})
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ExternalWrench(Law):
     """A measured or commanded force and torque on a body, such as a ground reaction (18). It stores no energy.
@@ -149,13 +147,13 @@ class ExternalWrench(Law):
         station_frame: in which the station is given, "body" or "ground" (a centre of pressure on the floor).
     """
 
-    body: str = body()
-    station: Any = _signal("m")
-    force: Any = _signal("N")
-    torque: Any = _signal("N m")
+    body: BodyName
+    station: Annotated[Any, _Signal("signal", "m", (3,))] = (0.0, 0.0, 0.0)
+    force: Annotated[Any, _Signal("signal", "N", (3,))] = (0.0, 0.0, 0.0)
+    torque: Annotated[Any, _Signal("signal", "N m", (3,))] = (0.0, 0.0, 0.0)
     frame: str = field(default="ground", kw_only=True)
     station_frame: str = field(default="body", kw_only=True)
-    group: str = grouped("external")
+    group: str = field(default="external", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,14 +1,15 @@
 """What all laws of this package share: fields that say what may stand in them, checked when made and when added.
 
-A field is declared by its role, `stiffness: Any = quantity("N/m", lowest=0.0)`, and `Law` does the rest: it keeps names of bodies,
-plain floats or expressions of Parameters, refuses what cannot be, and describes the law exactly for the cache.
+A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest: it keeps names of
+bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the law exactly for the cache.
 """
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any, get_type_hints
 
 import casadi as ca
 import numpy as np
@@ -81,46 +82,29 @@ class Role:
         return text
 
 
-def _declared(role: Role, default: Any) -> Any:
-    return field(metadata={"role": role}) if default is MISSING else field(default=default, metadata={"role": role})
+def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False, infinite: bool = False) -> Role:
+    """Numbers that may be Parameters or Inputs."""
+    return Role("quantity", unit, shape, lowest, positive, infinite)
 
 
-def body() -> Any:
-    """A field that names a body."""
-    return _declared(Role("body"), MISSING)
+BodyName = Annotated[Any, Role("body")]
+CoordinateName = Annotated[str, Role("coordinate")]
+Frame = Annotated[Any, Role("frame")]
+Station = Annotated[Any, quantity("m", 3)]
 
 
-def coordinate() -> Any:
-    """A field that names a coordinate."""
-    return _declared(Role("coordinate"), MISSING)
-
-
-def frame() -> Any:
-    """A field that places a frame on a body: a Transform, a 3-vector or None."""
-    return _declared(Role("frame"), MISSING)
-
-
-def quantity(unit: str, shape: tuple[int, ...] = (), *, lowest: float = -math.inf, positive: bool = False,
-             infinite: bool = False, default: Any = MISSING) -> Any:
-    """A field of numbers that may be Parameters or Inputs."""
-    return _declared(Role("quantity", unit, shape, lowest, positive, infinite), default)
-
-
-def station(default: Any = MISSING) -> Any:
-    """A field with a point on a body, in its frame [m]."""
-    return quantity("m", (3,), default=default)
-
-
-def grouped(group: str) -> Any:
-    """The field `group` with another default."""
-    return field(default=group, kw_only=True)
+@functools.cache
+def _roles_of(law: Any) -> dict[str, Role]:
+    """The roles of a law's fields."""
+    hints = get_type_hints(law, include_extras=True)
+    return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ()) if isinstance(role, Role)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Law(Force):
     """A force law whose fields declare their roles. Equal if of one class and their descriptions agree."""
 
-    group: str = grouped("passive")
+    group: str = field(default="passive", kw_only=True)
 
     def __post_init__(self) -> None:
         for f, role in self._roles():
@@ -128,8 +112,9 @@ class Law(Force):
         if self.group not in GROUPS:
             raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}")
 
-    def _roles(self) -> Iterator[tuple[str, Role]]:
-        return ((f.name, f.metadata["role"]) for f in fields(self) if "role" in f.metadata)
+    def _roles(self) -> Iterable[tuple[str, Role]]:
+        law: Any = type(self)
+        return _roles_of(law).items()
 
     def check(self, tree: Tree) -> None:
         for f, role in self._roles():

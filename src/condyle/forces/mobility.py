@@ -5,15 +5,15 @@ translations of Free; not for quaternions and Euler angles with angular velociti
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import Law, coordinate, grouped, quantity
+from condyle.forces.law import CoordinateName, Law, quantity
 from condyle.tree.body import Body
 from condyle.tree.parameter import Expression
 from condyle.tree.tree import Tree
@@ -53,7 +53,7 @@ def speed_named(tree: Tree, which: str, where: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _OnSpeed(Law):
-    coordinate: str = coordinate()
+    coordinate: CoordinateName
 
     def check(self, tree: Tree) -> None:
         speed_named(tree, self.coordinate, repr(self))
@@ -78,8 +78,8 @@ class MobilitySpring(_OnCoordinate):
         coordinate: its name.   stiffness: k [N m/rad, N/m], at least 0.   rest: q0 [rad, m].
     """
 
-    stiffness: Any = quantity("N m/rad, N/m", lowest=0.0)
-    rest: Any = quantity("rad, m", default=0.0)
+    stiffness: Annotated[Any, quantity("N m/rad, N/m", lowest=0.0)]
+    rest: Annotated[Any, quantity("rad, m")] = 0.0
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_mobility(self._speed(s), -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)))     # (6)
@@ -96,7 +96,7 @@ class MobilityDamper(_OnSpeed):
         coordinate: name of the speed, or of the coordinate whose rate it is.   damping: c [N m s/rad, N s/m], at least 0.
     """
 
-    damping: Any = quantity("N m s/rad, N s/m", lowest=0.0)
+    damping: Annotated[Any, quantity("N m s/rad, N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         speed = self._speed(s)
@@ -112,8 +112,8 @@ class MobilityForce(_OnSpeed):
         value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state.
     """
 
-    value: Any = quantity("N m, N")
-    group: str = grouped("actuator")
+    value: Annotated[Any, quantity("N m, N")]
+    group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_mobility(self._speed(s), sx(self.value))                                   # (8)
@@ -134,10 +134,10 @@ class MobilityStop(_OnCoordinate):
         stiffness: k [N m/rad, N/m], at least 0.   dissipation: d [s/rad, s/m], at least 0.
     """
 
-    low: Any = quantity("rad, m", infinite=True)
-    high: Any = quantity("rad, m", infinite=True)
-    stiffness: Any = quantity("N m/rad, N/m", lowest=0.0)
-    dissipation: Any = quantity("s/rad, s/m", lowest=0.0, default=0.0)
+    low: Annotated[Any, quantity("rad, m", infinite=True)]
+    high: Annotated[Any, quantity("rad, m", infinite=True)]
+    stiffness: Annotated[Any, quantity("N m/rad, N/m", lowest=0.0)]
+    dissipation: Annotated[Any, quantity("s/rad, s/m", lowest=0.0)] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -170,7 +170,7 @@ class GlobalDamper(Law):
         damping: c, at least 0, in the unit of each force over that of its speed.
     """
 
-    damping: Any = quantity("N m s/rad, N s/m", lowest=0.0)
+    damping: Annotated[Any, quantity("N m s/rad, N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         c = sx(self.damping)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
@@ -35,8 +35,8 @@ class NoseHooverThermostat(Law):
         boltzmann: kB [J/K].
     """
 
-    temperature: Any = quantity("K", lowest=0.0, positive=True)
-    relaxation_time: Any = quantity("s", lowest=0.0, positive=True)
+    temperature: Annotated[Any, quantity("K", lowest=0.0, positive=True)]
+    relaxation_time: Annotated[Any, quantity("s", lowest=0.0, positive=True)]
     chain: int = field(default=3, kw_only=True)
     dofs: int | None = field(default=None, kw_only=True)
     boltzmann: Any = field(default=1.380649e-23, kw_only=True)

@@ -7,21 +7,21 @@ Where the points coincide e is not defined: it is taken as zero there, and so ar
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import casadi as ca
 
 from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import Law, body, grouped, quantity, station
+from condyle.forces.law import BodyName, Law, Station, quantity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _TwoPoint(Law):
-    a: str = body()
-    p_a: Any = station()
-    b: str = body()
-    p_b: Any = station()
+    a: BodyName
+    p_a: Station
+    b: BodyName
+    p_b: Station
 
     def _line(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """r, L and 1 / L of (1); 1 / L is zero where L is."""
@@ -47,8 +47,8 @@ class TwoPointSpring(_TwoPoint):
         stiffness: k [N/m], at least 0.   rest_length: l0 [m], at least 0.
     """
 
-    stiffness: Any = quantity("N/m", lowest=0.0)
-    rest_length: Any = quantity("m", lowest=0.0)
+    stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]
+    rest_length: Annotated[Any, quantity("m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
@@ -70,7 +70,7 @@ class TwoPointDamper(_TwoPoint):
         damping: c [N s/m], at least 0.
     """
 
-    damping: Any = quantity("N s/m", lowest=0.0)
+    damping: Annotated[Any, quantity("N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
@@ -90,8 +90,8 @@ class TwoPointForce(_TwoPoint):
         force: [N]; a cd.Input makes it an actuator whose force comes with each state.
     """
 
-    force: Any = quantity("N")
-    group: str = grouped("actuator")
+    force: Annotated[Any, quantity("N")]
+    group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)

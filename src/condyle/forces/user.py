@@ -1,0 +1,228 @@
+"""Laws that users write in Python: Custom gives forces, Potential gives an energy: docs/theory/forces.md (23)-(26).
+
+    def drag(s):
+        return {"foot": cd.Wrench(force=-c * s.station_velocity("foot", p), at=p)}
+
+    system.add_force("drag", cd.forces.Custom(drag))
+
+The function is called with `s` (condyle.forces.asked.AskedState), traced once, compared with plain floats and kept as an
+expression: it runs as machine code, pickles without the function, and has exact derivatives.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, TraceError
+from condyle.forces.asked import Ask, AskedState, answers, traced_law
+from condyle.forces.base import Loads, View, sx
+from condyle.forces.law import Law, body_name, known_body
+from condyle.forces.mobility import owner, speed_named
+from condyle.trace import Traced
+from condyle.tree.body import Body
+from condyle.tree.parameter import Parameter
+from condyle.tree.tree import Tree
+
+ZERO = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Wrench:
+    """A force and a torque on a body, as Custom's functions return them.
+
+    Args:
+        force: in ground [N], shape (3,).   torque: in ground [N m], shape (3,).
+        at: the point of the body where the force acts, in its frame [m], shape (3,).
+    """
+
+    force: Any = ZERO
+    torque: Any = ZERO
+    at: Any = ZERO
+
+    def entries(self, what: str) -> list[Any]:
+        """The nine scalars of force, torque and at."""
+        out: list[Any] = []
+        for name in ("force", "torque", "at"):
+            value = getattr(self, name)
+            array = np.array(list(value) if np.iterable(value) else value, dtype=object)
+            if array.shape != (3,):
+                raise TraceError(f"{what}: {name} of a cd.Wrench must have shape (3,), got {value!r}")
+            out += array.tolist()
+        return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Written(Law):
+    """A law from a user's function: the function itself stays behind when pickled; what it computes is kept."""
+
+    function: Callable[[AskedState], Any]
+    law: Traced = field(init=False, repr=False)
+    asks: tuple[Ask, ...] = field(init=False, repr=False)
+
+    @property
+    def what(self) -> str:
+        """How errors name it."""
+        if self.function is None:
+            return self.law.what
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"{type(self).__name__}({'lambda' if name == '<lambda>' else name})"
+
+    def check(self, tree: Tree) -> None:
+        for ask in self.asks:
+            ask.check(tree, self.what)
+
+    def parameters(self) -> list[Parameter]:
+        return [p for ask in self.asks for p in ask.parameters()]
+
+    def description(self) -> str:
+        return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {self.group})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"function": None}
+
+    def __repr__(self) -> str:
+        return self.what
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Custom(_Written):
+    """Forces that a Python function computes.
+
+    Args:
+        function: f(s) -> a dict from bodies (or their names) to `cd.Wrench`, or lists of these, and from speeds (or the
+            coordinates whose rates they are) to generalised forces [N m, N]. `s` has the accessors of a State: s.t, s.q("knee"),
+            s.u("knee"), s.station_position("foot", p), s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity,
+            s.parameter("c", 2.0), s.input("wind", 0.0). cd.Parameters that the function holds work too.
+        group: external by default.
+    """
+
+    targets: tuple[tuple[str, str], ...] = field(init=False, repr=False)
+    group: str = field(default="external", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        seen: list[tuple[tuple[str, str], ...]] = []
+
+        def flatten(result: Any) -> list[Any]:
+            targets, entries = _flat(result, self.what)
+            if seen and targets != seen[0]:
+                raise TraceError(f"{self.what}: returned forces on {_names(seen[0])} first and on {_names(targets)} later; what "
+                                 "it acts on must not depend on values")
+            seen.append(targets)
+            return entries
+
+        law, asks = traced_law(self.function, self.what, flatten)
+        for name, value in (("law", law), ("asks", asks), ("targets", seen[0])):
+            object.__setattr__(self, name, value)
+
+    def check(self, tree: Tree) -> None:
+        super().check(tree)
+        for kind, target in self.targets:
+            if kind == "body":
+                known_body(tree, target, self.what)
+            else:
+                speed_named(tree, target, self.what)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        values = ca.vertsplit(self.law.function.call(answers(self.asks, s), True, False)[0])
+        start = 0
+        for kind, target in self.targets:
+            if kind == "speed":
+                loads.add_mobility(speed_named(s.tree, target, self.what), values[start])    # (23)
+                start += 1
+                continue
+            force, torque, at = (ca.sparsify(ca.vertcat(*values[start + i:start + i + 3])) for i in (0, 3, 6))
+            loads.add_force(target, at, force)                                               # (23)
+            loads.add_torque(target, torque)
+            start += 9
+
+    def description(self) -> str:
+        return f"{super().description()} on {self.targets}"
+
+
+def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any]]:
+    """What a Custom function acts on, ("body" or "speed", name), and all scalars in that order."""
+    if not isinstance(result, Mapping):
+        raise TraceError(f"{what}: returned {result!r}; expected a dict such as {{'foot': cd.Wrench(force=f, at=p)}} or "
+                         "{'knee': tau}" + ("; is a return statement missing?" if result is None else ""))
+    targets: list[tuple[str, str]] = []
+    entries: list[Any] = []
+    for key, value in result.items():
+        wrenches = list(value) if isinstance(value, (list, tuple)) else [value]
+        if wrenches and all(isinstance(w, Wrench) for w in wrenches):
+            for wrench in wrenches:
+                targets.append(("body", body_name(key, what)))
+                entries += wrench.entries(f"{what}: {key!r}")
+        elif isinstance(key, Body) or np.ndim(value) or isinstance(value, (dict, str)) or value is None:
+            raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., torque=..., at=...) for a "
+                             "body, one number for a speed")
+        else:
+            targets.append(("speed", body_name(key, what)))
+            entries.append(value)
+    return tuple(targets), entries
+
+
+def _names(targets: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(repr(name) for _, name in targets) or "nothing"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Potential(_Written):
+    """Forces from a potential energy that a Python function computes, by automatic differentiation.
+
+        force at a station: -dV/dp                                                           (24)
+        torque: -sum over columns r_i of R_GB of r_i x dV/dr_i                               (25)
+        generalised force on the speeds of a body: -N' dV/dq                                 (26)
+
+    Args:
+        function: f(s) -> energy [J] of positions: s.q("knee"), s.station_position("foot", p), s.body_pose("foot"), s.rotation;
+            also s.t, s.parameter and s.input. Speeds and velocities are refused.
+        group: passive by default.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        law, asks = traced_law(self.function, self.what, lambda energy: [energy], outputs=(1,))
+        for ask in asks:
+            if ask.kind in ("speed", "station_velocity", "angular_velocity"):
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on positions only; for "
+                                       "forces that depend on velocities use cd.forces.Custom")
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "asks", asks)
+
+    @cached_property
+    def _gradient(self) -> ca.Function:
+        x = [ca.SX.sym(f"x{i}") for i in range(len(self.law.names))]
+        energy = self.law.function.call(x, True, False)[0]
+        return ca.Function("gradient", x, [ca.gradient(energy, ca.vertcat(ca.SX(0, 1), *x))], {"cse": True})
+
+    def potential(self, s: View) -> ca.SX:
+        return self.law.function.call(answers(self.asks, s), True, False)[0]
+
+    def apply(self, s: View, loads: Loads) -> None:
+        x = answers(self.asks, s)
+        g = self._gradient.call(x, True, False)[0]
+        start = 0
+        rates: dict[str, ca.SX] = {}
+        for ask in self.asks:
+            mine = g[start:start + ask.size]
+            if ask.kind == "station_position":
+                loads.add_force(ask.name, sx(ask.station), -mine)                            # (24)
+            elif ask.kind == "rotation":
+                R, dR = (ca.reshape(ca.vertcat(*v), 3, 3).T for v in (x[start:start + 9], ca.vertsplit(mine)))
+                loads.add_torque(ask.name, -sum((ca.cross(R[:, i], dR[:, i]) for i in range(3)), ca.SX(3, 1)))        # (25)
+            elif ask.kind == "coordinate":
+                rates[ask.name] = mine
+            start += ask.size
+        for b in dict.fromkeys(owner(s.tree, name, self.what)[0] for name in rates):
+            names = [c.name for c in b.coordinates]
+            N = b.mobilizer.N(ca.vertcat(*(s.coordinate(name) for name in names)))
+            f = -N.T @ ca.vertcat(*(rates.get(name, ca.SX(1, 1)) for name in names))         # (26)
+            for speed, value in zip(b.speeds, ca.vertsplit(f), strict=True):
+                if value.nnz():
+                    loads.add_mobility(speed, value)
