@@ -44,14 +44,14 @@ class Differentiation:
         """
         wrt = tuple(tangents)
         function, arrays = self._derivative("jvp", operator, arguments, wrt, options)
-        return function(*arrays, *(tangents[name] for name in wrt), threads=options.get("threads"))
+        return _called(function, [*arrays, *(tangents[name] for name in wrt)], options)
 
     def vjp(self, operator: str, *arguments: Any, cotangent: Any, wrt: Sequence[str] = ("q",), **options: Any
             ) -> dict[str, np.ndarray]:
         """Gradients of cotangent . result with respect to each variable of `wrt`: a mapping to arrays (..., n)."""
         wrt = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         function, arrays = self._derivative("vjp", operator, arguments, wrt, options)
-        result = function(*arrays, cotangent, threads=options.get("threads"))
+        result = _called(function, [*arrays, cotangent], options)
         return dict(zip(wrt, result if isinstance(result, tuple) else (result,), strict=True))
 
     def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any) -> Any:
@@ -61,7 +61,7 @@ class Differentiation:
         """
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         function, arrays = self._derivative("jacobian", operator, arguments, names, options)
-        flat = function(*arrays, threads=options.get("threads"))
+        flat = _called(function, arrays, options)
         sizes = [self._directions(name) for name in names]
         parts = [x.reshape(x.shape[:-1] + (x.shape[-1] // n if n else 0, n))
                  for x, n in zip(flat if isinstance(flat, tuple) else (flat,), sizes, strict=True)]
@@ -119,3 +119,7 @@ class Differentiation:
             "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
         ins, outs = sides[kind]()
         return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=outs)
+
+
+def _called(function: NativeFunction, arrays: list[Any], options: Mapping[str, Any]) -> Any:
+    return function(*arrays, threads=options["threads"]) if options.get("threads") else function.fast(*arrays)

@@ -14,7 +14,7 @@ A change of q_j carries everything beyond J along with S_j. What is not carried 
   dV_i = S_j x V_i + D'_j,                D'_j = D_j - S_j x V_J                                                  (2)
   da_i = S_j x a_i + E'_j + G_j x V_i,    G_j = D_j + V_J x S_j,   E'_j = E_j - S_j x a_J - G_j x V_J             (3)
   dF_b = S_j x* F_b + I_b E'_j + B_b G_j + C_b D'_j                                                               (4)
-  B_b = sum of -I_i [V_i x],   C_b D = sum of D x* I_i V_i + V_i x* I_i D
+  B_b = sum of -I_i [V_i x],   C_b D = sum of D x* h_i + V_i x* I_i D = B_b' D + D x* h_b,   h_i = I_i V_i
 With respect to u_j: dV_i = S_j, da_i = S_j x V_i + K'_j, K'_j = V_P x S_j + Ad dA_F/du_j - S_j x V_J,
   dF_b = I_b K'_j + (B_b + C_b) S_j                                                                               (5)
 and for tau_k = S_k' F_k, since what is carried does not change it,
@@ -49,11 +49,6 @@ def cross_motion(a, b):
 
 
 @inlined
-def cross_force(a, f):
-    return ca.vertcat(ca.cross(a[:3], f[:3]) + ca.cross(a[3:], f[3:]), ca.cross(a[:3], f[3:]))
-
-
-@inlined
 def to_ground(R, p, a):
     """Ad of (R, p) on columns."""
     top = R @ a[:3, :]
@@ -72,13 +67,29 @@ def acceleration_about_origin(p, V, A):
 
 
 @inlined
-def velocity_matrices(P, V):
-    """I, and the terms of B and C (4), of one body."""
+def velocity_terms(P, V):
+    """I, the momentum h = I V and the term of B (4), of one body."""
     inertia = ca.blockcat([[P[0], P[1]], [P[1].T, P[2]]])
-    h = inertia @ V
-    n, f = ca.skew(h[:3]), ca.skew(h[3:])
-    C = -_crm(V).T @ inertia - ca.blockcat([[n, f], [f, ca.SX(3, 3)]])
-    return inertia, -inertia @ _crm(V), C
+    return inertia, inertia @ V, -inertia @ _crm(V)
+
+
+@inlined
+def crossed_into(h, a):
+    """a x* h for a force h."""
+    return ca.vertcat(ca.cross(a[:3], h[:3]) + ca.cross(a[3:], h[3:]), ca.cross(a[:3], h[3:]))
+
+
+@inlined
+def rows_of(I, B, h, S):
+    """I S, B' S and C' S of (6)."""
+    G = B.T @ S
+    return I @ S, G, B @ S - crossed_into(h, S)
+
+
+@inlined
+def force_change(I, B, h, E, G, D):
+    """I E + B G + C D of (4)."""
+    return I @ E + B @ G + B.T @ D + crossed_into(h, D)
 
 
 @inlined
@@ -89,11 +100,6 @@ def add(a, b):
 @inlined
 def multiply(A, x):
     return A @ x
-
-
-@inlined
-def transposed(A, x):
-    return A.T @ x
 
 
 @inlined
@@ -137,17 +143,17 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     dq, du = ca.SX(nu, nu), ca.SX(nu, nu)
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     moments = mobilizer_forces(tree, kin, udot, gravity, None)
-    V, a, F, I, B, C = {}, {}, {}, {}, {}, {}
+    V, a, F, I, B, h = {}, {}, {}, {}, {}, {}
     for b, body in enumerate(kin.placed):
         V[b] = about_origin(kin.p_GM[b], kin.V_GM[b])
         a[b] = acceleration_about_origin(kin.p_GM[b], kin.V_GM[b], A[b])
         n, f = moments[b]
         F[b] = ca.vertcat(n + ca.cross(kin.p_GM[b], f), f)
         P = shift_inertia(rigid(kin.R_GM[b], body.mass, body.com, body.I)[0], kin.p_GM[b])
-        I[b], B[b], C[b] = velocity_matrices(P, V[b])
+        I[b], h[b], B[b] = velocity_terms(P, V[b])
     for b in tree.tip_to_base:
         if (parent := tree.parent(b)) is not None:
-            I[parent], B[parent], C[parent] = add(I[parent], I[b]), add(B[parent], B[b]), add(C[parent], C[b])
+            I[parent], B[parent], h[parent] = add(I[parent], I[b]), add(B[parent], B[b]), add(h[parent], h[b])
     S, row_E, row_G, row_D = {}, {}, {}, {}
     zero = ca.SX(6, 1)
     per_speed = {}
@@ -161,14 +167,14 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
         speeds = tree.speeds_of(b)
         for c, k in enumerate(speeds):
             S[k] = H[:, c]
-            row_E[k], row_G[k], row_D[k] = multiply(I[b], S[k]), transposed(B[b], S[k]), transposed(C[b], S[k])
+            row_E[k], row_G[k], row_D[k] = rows_of(I[b], B[b], h[b], S[k])
         for c, j in enumerate(speeds):
             E = cross_motion(V_P, dV[:, c]) + dA[:, c]                                       # (1)
             D_, G, E_ = carried_less(S[j], V[b], a[b], dV[:, c], E)                          # (2), (3)
             K_ = cross_motion(V_P, S[j]) + dA_du[:, c] - cross_motion(S[j], V[b])            # (5)
             per_speed[j] = D_, G, E_, K_
-            dF_q = cross_force(S[j], F[b]) + multiply(I[b], E_) + multiply(B[b], G) + multiply(C[b], D_)      # (4)
-            dF_u = multiply(I[b], K_) + multiply(B[b], S[j]) + multiply(C[b], S[j])          # (5)
+            dF_q = crossed_into(F[b], S[j]) + force_change(I[b], B[b], h[b], E_, G, D_)      # (4)
+            dF_u = multiply(I[b], K_) + row_D[j] + row_G[j] + 2 * crossed_into(h[b], S[j])   # (5)
             dS = to_ground(R_GF, p_GF, ca.reshape(dH[:, c], 6, len(speeds)))
             for e, k in enumerate(speeds):
                 dq[k, j] = inner(S[k], dF_q) + inner(dS[:, e], F[b])                         # (6)

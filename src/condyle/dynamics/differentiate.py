@@ -100,4 +100,4 @@ class Differentiated:
         if not forward:
             return {name: d[name] for name in wrt}
         columns = solve_columns(tree, kin, s.lock, -ca.densify(ca.horzcat(*(d[name] for name in wrt))))         # (1)
-        return dict(zip(wrt, ca.horzsplit(columns, tree.nu), strict=True)) if tree.nu else {name: columns for name in wrt}
+        return dict(zip(wrt, ca.horzsplit(columns, tree.nu), strict=True)) if tree.nu else dict.fromkeys(wrt, columns)
