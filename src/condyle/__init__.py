@@ -12,6 +12,7 @@ from condyle.errors import (
     FrozenError,
     NativeError,
     ShapeError,
+    SingularError,
     TraceError,
     UnknownNameError,
 )
@@ -28,6 +29,6 @@ from condyle.tree.parameter import Input, Parameter
 __version__ = "0.1.0"
 __all__ = [
     "Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Input", "Mobilizer",
-    "NativeError", "Parameter", "Pin", "ShapeError", "Slider", "Spline", "Stage", "State", "System", "TraceError",
-    "Transform", "UnknownNameError", "Weld", "forces", "where",
+    "NativeError", "Parameter", "Pin", "ShapeError", "SingularError", "Slider", "Spline", "Stage", "State", "System",
+    "TraceError", "Transform", "UnknownNameError", "Weld", "forces", "where",
 ]

@@ -111,7 +111,7 @@ class Differentiation:
         def build() -> ca.Function:
             return getattr(Differentiated(subject, name, wrt, body, part), kind)()
 
-        size = len(range(sum(n for _, n in operator.outputs(subject)))[part])
+        size = len(range(sum(n for name, n in operator.outputs(subject) if name != "status"))[part])
         inputs, directions = operator.inputs(subject), [(f"d_{v}", self._directions(v)) for v in wrt]
         sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
             "jvp": lambda: ([*inputs, *directions], [("dy", size)]),

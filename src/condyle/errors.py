@@ -21,6 +21,14 @@ class ShapeError(CondyleError, ValueError):
     """An array argument of the wrong shape or kind."""
 
 
+class SingularError(CondyleError, ArithmeticError):
+    """A mobilizer has lost a direction of motion at some coordinates. Carries `body`, `speed` and `q` of its mobilizer."""
+
+    def __init__(self, message: str, body: str, speed: str, q: object) -> None:
+        super().__init__(message)
+        self.body, self.speed, self.q = body, speed, q
+
+
 class TraceError(CondyleError, TypeError):
     """A user function did something that cannot become machine code."""
 

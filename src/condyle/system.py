@@ -5,13 +5,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from condyle.differentiation import Differentiation
 from condyle.dynamics.operators import OPERATORS, Subject, description
-from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, FrozenError, ShapeError, SingularError, UnknownNameError
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer
@@ -287,6 +287,31 @@ class System(Operations, Differentiation):
                 raise UnknownNameError(f"option of {name}()", option, _OPTIONS)
         out, threads = options.get("out"), options.get("threads")
         return function(*arguments, self.tail(**options), out=out, threads=threads)
+
+    def _regular(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> np.ndarray:
+        """A result that comes with a status: SingularError where a mobilizer has lost rank."""
+        out = options.get("out")
+        if out is not None:
+            options = {**options, "out": (out, np.empty(out.shape[:-1] + (1,)))}
+        result, status = self._run(name, Stage.ACCELERATION, arguments, options)
+        if status[0] if status.ndim == 1 else status.any():
+            self._explain_singular(name, arguments[0], status)
+        return result
+
+    def _explain_singular(self, name: str, q: Any, status: np.ndarray) -> NoReturn:
+        where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
+        k = int(status[(*where, 0)]) - 1
+        body = next(b for b in self._tree.bodies if b.u.start <= k < b.u.stop)
+        q_state = np.broadcast_to(q, status.shape[:-1] + (self.nq,))[where]
+        for i in np.flatnonzero(~np.isfinite(q_state)):
+            raise ShapeError(f"{name}: q: coordinate {self.coordinates[i]!r} is {q_state[i]}; it must be a finite number")
+        q_B = q_state[body.q]
+        at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q_B, strict=True))
+        raise SingularError(
+            f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
+            f"{self.speeds[k]!r} moves nothing new at {at}{f' (state {where} of the batch)' if where else ''}. Use other "
+            "coordinates there (a quaternion instead of angles), lock that speed, or stay away from it",
+            body.name, self.speeds[k], q_B)
 
     def _locks(self, options: Any) -> np.ndarray:
         tail = options["state"].tail if "state" in options else self.tail(**options)

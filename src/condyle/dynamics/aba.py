@@ -12,6 +12,11 @@ Equations
     udot_k = eps_k - U_k' A / D_k,  A <- A + h_k udot_k      (A without c)              (5)
 A d-dof mobilizer is d rank-one steps (2)-(3): no matrix is inverted. A locked speed has D + infinity for D: its udot is
 exactly zero and P passes whole to the parent. Gravity is an upward acceleration of ground.
+
+Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
+speed, tip to base, with
+  not D > 1e-12 h' P h,    P before the mobilizer's first elimination                   (6)
+and 0 if there is none.
 """
 from __future__ import annotations
 
@@ -36,6 +41,9 @@ from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
 
+SMALLEST_PIVOT = 1e-12
+"""Of its value before elimination: rounding leaves about 1e-16, and what is that small has no digits left."""
+
 
 @inlined
 def eliminate(P, z, h, tau, lock):
@@ -46,11 +54,23 @@ def eliminate(P, z, h, tau, lock):
     eps = (tau - ca.dot(h[0], z[0]) - ca.dot(h[1], z[1])) / D
     g = f / D
     P = symmetric(I - n @ (n / D).T), J - n @ g.T, symmetric(M - f @ g.T)
-    return P, (z[0] + n * eps, z[1] + f * eps), (n / D, g), eps
+    return P, (z[0] + n * eps, z[1] + f * eps), (n / D, g), eps, D
 
 
-def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads) -> ca.SX:
-    """udot, shape (nu,), under loads and generalised forces tau. `lock`: 0, or infinity for a locked speed."""
+@inlined
+def first_failure(status, D, D_0, number):
+    """The status (6) after one more speed."""
+    return ca.if_else(ca.logic_or(status != 0, D > SMALLEST_PIVOT * D_0), status, number)
+
+
+@inlined
+def pivot(P, h):
+    return ca.dot(h[0], P[0] @ h[0] + 2 * (P[1] @ h[1])) + ca.dot(h[1], P[2] @ h[1])
+
+
+def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads
+                     ) -> tuple[ca.SX, ca.SX]:
+    """udot, shape (nu,), under loads and generalised forces tau, and the status (6). `lock`: 0, or infinity where locked."""
     P, z = {}, {}
     for B, body in enumerate(kin.placed):
         P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
@@ -62,23 +82,28 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
     return _solve(tree, kin, P, z, taus, lock, gravity, moving=True)
 
 
-def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> ca.SX:
-    """M^-1 f, shape (nu,): the same recursion without velocities and forces."""
+def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
     z = {B: (ca.SX(3, 1), ca.SX(3, 1)) for B in P}
     return _solve(tree, kin, P, z, ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1), moving=False)
 
 
 def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
-           gravity: ca.SX, moving: bool) -> ca.SX:
+           gravity: ca.SX, moving: bool) -> tuple[ca.SX, ca.SX]:
     """(1)-(5). z: gyroscopic less applied forces on each body. Not `moving`: all velocities, and c with them, are zero."""
     locks = ca.vertsplit(lock) if tree.nu else []
     step: dict[int, tuple[Pair, ca.SX]] = {}
+    status = ca.SX(0)
     for B in tree.tip_to_base:
         if moving:
             z[B] = add(z[B], apply(P[B], kin.c[B]))
-        for k in tree.speeds_of(B):
-            P[B], z[B], *step[k] = eliminate(P[B], z[B], kin.H[k], taus[k], locks[k])        # (2), (3)
+        speeds = tree.speeds_of(B)
+        before = {k: pivot(P[B], kin.H[k]) for k in speeds[1:]}
+        for k in speeds:
+            P[B], z[B], U_D, eps, D = eliminate(P[B], z[B], kin.H[k], taus[k], locks[k])     # (2), (3)
+            step[k] = U_D, eps
+            status = first_failure(status, D, before.get(k, 0), k + 1)                       # (6)
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))             # (4)
             z[parent] = add(z[parent], shift_force(z[B], kin.p_PM[B]))
@@ -91,4 +116,4 @@ def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair
             udot[k] = eps - inner(U_D, a)                                                    # (5)
             a = add_scaled(a, kin.H[k], udot[k])
         A[B] = add(a, kin.c[B]) if moving else a                                             # (1)
-    return ca.vertcat(ca.SX(0, 1), *(udot[k] for k in range(tree.nu)))
+    return ca.vertcat(ca.SX(0, 1), *(udot[k] for k in range(tree.nu))), status

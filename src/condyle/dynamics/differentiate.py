@@ -45,7 +45,9 @@ class Differentiated:
         return [self.s[a] for a in self.operator.arguments]
 
     def result(self) -> ca.SX:
-        return ca.vertcat(*(ca.densify(r) for r in self.operator.expressions(self.s, **self.which)))[self.part]
+        results = self.operator.expressions(self.s, **self.which)
+        results = results[:-1] if self.operator.has_status else results
+        return ca.vertcat(*(ca.densify(r) for r in results))[self.part]
 
     def variable(self, name: str) -> ca.SX:
         s = self.s

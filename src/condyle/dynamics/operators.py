@@ -151,11 +151,11 @@ def _qdot(s: Symbols) -> list[ca.SX]:
 
 def _forward_dynamics(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))]
+    return list(aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin)))
 
 
 def _solve_mass_matrix(s: Symbols) -> list[ca.SX]:
-    return [aba.solve_mass_matrix(s.subject.tree, s.kinematics(moving=False), s["f"], s.lock)]
+    return list(aba.solve_mass_matrix(s.subject.tree, s.kinematics(moving=False), s["f"], s.lock))
 
 
 def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
@@ -298,6 +298,10 @@ class Operator:
         sizes = subject.sizes()
         return [(name, sizes[name]) for name in self.arguments]
 
+    @property
+    def has_status(self) -> bool:
+        return self.results[-1] is STATUS
+
     def outputs(self, subject: Subject) -> list[tuple[str, int]]:
         return [(name, size(subject)) for name, size in self.results]
 
@@ -305,6 +309,10 @@ class Operator:
         s = Symbols(subject)
         results = [ca.densify(r) for r in self.expressions(s, **which)]
         return ca.Function(name, [s[a] for a in self.arguments], results)
+
+
+STATUS: tuple[str, Callable[[Subject], int]] = ("status", lambda s: 1)
+"""A last result that is not zero where a mobilizer has lost rank: aba.py (6)."""
 
 
 def _nu(subject: Subject) -> int:
@@ -319,10 +327,10 @@ OPERATORS: dict[str, Operator] = {
     "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()),), _instance),
     "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq),), _qdot),
     "zdot": Operator(("q", "u", "tail"), (("zdot", lambda s: s.nz),), _rates),
-    "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu),), _forward_dynamics),
+    "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu), STATUS), _forward_dynamics),
     "inverse_dynamics": Operator(("q", "u", "udot", "tail"), (("tau", _nu),), _inverse_dynamics),
     "mass_matrix": Operator(("q", "tail"), (("M", lambda s: s.tree.nu ** 2),), _mass_matrix),
-    "solve_mass_matrix": Operator(("q", "f", "tail"), (("udot", _nu),), _solve_mass_matrix),
+    "solve_mass_matrix": Operator(("q", "f", "tail"), (("udot", _nu), STATUS), _solve_mass_matrix),
     "multiply_mass_matrix": Operator(("q", "f", "tail"), (("Mf", _nu),), _multiply_mass_matrix),
     "gravity_forces": Operator(("q", "tail"), (("f", _nu),), _gravity_forces),
     "coriolis_forces": Operator(("q", "u", "tail"), (("f", _nu),), _coriolis_forces),
