@@ -1,0 +1,30 @@
+"""Every example runs as a user would run it, in a folder of its own, and asserts its own result."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example(path, tmp_path):
+    done = subprocess.run([sys.executable, "-W", "error", str(path)], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip()                               # it tells its user something
+    assert not done.stderr.strip()
+    assert not list(tmp_path.iterdir())                      # and leaves nothing behind
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_short_and_check_themselves(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 40
+    assert any("assert" in line for line in lines)
+
+
+def test_there_are_examples():
+    assert {path.stem for path in EXAMPLES} >= {"knee", "pendulum", "reversed"}
