@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.pi, 1e300, -1e300, 1e-300, 5e-324, -5e-324, 1e-310, np.inf, -np.inf, np.nan)
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 2.0, np.pi, 1e300, -1e300, 1e-300, 5e-324, -5e-324, 1e-310, np.inf, -np.inf,
+           np.nan)
 EXACT: dict[str, Callable] = {                              # rounded correctly by everyone
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "sqrt": lambda a, b: ca.sqrt(a),
     "sq": lambda a, b: a * a, "twice": lambda a, b: 2 * a, "neg": lambda a, b: -a,
@@ -31,7 +32,8 @@ OTHER: dict[str, Callable] = {
 }
 
 
-def random_graph(rng: np.random.Generator, tables: tuple[dict[str, Callable], ...], size: int, inputs: int = 4) -> ca.Function:
+def random_graph(rng: np.random.Generator, tables: tuple[dict[str, Callable], ...], size: int,
+                 inputs: int = 4) -> ca.Function:
     """A function of one vector with up to three outputs; `size` operations, later ones mostly on recent results."""
     x = ca.SX.sym("x", inputs)
     pool = [*ca.vertsplit(x), *(ca.SX(float(c)) for c in rng.choice(SPECIAL, 2)), ca.SX(float(rng.normal()))]
@@ -98,8 +100,8 @@ def spread(f: ca.Function, x: Array, contract: bool) -> tuple[Array, NDArray[np.
     """How far two right evaluations of f at the rows of x may lie apart, and where that is known; both (states, nnz).
 
     Each operation is evaluated at its operands and at the corners of the box of what its operands may be; the largest
-    change, plus its own rounding, is what its result may be. A comparison, floor, sign, .. at its jump so gets a box that
-    holds both sides. Nothing is known any more where corners differ in kind (NaN, an infinity, a number), and where a
+    change, plus its own rounding, is what its result may be. A comparison, floor, sign, .. at its jump so gets a box
+    that holds both sides. Nothing is known any more where corners differ in kind (NaN, an infinity, a number), and where a
     periodic function has a box that is no longer small. Zero from if_else may have either sign: its box is +-5e-324.
     With contraction a product counts as not yet rounded, and nothing is known of one that overflows.
     """

@@ -6,7 +6,7 @@ lane l stands at [j W + l] of its array. All loads come before all stores, so th
 across a cut travel through `work`: compile time stays linear.
 
 What is guaranteed, against CasADi's own evaluator on the same inputs:
-- without contraction, + - * / (see below), sqrt, comparisons, logic, floor, ceil, fabs, sign, copysign, fmin, fmax are
+- without contraction, + - * /, sqrt, comparisons, logic, floor, ceil, fabs, sign, copysign, fmin, fmax are
   equal to the last bit, NaN, infinities and subnormals included; sin, cos, exp, log are within 2 units in the last
   place; erfinv within 4 of the true value, where CasADi itself is off by up to 1e-4; all others are the C library's;
 - with contraction a product that has no other use is fused with the sum or difference that takes it: each operation is
@@ -14,14 +14,12 @@ What is guaranteed, against CasADi's own evaluator on the same inputs:
   contraction changes nothing;
 - if_else(c, x, y) is one selection and gives x or y as it is; CasADi adds a zero to it, which turns -0.0 into 0.0.
   Both sides are always evaluated and may set floating-point flags;
-- a divisor of three or more quotients is inverted once: these are within 2 units in the last place, right for zeros,
-  infinities, NaN and subnormals;
 - a lane does not depend on its neighbours, and equals the scalar kernel to the last bit;
 - sign and payload of a NaN are not kept.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import casadi as ca
 
@@ -29,6 +27,7 @@ from condyle.errors import NativeError
 from condyle.native import jit, libm
 from condyle.native.graph import CHOICE, Graph, operation_name
 from condyle.native.ir import Body, Lanes, constant, definition
+from condyle.native.parallel import PART
 
 __all__ = ["Lanes", "Module", "constant"]
 
@@ -67,20 +66,23 @@ class Module:
     def text(self) -> str:
         return "\n".join([*self._parts, *self._declared.values()])
 
-    def add_kernel(self, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000) -> int:
+    def add_kernel(self, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000,
+                   uniform: Collection[int] = ()) -> int:
         """Define `@name`; returns how many blocks of W doubles its `work` argument must hold.
 
-        With `masked`, a last argument `<W x i1> %mask` says which lanes are stored.
+        With `masked`, a last argument `<W x i1> %mask` says which lanes are stored. Inputs in `uniform` are the same
+        for all lanes: element j stands at [j].
         """
         f = f if f.is_a("SXFunction") else f.expand()
-        return _Kernel(self, f, name, masked, split).write()
+        return _Kernel(self, f, name, masked, split, uniform).write()
 
 
 class _Kernel:
     """One kernel being written: the functions that it becomes, and where each value is to be had."""
 
-    def __init__(self, module: Module, f: ca.Function, name: str, masked: bool, split: int) -> None:
-        self.module, self.name, self.masked, self.split = module, name, masked, split
+    def __init__(self, module: Module, f: ca.Function, name: str, masked: bool, split: int,
+                 uniform: Collection[int]) -> None:
+        self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes = module.lanes
         self.graph = Graph(f, fuse=module.contract and jit.fuses())
         self.arguments = [f"%in{k}" for k in range(f.n_in())] + [f"%out{k}" for k in range(f.n_out())]
@@ -91,7 +93,7 @@ class _Kernel:
         self.home: dict[int, tuple[int, int, str]] = {}     # where a value was made: part, line, name
         self.last: dict[int, int] = {}                      # last part that fetches a value made in an earlier one
         self.pointers: list[set[int]] = [set()]             # travelling values that each part touches
-        self.pairs: dict[tuple[str, int], tuple[int, int]] = {}
+        self.sines: dict[int, tuple[int, int]] = {}         # values of sin and cos by their argument
 
     # values
 
@@ -104,6 +106,11 @@ class _Kernel:
         op = graph.op[k] if k < len(graph.op) else None
         if op == ca.OP_CONST:
             name = L.number(graph.constants[k])
+        elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
+            place = self.body.put(f"getelementptr double, ptr %in{graph.a[k]}, i64 {graph.b[k]}")
+            value = self.body.put(f"load double, ptr {place}, align 8")
+            first = self.body.put(f"insertelement {L.T} poison, double {value}, i64 0")
+            name = self.body.put(f"shufflevector {L.T} {first}, {L.T} poison, <{L.W} x i32> zeroinitializer")
         elif op == ca.OP_INPUT:
             place = self.body.put(f"getelementptr double, ptr %in{graph.a[k]}, i64 {graph.b[k] * L.W}")
             name = self.body.put(f"load {L.T}, ptr {place}, align 8")
@@ -164,31 +171,12 @@ class _Kernel:
         """Both come from one call, and the other is kept for its own node."""
         graph, body, T = self.graph, self.body, self.lanes.T
         a = graph.a[k]
-        if ("sincos", a) not in self.pairs:
+        if a not in self.sines:
             pair = body.call(libm.function(self.module, "sincos"), self.use(a), type=f"{{{T}, {T}}}")
             s = self.keep_extra(body.put(f"extractvalue {{{T}, {T}}} {pair}, 0"))
             c = self.keep_extra(body.put(f"extractvalue {{{T}, {T}}} {pair}, 1"))
-            self.pairs["sincos", a] = s, c
-        return self.use(self.pairs["sincos", a][graph.op[k] == ca.OP_COS])
-
-    def quotient(self, k: int, x: str | None, d: int) -> str:
-        """x / d, or 1 / d if x is None."""
-        body = self.body
-        if d not in self.graph.divisors:
-            return body.div(1.0 if x is None else x, self.use(d))
-        if ("inverse", d) not in self.pairs:
-            self.pairs["inverse", d] = self._inverse(self.use(d))
-        inverse, scale = (self.use(v) for v in self.pairs["inverse", d])
-        return body.mul(inverse if x is None else body.mul(x, inverse), scale)
-
-    def _inverse(self, d: str) -> tuple[int, int]:
-        """1 / (d s) and s: a power of two that keeps both d s and its inverse normal, 1 but for the extremes."""
-        body = self.body
-        size = body.intrinsic("fabs", d)
-        tiny, huge = body.compare("olt", size, 2.0**-1000), body.compare("ogt", size, 2.0**1000)
-        scale = self.keep_extra(body.select(tiny, 2.0**200, body.select(huge, 2.0**-200, 1.0)))
-        ds = body.select(tiny, body.mul(d, 2.0**200), body.select(huge, body.mul(d, 2.0**-200), d))
-        return self.keep_extra(body.div(1.0, ds)), scale
+            self.sines[a] = s, c
+        return self.use(self.sines[a][graph.op[k] == ca.OP_COS])
 
     def smaller(self, k: int, condition: str) -> str:
         """fmin for "olt", fmax for "ogt": a NaN yields to a number, the first of equals stays."""
@@ -272,8 +260,8 @@ class _Kernel:
             return 0
         for c, (lines, pointers) in enumerate(zip(self.parts, self.pointers)):
             places = [f"%w{k} = getelementptr {L.T}, ptr %work, i64 {slot[k]}" for k in sorted(pointers)]
-            add(definition(f"internal void @{self.name}.{c}({head}, ptr noalias %work{mask})", [*places, *lines],
-                           attributes=f"noinline nounwind alignstack({_LINE})"))
+            add(PART + definition(f"internal void @{self.name}.{c}({head}, ptr noalias %work{mask})", [*places, *lines],
+                                  attributes=f"noinline nounwind alignstack({_LINE})"))
         self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
         align = max(_LINE, 8 * L.W)
         calls = [f"call void @{self.name}.{c}({head}, ptr %aligned{mask})" for c in range(len(self.parts))]
@@ -325,8 +313,8 @@ _EMIT: dict[int, _Emit] = {
     ca.OP_ADD: _binary("fadd"),
     ca.OP_SUB: _binary("fsub"),
     ca.OP_MUL: _binary("fmul"),
-    ca.OP_DIV: lambda kernel, k: kernel.quotient(k, kernel.use(kernel.graph.a[k]), kernel.graph.b[k]),
-    ca.OP_INV: lambda kernel, k: kernel.quotient(k, None, kernel.graph.a[k]),
+    ca.OP_DIV: _binary("fdiv"),                             # shared reciprocals are no faster, and not exact
+    ca.OP_INV: lambda kernel, k: kernel.body.div(1.0, kernel.use(kernel.graph.a[k])),
     ca.OP_NEG: lambda kernel, k: kernel.body.neg(kernel.use(kernel.graph.a[k])),
     ca.OP_SQ: _same("fmul"),
     ca.OP_TWICE: _same("fadd"),

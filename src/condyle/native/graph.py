@@ -31,7 +31,6 @@ class Graph:
         choices: (c, x, y) of each CHOICE.
         products: node of the OP_MUL or OP_SQ that a sum or difference takes in, so that both become one fused
             multiply-add. Such a product has no other use.
-        divisors: nodes that divide at least three others.
 
     Args:
         fuse: whether to join products with sums.
@@ -47,7 +46,6 @@ class Graph:
         self.choices = self._find_choices()
         self.uses = self._count_uses()
         self.products = self._find_products() if fuse else {}
-        self.divisors = self._find_divisors()
 
     def _read(self, f: ca.Function) -> None:
         op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
@@ -110,11 +108,3 @@ class Graph:
                 if candidates:
                     products[k] = max(candidates)
         return products
-
-    def _find_divisors(self) -> set[int]:
-        count: dict[int, int] = {}
-        for k, o in enumerate(self.op):
-            if o in (ca.OP_DIV, ca.OP_INV) and self.uses[k]:
-                d = self.b[k] if o == ca.OP_DIV else self.a[k]
-                count[d] = count.get(d, 0) + 1
-        return {d for d, n in count.items() if n >= 3 and self.op[d] != ca.OP_CONST}

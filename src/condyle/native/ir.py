@@ -53,6 +53,7 @@ class Body:
         self.lanes, self.declare = lanes, declare
         self.lines: list[str] = []
         self._count = 0
+        self._fuses = False
 
     def put(self, text: str) -> str:
         self._count += 1
@@ -93,8 +94,12 @@ class Body:
         return self.put(f"call {type or T} @{symbol}({', '.join(f'{T} {self.operand(x)}' for x in operands)})")
 
     def fma(self, a: Number, b: Number, c: Number) -> str:
-        """a b + c, rounded once."""
-        return self.intrinsic("fma", a, b, c)
+        """a b + c, rounded once. By far the most frequent call, hence written out."""
+        L, T, operand = self.lanes, self.lanes.T, self.operand
+        if not self._fuses:
+            self._fuses = True
+            self.declare(f"llvm.fma.{L.suffix}", f"{T} @llvm.fma.{L.suffix}({T}, {T}, {T})")
+        return self.put(f"call {T} @llvm.fma.{L.suffix}({T} {operand(a)}, {T} {operand(b)}, {T} {operand(c)})")
 
     def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:
         """c0 + c1 x + c2 x^2 + ... by Horner's rule, fused."""

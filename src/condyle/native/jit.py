@@ -11,7 +11,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from condyle.errors import NativeError
-from condyle.native import elf
+from condyle.native import elf, parallel
 
 _WIDTHS = (1, 2, 4, 8, 16)
 
@@ -33,8 +33,9 @@ def lane_width() -> int:
     if not wish:
         return _register_width()
     if wish not in map(str, _WIDTHS):
-        raise NativeError(f"environment variable CONDYLE_LANES is {wish!r}; allowed are {', '.join(map(str, _WIDTHS))}, "
-                          "or leave it unset for the width of this processor")
+        allowed = ", ".join(map(str, _WIDTHS))
+        raise NativeError(f"environment variable CONDYLE_LANES is {wish!r}; allowed are {allowed}, or leave it "
+                          "unset for the width of this processor")
     return int(wish)
 
 
@@ -64,15 +65,12 @@ def _target_machine(optimise: int) -> llvm.TargetMachine:
 
 
 def compile_ir(text: str, optimise: int = 1) -> bytes:
-    """Object file of an IR module. Code generation level 1 equals 3 on our straight lines; no IR passes are run."""
-    machine = _target_machine(optimise)
-    try:
-        module = llvm.parse_assembly(text)
-    except RuntimeError as error:
-        raise NativeError(f"LLVM rejects the generated code: {error}") from error
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    return machine.emit_object(module)
+    """Object file of an IR module, or several joined in one, for `Library`.
+
+    Code generation level 1 equals 3 on our straight lines; no IR passes are run.
+    """
+    host()
+    return parallel.join(parallel.compile_all(parallel.divide(text), lambda: _target_machine(optimise)))
 
 
 class Library:
@@ -85,12 +83,13 @@ class Library:
 
     def __init__(self, *objects: bytes, symbols: Mapping[str, int] | None = None) -> None:
         host()
-        _check(objects, symbols or {})
+        single = _separate(objects)
+        _check(single, symbols or {})
         for name, address in (symbols or {}).items():
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
         try:
-            for data in objects:
+            for data in single:
                 self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
             self._engine.finalize_object()
         except RuntimeError as error:
@@ -104,7 +103,14 @@ class Library:
         return address
 
 
-def _check(objects: tuple[bytes, ...], symbols: Mapping[str, int]) -> None:
+def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
+    try:
+        return [single for data in objects for single in parallel.separate(data)]
+    except ValueError as error:
+        raise NativeError(f"a string of object files cannot be loaded: {error}; compile it again") from None
+
+
+def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
     """Refuse what LLVM would load and the process would die of: torn files, functions that exist nowhere."""
     defined: set[str] = set(symbols)
     needed: set[str] = set()
@@ -114,7 +120,7 @@ def _check(objects: tuple[bytes, ...], symbols: Mapping[str, int]) -> None:
         try:
             has, wants = elf.symbols(data)
         except ValueError as error:
-            raise NativeError(f"an object file of {len(data)} bytes cannot be loaded: {error}; compile it again") from None
+            raise NativeError(f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again") from None
         defined |= has
         needed |= wants
     if missing := sorted(name for name in needed - defined if not _in_process(name)):

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from condyle.native.ir import Body, Lanes, bits, definition
+from condyle.native.parallel import HELPER
 
 _ROUND = 1.5 * 2.0**52                                      # x + _ROUND - _ROUND is x rounded, also in its low bits
 _FAR = 1e9                                                  # from here on the C library reduces the argument
@@ -66,7 +67,7 @@ def _lane_by_lane(module: Host, symbol: str, scalar: str, operands: int) -> None
         y = b.put(f"call double @{scalar}({', '.join(f'double {a}' for a in x)})")
         r = b.put(f"insertelement {L.T} {r}, double {y}, i64 {lane}")
     head = ", ".join(f"{L.T} %x{k}" for k in range(operands))
-    module.add(definition(f"internal {L.T} @{symbol}({head})", b.lines, f"{L.T} {r}", _ATTRIBUTES))
+    module.add(HELPER + definition(f"internal {L.T} @{symbol}({head})", b.lines, f"{L.T} {r}", _ATTRIBUTES))
 
 
 def _pair(b: Body, first: str, second: str) -> str:
@@ -86,7 +87,7 @@ def _sincos(module: Host, symbol: str) -> None:
     result = _pair(b, *_near_sincos(b, "%x0", size))
     S = f"{{{L.T}, {L.T}}}"
     b.lines.append(f"ret {S} {result}\nfar:\n%r = call {S} @{symbol}.far({L.T} %x0, {L.B} {far})")
-    module.add(definition(f"internal {S} @{symbol}({L.T} %x0)", b.lines, f"{S} %r", _ATTRIBUTES))
+    module.add(HELPER + definition(f"internal {S} @{symbol}({L.T} %x0)", b.lines, f"{S} %r", _ATTRIBUTES))
     _far_sincos(module, symbol)
 
 
@@ -137,7 +138,8 @@ def _far_sincos(module: Host, symbol: str) -> None:
     result = [b.select("%far", b.call(_c_library(module, name), "%x0"), b.put(f"extractvalue {S} {near}, {k}"))
               for k, name in enumerate(("sin", "cos"))]
     r = _pair(b, *result)
-    module.add(definition(f"internal {S} @{symbol}.far({L.T} %x0, {L.B} %far)", b.lines, f"{S} {r}", _ATTRIBUTES))
+    head = f"internal {S} @{symbol}.far({L.T} %x0, {L.B} %far)"
+    module.add(HELPER + definition(head, b.lines, f"{S} {r}", _ATTRIBUTES))
 
 
 def _c_library(module: Host, name: str) -> str:
@@ -152,7 +154,7 @@ def _unary(module: Host, symbol: str, write: Callable[[Body, str], str], lanes: 
     L = lanes or module.lanes
     b = Body(L, module.declare)
     r = write(b, "%x0")
-    module.add(definition(f"internal {L.T} @{symbol}({L.T} %x0)", b.lines, f"{L.T} {r}", _ATTRIBUTES))
+    module.add(HELPER + definition(f"internal {L.T} @{symbol}({L.T} %x0)", b.lines, f"{L.T} {r}", _ATTRIBUTES))
 
 
 def _exp(b: Body, x: str) -> str:
