@@ -20,6 +20,8 @@ and 0 if there is none.
 """
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 
 from condyle.dynamics.inertia import (
@@ -68,52 +70,69 @@ def pivot(P, h):
     return ca.dot(h[0], P[0] @ h[0] + 2 * (P[1] @ h[1])) + ca.dot(h[1], P[2] @ h[1])
 
 
+def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, load: Pair | None) -> Pair:
+    """z of one body before its children are added: gyroscopic less applied force."""
+    z = gyroscopic(P, mass, p_c, w)
+    return z if load is None else add_scaled(z, load, -1)
+
+
+def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], status: ca.SX, number: Any
+           ) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], ca.SX]:
+    """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, and the status (6).
+    c None is zero; `number` is 1 + its first speed."""
+    z = z if c is None else add(z, apply(P, c))
+    before = [0, *(pivot(P, h) for h in H[1:])]
+    steps = []
+    for j, h in enumerate(H):
+        P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j])                              # (2), (3)
+        steps.append((U_D, eps))
+        status = first_failure(status, D, before[j], number + j)                             # (6)
+    return P, z, steps, status
+
+
+def outward(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], steps: list[tuple[Pair, ca.SX]]) -> tuple[list[ca.SX], Pair]:
+    """One body: udot of its speeds (5) and its acceleration (1)."""
+    a, udot = shift_motion(A_P, r), []
+    for h, (U_D, eps) in zip(reversed(H), reversed(steps), strict=True):
+        udot.append(eps - inner(U_D, a))                                                     # (5)
+        a = add_scaled(a, h, udot[-1])
+    return udot[::-1], a if c is None else add(a, c)                                         # (1)
+
+
 def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads
                      ) -> tuple[ca.SX, ca.SX]:
     """udot, shape (nu,), under loads and generalised forces tau, and the status (6). `lock`: 0, or infinity where locked."""
     P, z = {}, {}
     for B, body in enumerate(kin.placed):
         P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
-        z[B] = gyroscopic(P[B], body.mass, p_c, kin.V_GM[B][0])
-        if B in loads.bodies:
-            z[B] = add_scaled(z[B], loads.bodies[B], -1)
+        z[B] = bias_force(P[B], body.mass, p_c, kin.V_GM[B][0], loads.bodies.get(B))
     taus = ca.vertsplit(tau) if tree.nu else []
     taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
-    return _solve(tree, kin, P, z, taus, lock, gravity, moving=True)
+    return _solve(tree, kin, P, z, taus, lock, gravity)
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
     z = {B: (ca.SX(3, 1), ca.SX(3, 1)) for B in P}
-    return _solve(tree, kin, P, z, ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1), moving=False)
+    return _solve(tree, kin, P, z, ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1))
 
 
 def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
-           gravity: ca.SX, moving: bool) -> tuple[ca.SX, ca.SX]:
-    """(1)-(5). z: gyroscopic less applied forces on each body. Not `moving`: all velocities, and c with them, are zero."""
+           gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """(1)-(6). z: gyroscopic less applied forces on each body. Kinematics without velocities: c is zero."""
     locks = ca.vertsplit(lock) if tree.nu else []
-    step: dict[int, tuple[Pair, ca.SX]] = {}
-    status = ca.SX(0)
+    H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
+    steps, status = {}, ca.SX(0)
     for B in tree.tip_to_base:
-        if moving:
-            z[B] = add(z[B], apply(P[B], kin.c[B]))
-        speeds = tree.speeds_of(B)
-        before = {k: pivot(P[B], kin.H[k]) for k in speeds[1:]}
-        for k in speeds:
-            P[B], z[B], U_D, eps, D = eliminate(P[B], z[B], kin.H[k], taus[k], locks[k])     # (2), (3)
-            step[k] = U_D, eps
-            status = first_failure(status, D, before.get(k, 0), k + 1)                       # (6)
+        u = tree.bodies[B].u
+        P[B], z[B], steps[B], status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], status, u.start + 1)
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))             # (4)
             z[parent] = add(z[parent], shift_force(z[B], kin.p_PM[B]))
     A: dict[int | None, Pair] = {None: (ca.SX(3, 1), -gravity)}
-    udot = {}
+    udot: list[ca.SX] = []
     for B in tree.base_to_tip:
-        a = shift_motion(A[tree.parent(B)], kin.p_PM[B])
-        for k in reversed(tree.speeds_of(B)):
-            U_D, eps = step[k]
-            udot[k] = eps - inner(U_D, a)                                                    # (5)
-            a = add_scaled(a, kin.H[k], udot[k])
-        A[B] = add(a, kin.c[B]) if moving else a                                             # (1)
-    return ca.vertcat(ca.SX(0, 1), *(udot[k] for k in range(tree.nu))), status
+        mine, A[B] = outward(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), H[B], steps[B])
+        udot += mine
+    return ca.vertcat(ca.SX(0, 1), *udot), status

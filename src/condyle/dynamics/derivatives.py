@@ -144,12 +144,12 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     moments = mobilizer_forces(tree, kin, udot, gravity, None)
     V, a, F, I, B, h = {}, {}, {}, {}, {}, {}
-    for b, body in enumerate(kin.placed):
+    for b, constants in enumerate(kin.placed):
         V[b] = about_origin(kin.p_GM[b], kin.V_GM[b])
         a[b] = acceleration_about_origin(kin.p_GM[b], kin.V_GM[b], A[b])
         n, f = moments[b]
         F[b] = ca.vertcat(n + ca.cross(kin.p_GM[b], f), f)
-        P = shift_inertia(rigid(kin.R_GM[b], body.mass, body.com, body.I)[0], kin.p_GM[b])
+        P = shift_inertia(rigid(kin.R_GM[b], constants.mass, constants.com, constants.I)[0], kin.p_GM[b])
         I[b], h[b], B[b] = velocity_terms(P, V[b])
     for b in tree.tip_to_base:
         if (parent := tree.parent(b)) is not None:

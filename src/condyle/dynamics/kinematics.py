@@ -24,7 +24,7 @@ import casadi as ca
 
 from condyle.dynamics.inertia import add, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
-from condyle.mobilizers import motion
+from condyle.mobilizers import Mobilizer, motion
 from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
 
@@ -68,28 +68,48 @@ def carry(V_GP, r, V_FM, bias):
     return V, (c_w, c_v)
 
 
+@dataclass
+class Step:
+    """What (1)-(5) give for one body; V_GM and c are None for positions only."""
+
+    R_GM: ca.SX
+    p_GM: ca.SX
+    p_PM: ca.SX
+    X_GF: Pair
+    H: list[Pair]
+    V_GM: Pair | None = None
+    c: Pair | None = None
+
+
+def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX, q: ca.SX, u: ca.SX
+         ) -> Step:
+    """One body on its parent. V_GP = None: positions only."""
+    R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u)
+    R_GF, R_GM, r = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
+    p_GM = p_GP + r
+    H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                        # (2)
+    body = Step(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM), [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
+    if V_GP is not None:
+        V_FM = H_w @ u + _turned(R_GF, w_t), H_v @ u + _turned(R_GF, v_t)
+        body.V_GM, body.c = carry(V_GP, r, V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))
+    return body
+
+
 def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | None, only: Iterable[int] | None = None
                ) -> Kinematics:
     """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None: positions only."""
     kin = Kinematics(placed)
     qs, us = ca.vertsplit(q) if tree.nq else [], [] if u is None or not tree.nu else ca.vertsplit(u)
     for B in tree.base_to_tip if only is None else only:
-        body, constants, P = tree.bodies[B], placed[B], tree.parent(B)
-        q_B = ca.vertcat(*qs[body.q])
+        body, P = tree.bodies[B], tree.parent(B)
         u_B = ca.SX(body.mobilizer.nu, 1) if u is None else ca.vertcat(*us[body.u])
-        R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(body.mobilizer, t, q_B, u_B)
         R_GP, p_GP = (ca.SX.eye(3), ca.SX(3, 1)) if P is None else (kin.R_GM[P], kin.p_GM[P])
-        R_GF, kin.R_GM[B], kin.p_PM[B] = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
-        kin.p_GM[B] = p_GP + kin.p_PM[B]
-        kin.X_GF[B] = R_GF, kin.p_GM[B] - R_GF @ p_FM
-        H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                    # (2)
-        for j, k in enumerate(tree.speeds_of(B)):
-            kin.H[k] = H_w[:, j], H_v[:, j]
-        if u is None:
-            continue
-        V_FM = H_w @ u_B + _turned(R_GF, w_t), H_v @ u_B + _turned(R_GF, v_t)
-        V_GP = (ca.SX(3, 1), ca.SX(3, 1)) if P is None else kin.V_GM[P]
-        kin.V_GM[B], kin.c[B] = carry(V_GP, kin.p_PM[B], V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))
+        V_GP = None if u is None else (ca.SX(3, 1), ca.SX(3, 1)) if P is None else kin.V_GM[P]
+        new = step(body.mobilizer, placed[B], R_GP, p_GP, V_GP, t, ca.vertcat(*qs[body.q]), u_B)
+        kin.R_GM[B], kin.p_GM[B], kin.p_PM[B], kin.X_GF[B] = new.R_GM, new.p_GM, new.p_PM, new.X_GF
+        kin.H.update(zip(tree.speeds_of(B), new.H, strict=True))
+        if new.V_GM is not None and new.c is not None:
+            kin.V_GM[B], kin.c[B] = new.V_GM, new.c
     return kin
 
 
@@ -103,10 +123,15 @@ def accelerations(tree: Tree, kin: Kinematics, udot: ca.SX | None, ground: Pair 
     udots = [] if udot is None or not tree.nu else ca.vertsplit(udot)
     A: dict[int | None, Pair] = {None: (ca.SX(3, 1), ca.SX(3, 1)) if ground is None else ground}
     for B in tree.base_to_tip:
-        a = shift_motion(A[tree.parent(B)], kin.p_PM[B])
-        if kin.c:
-            a = add(a, kin.c[B])
-        for k in tree.speeds_of(B) if udots else ():
-            a = add_scaled(a, kin.H[k], udots[k])                                            # (6)
-        A[B] = a
+        speeds = tree.speeds_of(B) if udots else ()
+        A[B] = acceleration(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), [kin.H[k] for k in speeds], [udots[k] for k in speeds])
     return A
+
+
+def acceleration(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], udot: list[ca.SX]) -> Pair:
+    """(6) for one body; c None is zero."""
+    a = shift_motion(A_P, r)
+    a = a if c is None else add(a, c)
+    for h, x in zip(H, udot, strict=True):
+        a = add_scaled(a, h, x)
+    return a

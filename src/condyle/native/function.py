@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 import llvmlite.binding
@@ -81,6 +81,21 @@ class Report:
         return self.build + self.emit + self.compile + self.load
 
 
+class Composite(Protocol):
+    """What `build` may return instead of a CasADi Function: several kernels that act as one.
+
+    `inputs` and `outputs` are sizes. `emit` defines the kernel `@name` and returns the blocks that its work argument needs;
+    `evaluate` does the same with CasADi's evaluator, on inputs (size, states).
+    """
+
+    inputs: list[int]
+    outputs: list[int]
+
+    def n_instructions(self) -> int: ...
+    def emit(self, module: Module, name: str) -> int: ...
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]: ...
+
+
 class NativeFunction:
     """A compiled function of vectors, one state or a million.
 
@@ -88,13 +103,13 @@ class NativeFunction:
 
     Args:
         name: for messages.
-        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below.
+        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below, or a Composite.
         key: text that identifies what `build` would make.
         inputs, outputs: names and sizes of the arguments and results.
         contract: allow fused multiply-add.
     """
 
-    def __init__(self, name: str, build: Callable[[], ca.Function], *, key: str, inputs: Sequence[tuple[str, int]],
+    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract)
@@ -134,12 +149,12 @@ class NativeFunction:
 class _Evaluator:
     """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code alive."""
 
-    def __init__(self, name: str, build: Callable[[], ca.Function], key: str, inputs: tuple[tuple[str, int], ...],
+    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool) -> None:
         self.name, self._key, self._contract = name, key, contract
         self._inputs, self._outputs = inputs, outputs
         self._build = build
-        self._function: ca.Function | None = None
+        self._function: ca.Function | Composite | None = None
         self._loops: dict[int, Loop] = {}
         self._mapped: tuple[int, ca.Function] | None = None
         self._casadi: bool | None = None
@@ -259,7 +274,7 @@ class _Evaluator:
         f = self._expressions()
         start = time.perf_counter()
         module = Module(W, self._contract)
-        work = module.add_kernel(f, "kernel")
+        work = module.add_kernel(f, "kernel") if isinstance(f, ca.Function) else f.emit(module, "kernel")
         add_loop(module, "loop", "kernel", ins, outs, work)
         if W == 1:
             fastcall.add_call(module, "call", "kernel", ins, outs, work)
@@ -271,14 +286,21 @@ class _Evaluator:
                               compile=old.compile + time.perf_counter() - emitted)
         return code, {"operations": f.n_instructions()}
 
-    def _expressions(self) -> ca.Function:
+    def _expressions(self) -> ca.Function | Composite:
         """What `build` makes, checked, dense and expanded to scalars."""
         if self._function is not None:
             return self._function
         start = time.perf_counter()
         f = self._build()
         if not isinstance(f, ca.Function):
-            raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function")
+            sizes = [[size for _, size in side] for side in (self._inputs, self._outputs)]
+            if not hasattr(f, "emit"):
+                raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function")
+            if [f.inputs, f.outputs] != sizes:
+                raise NativeError(f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} -> {sizes[1]}")
+            self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
+            self._function = f
+            return f
         for word, args, shapes in (("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
                                    ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())])):
             if len(args) != len(shapes):
@@ -309,13 +331,18 @@ class _Evaluator:
 
     def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:
         with _compiling:
-            if self._mapped is None or self._mapped[0] != states:
-                self._mapped = states, self._expressions().map(states)
+            f = self._expressions()
             arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
-            values = self._mapped[1].call([ca.DM(a) if a.size else ca.DM(0, states) for a in arguments])
+            if isinstance(f, ca.Function):
+                if self._mapped is None or self._mapped[0] != states:
+                    self._mapped = states, f.map(states)
+                given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
+                values = [value.full() for value in self._mapped[1].call(given)]
+            else:
+                values = f.evaluate(arguments)
         for result, value in zip(results, values):
             if result.size:
-                result[...] = value.full().T
+                result[...] = value.T
 
 
 class _Piece:
