@@ -17,7 +17,7 @@ import numpy as np
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import View, sx
 from condyle.forces.law import Role, body_name, known_body, name, text
-from condyle.forces.mobility import owner
+from condyle.forces.mobility import owner, speed_named
 from condyle.spatial import rotation_from_quaternion
 from condyle.trace import Traced, trace
 from condyle.tree.parameter import Expression, Input, Parameter, is_number_like, parameters_in
@@ -72,8 +72,8 @@ class Ask:
         """Raise a clear error if what it names does not exist."""
         if self.kind == "coordinate":
             owner(tree, self.name, where)
-        elif self.kind == "speed" and self.name not in tree.speeds:
-            raise UnknownNameError("speed", self.name, tree.speeds, where)
+        elif self.kind == "speed":
+            speed_named(tree, self.name, where)
         elif self.kind in ("parameter", "input"):
             known = (tree.parameters if self.kind == "parameter" else tree.inputs).names
             if self.default is None and self.name not in known:
@@ -90,7 +90,7 @@ class Ask:
             case "coordinate":
                 return s.coordinate(self.name)
             case "speed":
-                return s.speed(self.name)
+                return s.speed(speed_named(s.tree, self.name, self.text))
             case "station_position":
                 return s.station_position(self.name, sx(self.station))
             case "station_velocity":
@@ -148,7 +148,7 @@ class AskedState:
         return self._answer(Ask("coordinate", name(coordinate, "s.coordinate")))[0]
 
     def speed(self, speed: str) -> Any:
-        """A speed [rad/s, m/s]."""
+        """A speed [rad/s, m/s], by its own name or that of the coordinate whose rate it is."""
         return self._answer(Ask("speed", name(speed, "s.speed")))[0]
 
     q, u = coordinate, speed
@@ -195,7 +195,7 @@ def _default(what: str, default: Any) -> float | None:
     return None if default is None else Parameter(what, default).default
 
 
-def traced_law(function: Callable[[AskedState], Any], what: str, flatten: Callable[[Any], list[Any]],
+def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
                outputs: tuple[int, ...] | None = None) -> tuple[Traced, tuple[Ask, ...]]:
     """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
 

@@ -60,7 +60,7 @@ class Wrench:
 class _Written(Law):
     """A law from a user's function: the function itself stays behind when pickled; what it computes is kept."""
 
-    function: Callable[[AskedState], Any]
+    function: Callable[[AskedState], Any] | None
     law: Traced = field(init=False, repr=False)
     asks: tuple[Ask, ...] = field(init=False, repr=False)
 
@@ -159,8 +159,8 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
                 targets.append(("body", body_name(key, what)))
                 entries += wrench.entries(f"{what}: {key!r}")
         elif isinstance(key, Body) or np.ndim(value) or isinstance(value, (dict, str)) or value is None:
-            raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., torque=..., at=...) for a "
-                             "body, one number for a speed")
+            raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., torque=..., at=...) for "
+                             "a body, one number for a speed")
         else:
             targets.append(("speed", body_name(key, what)))
             entries.append(value)
