@@ -17,6 +17,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.native.lookup import Closure
+from condyle.trace import DEFAULTED
+
 from condyle.mobilizers.constants import text
 
 
@@ -155,31 +158,30 @@ class Reversed(Mobilizer):
         return f"{self.forward!r}.reversed()"
 
 
-_TRACED: dict[str, tuple[ca.Function, ca.SX]] = {}
+_TRACED: dict[str, Closure] = {}
 
 
-def _traced(mobilizer: Mobilizer) -> tuple[ca.Function, ca.SX]:
+def _traced(mobilizer: Mobilizer) -> Closure:
     text = mobilizer.description()
     if text not in _TRACED:
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
         parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
-        own = {s.element_hash() for s in ca.symvar(ca.vertcat(t, q, u))}
-        rate = mobilizer.N(q) @ u
-        outside = [s for s in ca.symvar(ca.veccat(rate, *parts)) if s.element_hash() not in own]
-        parameters = ca.vertcat(ca.SX(0, 1), *outside)
-        _TRACED[text] = ca.Function("motion", [t, q, u, parameters], [*parts, rate], {"cse": True}), parameters
+        _TRACED[text] = Closure("motion", [t, q, u], [*parts, mobilizer.N(q) @ u])
     return _TRACED[text]
 
 
 def motion_symbols(mobilizer: Mobilizer) -> ca.SX:
     """The symbols beside t, q, u in a mobilizer's equations: its Parameters."""
-    return _traced(mobilizer)[1]
+    return _traced(mobilizer).outside
 
 
-def motion(mobilizer: Mobilizer, t: Any, q: Any, u: Any) -> list[Any]:
-    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v and qdot, traced once a description. Symbols give symbols (SX), inlined;
-    numbers give numbers (DM) where no Parameters are in the equations."""
-    function, parameters = _traced(mobilizer)
-    if any(isinstance(x, ca.SX) for x in (t, q, u)) or parameters.numel():
-        return function.call([ca.SX(x) for x in (t, q, u)] + [parameters], True, False)
-    return function.call([t, q, u, ca.DM(0, 1)])
+def motion(mobilizer: Mobilizer, t: Any, q: Any, u: Any) -> list[ca.SX]:
+    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v and qdot as expressions, traced once a description and inlined."""
+    return _traced(mobilizer)(t, q, u)
+
+
+def motion_at(mobilizer: Mobilizer, t: float, q: Any, u: Any) -> list[np.ndarray]:
+    """The same as numbers, Parameters at their defaults."""
+    closure = _traced(mobilizer)
+    defaults = [DEFAULTED[s.element_hash()].default for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
+    return closure.at(t, q, u, outside=defaults)

@@ -43,7 +43,7 @@ class Composed(Mobilizer):
                 raise DescriptionError(f"compose: expected mobilizers such as cd.Pin(), got {x!r}")
         if a.nu + b.nu > 6:
             raise DescriptionError(f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body has at most six")
-        singular = "; ".join(s for s in (a.singular, b.singular) if s)
+        singular = "; ".join(filter(None, (a.singular, b.singular, "where a later speed repeats what earlier ones do")))
         for name, value in (("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
                             ("speed_names", _joined(a.speed_names, b.speed_names)), ("units", (*a.units, *b.units)),
                             ("named_by_user", a.named_by_user and b.named_by_user),

@@ -54,6 +54,7 @@ class Custom(Mobilizer):
     default: tuple[float, ...]
 
     named_by_user = True
+    singular = "where the pose does not move with a coordinate, or moves alike with two"
 
     def __init__(self, coordinates: Sequence[str] | str, transform: Callable[..., Any],
                  hinge: Callable[..., Any] | None = None, N: Callable[..., Any] | None = None,
@@ -91,7 +92,7 @@ class Custom(Mobilizer):
         self._check(what, np.array(ranges))
 
     def _pose(self, t: ca.SX, q: ca.SX) -> tuple[ca.SX, ca.SX]:
-        X = self.pose.function(*self._arguments(t, q))
+        X = self.pose.apply(*self._arguments(t, q))
         return ca.reshape(X[:9], 3, 3).T, X[9:]
 
     def _arguments(self, t: ca.SX, q: ca.SX) -> list[ca.SX]:
@@ -99,13 +100,13 @@ class Custom(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R, p = self._pose(t, q)
-        H = None if self.hinge is None else ca.reshape(self.hinge.function(*self._arguments(t, q)), self.nu, 6).T
+        H = None if self.hinge is None else ca.reshape(self.hinge.apply(*self._arguments(t, q)), self.nu, 6).T
         return derived_motion(R, p, t, q, u, self.N(q), H)
 
     def N(self, q: ca.SX) -> ca.SX:
         if self.rates is None:
             return ca.SX.eye(self.nq)
-        return ca.sparsify(ca.reshape(self.rates.function(*ca.vertsplit(q)), self.nu, self.nq).T)
+        return ca.sparsify(ca.reshape(self.rates.apply(*ca.vertsplit(q)), self.nu, self.nq).T)
 
     def _check(self, what: str, ranges: np.ndarray) -> None:
         """R is a rotation, and the given hinge matrix is the derivative of the pose, at random points."""

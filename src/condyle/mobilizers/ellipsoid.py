@@ -21,7 +21,8 @@ class Ellipsoid(Oriented):
         p = a n                                                                 seth2010 (12)
         H = [1; -diag(a) [n]x],   Hdot u = [0; a (w x (w x n))]                  (13), (14)
 
-    p lies on the ellipsoid, but n is the surface's normal there only where two radii agree. `normal=True` keeps n normal:
+    p lies on the ellipsoid, but n is the surface's normal there only on its axes and where radii agree. `normal=True` keeps
+    n normal:
 
         p = a^2 n / d,   d = |a n|,   v = (a^2 ndot - p (p . ndot)) / d,   ndot = w x n                (35), (36)
         Hdot u = [0; (a^2 m - 2 (p . ndot) v - p (v . ndot + p . m)) / d],   m = w x (w x n)            (37)

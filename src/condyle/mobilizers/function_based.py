@@ -45,6 +45,7 @@ class FunctionBased(Mobilizer):
     laws: tuple[Traced | None, ...] = field(default=(), repr=False)
 
     named_by_user = True
+    singular = "where the functions do not move with a coordinate, move alike with two, or reach gimbal lock"
 
     def __post_init__(self) -> None:
         names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
@@ -76,7 +77,7 @@ class FunctionBased(Mobilizer):
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
         # A constant is a constant: what does not move leaves no trace in the machine code.
-        values = [zeros(1) if law is None else ca.sparsify(law.function(*arguments)) for law in self.laws]
+        values = [zeros(1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws]
         theta, p = ca.vertcat(*values[:3]), ca.vertcat(*values[3:])
         a: tuple[Axis, ...] = self.axes  # type: ignore[assignment]
         R1, R2, R3 = (ca.SX.eye(3) if law is None else rotation_about_axis(axis, angle)
@@ -91,7 +92,7 @@ class FunctionBased(Mobilizer):
 
     def description(self) -> str:
         laws = "; ".join("0" if law is None else law.text for law in self.laws)
-        return f"FunctionBased({self.coordinates}, {self.axes}, time={self.time}, {laws})"
+        return f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {laws})"
 
     def __getstate__(self) -> dict:
         # Callables of the user stay behind: what they computed was traced, and that is kept.
