@@ -28,17 +28,22 @@ class OpenSimProcess:
         """The answer to "udot" or "seconds" (of so many calls); an error over there is raised here."""
         if self.connection is None:
             self.connection, far_end = multiprocessing.Pipe()
-            multiprocessing.get_context("spawn").Process(target=serve, args=(far_end, self.tree), daemon=True).start()
+            multiprocessing.get_context("spawn").Process(target=serve, args=(far_end,), daemon=True).start()
             far_end.close()
-        self.connection.send((question, details))
-        answer = self.connection.recv()
+            self.connection.send(self.tree)                 # not an argument: start() would hang if the process died
+        try:
+            self.connection.send((question, details))
+            answer = self.connection.recv()
+        except (EOFError, ConnectionError):
+            raise RuntimeError("the OpenSim process ended without an answer; its own error is printed above") from None
         if isinstance(answer, Exception):
             raise answer
         return answer
 
 
-def serve(connection: Connection, tree: Tree) -> None:
-    """Answer questions until the other end is gone."""
+def serve(connection: Connection) -> None:
+    """Answer questions about the tree that comes first, until the other end is gone."""
+    tree = connection.recv()
     questions: dict[str, Callable[..., Any]] = {"udot": accelerations, "seconds": Stopwatch()}
     while True:
         try:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,16 +21,18 @@ class Case:
 def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, float]:
     """Seconds per state of each case: the least over `rounds` of the mean over the case's states.
 
-    Every round runs each case (A B C, A B C, ...), so a slow spell of the machine meets all of them. In each turn a
-    case runs twice and the second run is timed: turns share the machine's noise, but no engine pays for what the others
-    left in the processor's caches.
+    Every round runs each case, in another order each time, so a slow spell of the machine meets all of them and no
+    case always follows the same one. In each turn a case runs twice and the second run is timed: turns share the
+    machine's noise, but no engine pays for what the others left in the processor's caches.
     """
     best = dict.fromkeys(cases, float("inf"))
     collecting = gc.isenabled()
     gc.disable()
     try:
+        order, shuffle = list(cases.items()), random.Random(0).shuffle
         for _ in range(rounds):
-            for name, case in cases.items():
+            shuffle(order)
+            for name, case in order:
                 case.run()
                 start = time.perf_counter()
                 answer = case.run()
