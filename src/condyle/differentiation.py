@@ -11,6 +11,7 @@ from condyle.dynamics.differentiate import VARIABLES, Differentiated
 from condyle.dynamics.operators import OPERATORS, Subject
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.native.function import NativeFunction
+from condyle.native.lookup import Staged
 from condyle.tree.body import Body
 
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
@@ -108,7 +109,7 @@ class Differentiation:
     def _made(self, kind: str, name: str, wrt: tuple[str, ...], body: int | None, part: slice, key: Any) -> NativeFunction:
         subject, operator = self._subject, OPERATORS[name]
 
-        def build() -> ca.Function:
+        def build() -> ca.Function | Staged:
             return getattr(Differentiated(subject, name, wrt, body, part), kind)()
 
         size = len(range(sum(n for name, n in operator.outputs(subject) if name != "status"))[part])

@@ -10,9 +10,16 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.native.lookup import Table, get
 from condyle.trace import Symbol
 
 __all__ = ["Spline"]
+
+LOOK_UP_FROM = 12
+"""Points from which a spline is looked up in a table instead of being selected in the kernel."""
+
+MOST_BUCKETS = 20_000
+"""A spline whose points lie closer than its range divided by this is selected in the kernel all the same."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,17 +75,41 @@ class Spline:
     def __call__(self, x: Any) -> Any:
         """The value at x: a number, an array of any shape (elementwise), a Symbol, or casadi.SX (elementwise)."""
         if isinstance(x, Symbol):
-            return Symbol(self._at_symbol(x.sx))
+            return Symbol(self._looked_up(x.sx))
         if isinstance(x, ca.SX):
-            return ca.reshape(ca.vertcat(*(self._at_symbol(e) for e in ca.vertsplit(ca.vec(x)))), x.shape)
+            return ca.reshape(ca.vertcat(*(self._selected(e) for e in ca.vertsplit(ca.vec(x)))), x.shape)
         x = np.asarray(x)
         if x.dtype == object:
             return np.frompyfunc(self, 1, 1)(x)
         row = self.coefficients[np.searchsorted(self.x, x, side="right")]
         return _cubic(x, *np.moveaxis(row, -1, 0))
 
-    def _at_symbol(self, x: ca.SX) -> ca.SX:
-        """The row of x is found by a balanced tree of selections, one for each point; then (1) is evaluated once."""
+    @cached_property
+    def _tables(self) -> tuple[Table, Table, float] | None:
+        """Buckets and coefficients as tables, and the width of a bucket; None where buckets would be too many.
+
+        A bucket is no wider than the nearest two points, so that it holds at most one: its row says which row of
+        coefficients holds at its left edge, and from which x the next one does.
+        """
+        x = np.array(self.x)
+        width = float(np.diff(x).min())
+        count = int(np.ceil((x[-1] - x[0]) / width)) + 1
+        if count > MOST_BUCKETS:
+            return None
+        edges = np.concatenate([[-np.inf], x[0] + width * np.arange(count)])
+        first = np.searchsorted(x, edges, side="right")
+        return Table.of(np.column_stack([first, np.append(x, np.inf)[first]])), Table.of(self.coefficients), width
+
+    def _looked_up(self, x: ca.SX) -> ca.SX:
+        """Two look-ups find the row of x, at a cost that does not depend on the number of points."""
+        if len(self.x) < LOOK_UP_FROM or self._tables is None:
+            return self._selected(x)
+        buckets, coefficients, width = self._tables
+        bucket = get(buckets, 1 + ca.floor((x - self.x[0]) / width))
+        return _cubic(x, *ca.vertsplit(get(coefficients, bucket[0] + (x >= bucket[1]))))
+
+    def _selected(self, x: ca.SX) -> ca.SX:
+        """A balanced tree of selections, one for each point, finds the row of x: an expression by itself."""
         rows = ca.SX(ca.DM(self.coefficients.T))
 
         def pick(first: int, last: int) -> ca.SX:

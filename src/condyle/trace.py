@@ -15,6 +15,7 @@ import contextlib
 import difflib
 import dis
 import functools
+import hashlib
 import inspect
 import linecache
 import math
@@ -22,7 +23,7 @@ import numbers
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NoReturn
 
@@ -30,6 +31,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import TraceError
+from condyle.native.lookup import Closure, Table, lookups_in
 
 __all__ = ["Symbol", "Traced", "symbols", "to_sx", "trace", "where"]
 
@@ -152,6 +154,10 @@ class Symbol:
         if func in _ARRAY_FUNCTIONS:
             return _ARRAY_FUNCTIONS[func](*args, **kwargs)
         return _plain(func(*_boxed(args), **{key: _boxed(value) for key, value in kwargs.items()}))
+
+
+DEFAULTED: dict[int, Symbol] = {}
+"""Symbols that have a value of their own, `default`, by the hash of their node: Parameters and Inputs."""
 
 
 def _add_operators() -> None:
@@ -384,7 +390,7 @@ def _describe(function: Any) -> str:
 
 # ---- Tracing ----
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Traced:
     """A user function as an expression. Two are equal if they compute the same by the same operations. It pickles.
 
@@ -392,28 +398,58 @@ class Traced:
         what: what it is for, as errors name it.
         names: names of its scalar inputs.
         shape: shape of its result, () for a scalar.
-        text: the serialised SX Function with canonical symbol names: the same in every process, fit for a cache key.
+        serial: the serialised SX Function with canonical symbol names.
+        outside: the Parameters it uses.
+        tables: the tables it looks rows up in.
     """
 
-    what: str = field(compare=False)
+    what: str
     names: tuple[str, ...]
     shape: tuple[int, ...]
-    text: str
+    serial: str
+    outside: tuple[Symbol, ...] = ()
+    tables: tuple[Table, ...] = ()
+
+    @functools.cached_property
+    def text(self) -> str:
+        """What it computes, with its Parameters and tables: the same in every process, fit for a cache key."""
+        tables = [hashlib.sha256(table.rows.tobytes()).hexdigest() for table in self.tables]
+        return f"{self.serial}{list(self.outside) or ''}{tables or ''}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Traced) and (self.names, self.shape, self.text) == (other.names, other.shape, other.text)
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.shape, self.text))
 
     @functools.cached_property
     def function(self) -> ca.Function:
-        """CasADi SX Function: one scalar input per name; one dense column, the result in row-major order."""
-        return ca.Function.deserialize(self.text)
+        """CasADi SX Function: one scalar input per name; one dense column, the result in row-major order. Where there are
+        Parameters or tables: `condyle.native.lookup.Closure.function`."""
+        return ca.Function.deserialize(self.serial)
+
+    @functools.cached_property
+    def _closure(self) -> Closure:
+        return Closure.of(self.function, 1, ca.vertcat(ca.SX(0, 1), *(s.sx for s in self.outside)), self.tables)
+
+    def apply(self, *arguments: ca.SX) -> ca.SX:
+        """The result as an expression of expressions, a dense column."""
+        if not self.outside and not self.tables:
+            return self.function.call(list(arguments), True, False)[0]
+        return self._closure(*arguments)[0]
 
     def __call__(self, *values: float) -> np.ndarray:
-        """The result at plain numbers, by CasADi's evaluator; shape `shape`."""
-        return np.array(self.function.call([float(v) for v in values])[0], dtype=float).reshape(self.shape)
+        """The result at plain numbers, by CasADi's evaluator; shape `shape`. Parameters have their defaults."""
+        if not self.outside and not self.tables:
+            return np.array(self.function.call([float(v) for v in values])[0], dtype=float).reshape(self.shape)
+        defaults = [s.default for s in self.outside]  # type: ignore[attr-defined]
+        return self._closure.at(*map(float, values), outside=defaults)[0].reshape(self.shape)
 
     def __repr__(self) -> str:
         return f"Traced({self.what!r}, ({', '.join(self.names)}) -> {self.shape})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("what", "names", "shape", "text")}
+        return {name: getattr(self, name) for name in ("what", "names", "shape", "serial", "outside", "tables")}
 
 
 def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, what: str,
@@ -452,11 +488,15 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
     with _refusal_first(call):
         result = run([Symbol(s) for s in x])
         y = ca.cse(ca.vertcat(ca.SX(0, 1), *map(_scalar, result.ravel())))
+        lookups = lookups_in([y])
+        rows, indices = [lookup.row for lookup in lookups], [lookup.index for lookup in lookups]
+        outside = _parameters(ca.veccat(y, *indices))
+        more = [ca.vertcat(ca.SX(0, 1), *(s.sx for s in outside)), *rows] if outside or rows else []
         try:
-            sx = ca.Function("traced", x, [y], [s.name() for s in x], ["y"])
+            sx = ca.Function("traced", [*x, *more], [y, *indices])
         except RuntimeError as error:
             raise call.error("uses a symbol of an earlier call; it must not keep values between calls") from error
-        traced = Traced(what, names, result.shape, sx.serialize())
+        traced = Traced(what, names, result.shape, sx.serialize(), outside, tuple(lookup.table for lookup in lookups))
         codes = [sx.instruction_id(k) for k in range(sx.n_instructions())]
         if any(math.isnan(sx.instruction_constant(k)) for k, code in enumerate(codes) if code == ca.OP_CONST):
             raise call.error("contains a constant that is NaN; check the numbers it uses")
@@ -539,6 +579,23 @@ def _entries(result: Any, outputs: tuple[int, ...] | None, call: _Call) -> np.nd
     return array
 
 
+def _parameters(x: ca.SX) -> tuple[Symbol, ...]:
+    """The symbols with a default, such as Parameters, that an expression depends on."""
+    return tuple(DEFAULTED[s.element_hash()] for s in ca.symvar(x) if s.element_hash() in DEFAULTED)
+
+
+def _number(entry: Any, call: _Call) -> float:
+    """A float, or the value of an expression of Parameters at their defaults."""
+    if not _is_symbolic(entry):
+        return float(entry)
+    x = _scalar(entry)
+    outside = _parameters(x)
+    if len(outside) != len(ca.symvar(x)):
+        raise call.error("returned a symbol of an earlier call; it must not keep values between calls")
+    f = ca.Function("f", [s.sx for s in outside], [x])
+    return float(f(*(s.default for s in outside)))  # type: ignore[attr-defined]
+
+
 def _without_sx(result: Any) -> Any:
     if isinstance(result, ca.SX):
         return symbols(result)[0] if result.is_scalar() else symbols(result)
@@ -565,9 +622,7 @@ def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample:
         if entries.shape != traced.shape:
             raise call.error(f"returned shape {traced.shape} with symbols but {entries.shape} with floats at "
                              f"{_named(traced, point)}; the shape must not depend on values or types")
-        if any(map(_is_symbolic, entries.ravel())):
-            raise call.error("returned a symbol of an earlier call; it must not keep values between calls")
-        return entries.astype(float)
+        return np.array([_number(entry, call) for entry in entries.ravel()]).reshape(entries.shape)
 
     finite = np.zeros(traced.shape, dtype=bool)
     for point in sample:
@@ -590,7 +645,9 @@ def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample:
 def _check_derivatives(traced: Traced, sample: np.ndarray, call: _Call) -> None:
     """A finite value with a NaN first or second derivative comes from the side of a `where` that is not taken."""
     x = ca.SX.sym("x", len(traced.names))
-    y = traced.function(*ca.vertsplit(x))
+    if traced.outside or traced.tables:
+        return
+    y = traced.apply(*ca.vertsplit(x))
     J = ca.jacobian(y, x)
     # Forward, reverse and second derivatives pass NaN on differently: all are used later.
     derivatives = ca.Function("derivatives", [x], [J, ca.jtimes(y, x, ca.SX.ones(y.shape), True), ca.jacobian(J, x)])

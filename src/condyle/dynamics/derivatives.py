@@ -32,9 +32,10 @@ from condyle.dynamics.kinematics import Kinematics, accelerations
 from condyle.dynamics.rnea import generalised, mobilizer_forces
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, motion
+from condyle.native.lookup import Closure
 from condyle.tree.tree import Tree
 
-_LOCAL: dict[str, tuple[ca.Function, ca.SX]] = {}
+_LOCAL: dict[str, Closure] = {}
 
 
 def _crm(V):
@@ -114,7 +115,7 @@ def carried_less(S, V, a, D, E):
     return D - cross_motion(S, V), G, E - cross_motion(S, a) - cross_motion(G, V)
 
 
-def _local(mobilizer: Mobilizer) -> tuple[ca.Function, ca.SX]:
+def _local(mobilizer: Mobilizer) -> Closure:
     """H, dV_F/dq, dA_F/dq, dA_F/du, dH/dq of one mobilizer, in F about F's origin; d/dq along N."""
     text = mobilizer.description()
     if text not in _LOCAL:
@@ -127,12 +128,8 @@ def _local(mobilizer: Mobilizer) -> tuple[ca.Function, ca.SX]:
         V = ca.vertcat(w, v + ca.cross(p, w))
         A = ca.vertcat(alpha, a + ca.cross(v, w) + ca.cross(p, alpha))
         N = ca.jacobian(rate, u)
-        own = {s.element_hash() for s in ca.symvar(ca.vertcat(t, q, u, udot))}
         outputs = [H, ca.jacobian(V, q) @ N, ca.jacobian(A, q) @ N, ca.jacobian(A, u), ca.jacobian(ca.vec(H), q) @ N]
-        outside = [s for s in ca.symvar(ca.veccat(*outputs)) if s.element_hash() not in own]
-        parameters = ca.vertcat(ca.SX(0, 1), *outside)
-        outputs = [ca.sparsify(x) for x in outputs]
-        _LOCAL[text] = ca.Function("local", [t, q, u, udot, parameters], outputs, {"cse": True}), parameters
+        _LOCAL[text] = Closure("local", [t, q, u, udot], [ca.sparsify(x) for x in outputs])
     return _LOCAL[text]
 
 
@@ -160,8 +157,7 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     for b in tree.base_to_tip:
         body, P = tree.bodies[b], tree.parent(b)
         V_P = zero if P is None else V[P]
-        function, parameters = _local(body.mobilizer)
-        H, dV, dA, dA_du, dH = function.call([t, q[body.q], u[body.u], udot[body.u], parameters], True, False)
+        H, dV, dA, dA_du, dH = _local(body.mobilizer)(t, q[body.q], u[body.u], udot[body.u])
         R_GF, p_GF = kin.X_GF[b]
         H, dV, dA, dA_du = (to_ground(R_GF, p_GF, x) for x in (H, dV, dA, dA_du))
         speeds = tree.speeds_of(b)

@@ -16,6 +16,7 @@ import casadi as ca
 from condyle.dynamics.derivatives import inverse_dynamics_derivatives, solve_columns
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
 from condyle.mobilizers import motion
+from condyle.native.lookup import Staged, assembled
 
 VARIABLES = ("q", "u", "tau", "udot", "f", "station", "t", "z", "inputs", "parameters")
 """What a derivative may be taken with respect to."""
@@ -63,23 +64,23 @@ class Differentiated:
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in self.subject.tree.bodies]
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
 
-    def jvp(self) -> ca.Function:
+    def jvp(self) -> ca.Function | Staged:
         """(arguments, one tangent a variable) -> derivative in their direction."""
         tangents = [ca.SX.sym(f"d_{name}", self.directions(name)) for name in self.wrt]
         y, dy = self.result(), ca.SX(0)
         for name, v in zip(self.wrt, tangents, strict=True):
             dy += ca.jtimes(y, self.variable(name), self.N() @ v if name == "q" else v)
-        return ca.Function("jvp", [*self.arguments, *tangents], [ca.densify(dy)])
+        return assembled("jvp", [*self.arguments, *tangents], [dy])
 
-    def vjp(self) -> ca.Function:
+    def vjp(self) -> ca.Function | Staged:
         """(arguments, cotangent of the result) -> one cotangent a variable."""
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
         back = [ca.jtimes(y, self.variable(name), w, True) for name in self.wrt]
         back = [self.N().T @ b if name == "q" else b for name, b in zip(self.wrt, back, strict=True)]
-        return ca.Function("vjp", [*self.arguments, w], [ca.densify(b) for b in back])
+        return assembled("vjp", [*self.arguments, w], back)
 
-    def jacobian(self) -> ca.Function:
+    def jacobian(self) -> ca.Function | Staged:
         """arguments -> d result/d variable, row by row, for each variable."""
         analytic = [name for name in self.wrt if name in _ANALYTIC.get(self.name, ())]
         J = self._analytic(analytic) if analytic else {}
@@ -88,7 +89,7 @@ class Differentiated:
             for name in others:
                 d = ca.jacobian(y, self.variable(name))
                 J[name] = d @ self.N() if name == "q" else d
-        return ca.Function("jacobian", self.arguments, [ca.densify(rows(J[name])) for name in self.wrt])
+        return assembled("jacobian", self.arguments, [rows(J[name]) for name in self.wrt])
 
     def _analytic(self, wrt: Sequence[str]) -> dict[str, ca.SX]:
         s, tree = self.s, self.subject.tree

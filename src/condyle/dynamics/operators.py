@@ -24,6 +24,7 @@ from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import motion
+from condyle.native.lookup import Staged, assembled
 from condyle.tree.layout import Placed, layout, tabulated
 from condyle.tree.tree import Tree
 
@@ -74,7 +75,9 @@ class Subject:
 def description(subject: Subject) -> str:
     """Text that determines every operator: equal text, equal machine code."""
     def number(body: Any, name: str, value: Any) -> str:
-        return body.symbolic[name].text if name in body.symbolic else repr(np.asarray(value).tolist())
+        if name in body.symbolic:
+            return f"{[p.name for p in body.symbolic[name].parameters]} {body.symbolic[name].text}"
+        return repr(np.asarray(value).tolist())
 
     lines = [f"{subject.tree.parameters.names} {subject.tree.inputs.names}"]
     for b in subject.tree.bodies:
@@ -305,10 +308,9 @@ class Operator:
     def outputs(self, subject: Subject) -> list[tuple[str, int]]:
         return [(name, size(subject)) for name, size in self.results]
 
-    def build(self, subject: Subject, name: str, **which: Any) -> ca.Function:
+    def build(self, subject: Subject, name: str, **which: Any) -> ca.Function | Staged:
         s = Symbols(subject)
-        results = [ca.densify(r) for r in self.expressions(s, **which)]
-        return ca.Function(name, [s[a] for a in self.arguments], results)
+        return assembled(name, [s[a] for a in self.arguments], self.expressions(s, **which))
 
 
 STATUS: tuple[str, Callable[[Subject], int]] = ("status", lambda s: 1)

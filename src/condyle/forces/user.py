@@ -129,7 +129,7 @@ class Custom(_Written):
                 speed_named(tree, target, self.what)
 
     def apply(self, s: View, loads: Loads) -> None:
-        values = ca.vertsplit(self.law.function.call(answers(self.asks, s), True, False)[0])
+        values = ca.vertsplit(self.law.apply(*answers(self.asks, s)))
         start = 0
         for kind, target in self.targets:
             if kind == "speed":
@@ -198,11 +198,11 @@ class Potential(_Written):
     @cached_property
     def _gradient(self) -> ca.Function:
         x = [ca.SX.sym(f"x{i}") for i in range(len(self.law.names))]
-        energy = self.law.function.call(x, True, False)[0]
+        energy = self.law.apply(*x)
         return ca.Function("gradient", x, [ca.gradient(energy, ca.vertcat(ca.SX(0, 1), *x))], {"cse": True})
 
     def potential(self, s: View) -> ca.SX:
-        return self.law.function.call(answers(self.asks, s), True, False)[0]
+        return self.law.apply(*answers(self.asks, s))
 
     def apply(self, s: View, loads: Loads) -> None:
         x = answers(self.asks, s)

@@ -14,4 +14,5 @@ from condyle.mobilizers.polar import BendStretch, SphericalCoords
 
 __all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free", "FreeLine",
            "FunctionBased", "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Pin", "Planar", "Screw", "Slider",
-           "SphericalCoords", "Translation", "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at", "motion_symbols"]
+           "SphericalCoords", "Translation", "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at",
+           "motion_symbols"]

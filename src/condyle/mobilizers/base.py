@@ -17,10 +17,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.mobilizers.constants import text
 from condyle.native.lookup import Closure
 from condyle.trace import DEFAULTED
-
-from condyle.mobilizers.constants import text
 
 
 def zeros(rows: int = 3, columns: int = 1) -> ca.SX:

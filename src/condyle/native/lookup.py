@@ -1,12 +1,12 @@
 """Tables in expressions: what it costs to look a row up does not depend on how many there are.
 
-`row = get(table, index)` stands in an SX expression as fresh symbols. `Closure` is a function of expressions with look-ups (and with
-symbols from outside, such as parameters) that can be called again on other arguments. `Staged` is the whole at last: kernels
-that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as constants.
+`row = get(table, index)` stands in an SX expression as fresh symbols. `Closure` is a function of expressions with look-ups
+(and with symbols from outside, such as parameters) that can be called again on other arguments. `Staged` is the whole at
+last: kernels that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as constants.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,13 @@ class Closure:
         self.outside = ca.vertcat(ca.SX(0, 1), *(s for s in everything if s.element_hash() not in known))
         self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": True})
 
+    @classmethod
+    def of(cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[Table]) -> Closure:
+        """A closure whose function is made already."""
+        closure = cls.__new__(cls)
+        closure.function, closure.n, closure.outside, closure.tables = function, n, outside, list(tables)
+        return closure
+
     def __call__(self, *arguments: ca.SX, outside: ca.SX | None = None) -> list[ca.SX]:
         rows = [ca.SX.sym("row", table.rows.shape[1]) for table in self.tables]
         given = [*(ca.SX(a) for a in arguments), self.outside if outside is None else outside, *rows]
@@ -141,8 +148,8 @@ class Staged:
     def n_instructions(self) -> int:
         return self.main.n_instructions() + sum(f.n_instructions() for f, _, _ in self.stages)
 
-    def emit(self, module: Module, name: str) -> int:
-        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
+    def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
+        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`: see add_kernel."""
         W = module.lanes.W
         most = max((len(tables) for _, tables, _ in self.stages), default=0)
         arguments = [f"ptr %in{k}" for k in range(len(self.inputs))]
@@ -151,7 +158,7 @@ class Staged:
                 f"%rest = getelementptr double, ptr %work, i64 {(most + self.row_size) * W}"]
         works, known = [], {}
         for level, (f, tables, start) in enumerate(self.stages):
-            works.append(module.add_kernel(f, f"{name}.index{level}"))
+            works.append(module.add_kernel(f, f"{name}.index{level}", uniform=uniform))
             body.append(f"call void @{name}.index{level}({', '.join([*arguments, 'ptr %rows', 'ptr %work', 'ptr %rest'])})")
             for k, table in enumerate(tables):
                 if id(table) not in known:
@@ -164,7 +171,7 @@ class Staged:
                          f"call void @{name}.get(ptr {known[id(table)]}, ptr %i{level}.{k}, ptr %r{level}.{k}, "
                          f"i64 {count}, i64 {size})"]
                 start += size
-        works.append(module.add_kernel(self.main, f"{name}.main"))
+        works.append(module.add_kernel(self.main, f"{name}.main", uniform=uniform))
         body.append(f"call void @{name}.main({', '.join([*arguments, 'ptr %rows', *outputs, 'ptr %rest'])})")
         head = ", ".join([*arguments, *outputs, "ptr %work"])
         module.add("\n".join([f"define void @{name}({head}) {{", *body, "ret void", "}", _get_function(name, W)]))
@@ -182,6 +189,12 @@ class Staged:
                 rows[start:start + size] = table.rows[_row_numbers(index, len(table.rows))].T
                 start += size
         return [y.full() for y in self.main.map(states).call([*given, ca.DM(rows)])]
+
+
+def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> ca.Function | Staged:
+    """The expressions as NativeFunction takes them: a plain Function where nothing is looked up."""
+    outputs = [ca.densify(y) for y in outputs]
+    return Staged(name, inputs, outputs) if lookups_in(outputs) else ca.Function(name, list(inputs), outputs)
 
 
 def _row_numbers(index: np.ndarray, count: int) -> np.ndarray:

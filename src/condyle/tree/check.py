@@ -8,10 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.mobilizers import motion
+from condyle.mobilizers import motion_at
 from condyle.spatial import Transform, skew
 from condyle.tree.body import Body
-from condyle.tree.parameter import at_defaults
 from condyle.tree.tree import Tree
 
 SMALLEST_PIVOT = 1e-12
@@ -43,7 +42,7 @@ def _independent(body: Body, qs: list[np.ndarray]) -> bool:
     if not body.mobilizer.named_by_user:
         return True
     for q in qs:
-        H = np.vstack([at_defaults(x) for x in motion(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[2:4]])
+        H = np.vstack(motion_at(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[2:4])
         sizes = np.linalg.svd(H, compute_uv=False)
         if sizes[-1] > 1e-6 * sizes[0]:
             return True
@@ -67,7 +66,7 @@ def _pivots(tree: Tree, q: np.ndarray) -> dict[int, float]:
     ratios: dict[int, float] = {}
     for B in tree.tip_to_base:
         body = tree.bodies[B]
-        R, p, H_w, H_v = (at_defaults(x) for x in motion(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[:4])
+        R, p, H_w, H_v = motion_at(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[:4]
         X_FM = Transform.unchecked(R, p[:, 0])
         to_M = np.kron(np.eye(2), R.T)
         for k, h in zip(tree.speeds_of(B), (to_M @ np.vstack([H_w, H_v])).T, strict=True):

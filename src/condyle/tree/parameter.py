@@ -12,10 +12,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.trace import Symbol, to_sx
+from condyle.trace import DEFAULTED, Symbol, to_sx
 
 _NODES: dict[tuple[type, str, float], ca.SX] = {}
-_KNOWN: dict[int, Parameter] = {}
 
 
 class Parameter(Symbol):
@@ -43,7 +42,7 @@ class Parameter(Symbol):
         sx = _NODES.setdefault((type(self), name, value), ca.SX.sym(name))
         super().__init__(sx)
         self.name, self.default = name, value
-        _KNOWN[sx.element_hash()] = self
+        DEFAULTED[sx.element_hash()] = self
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.default:g})"
@@ -64,9 +63,10 @@ def parameters_in(sx: ca.SX, what: str) -> list[Parameter]:
     """The Parameters and Inputs that an expression is made of."""
     found = []
     for symbol in ca.symvar(sx):
-        if symbol.element_hash() not in _KNOWN:
+        known = DEFAULTED.get(symbol.element_hash())
+        if not isinstance(known, Parameter):
             raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter or cd.Input")
-        found.append(_KNOWN[symbol.element_hash()])
+        found.append(known)
     return found
 
 
@@ -104,11 +104,6 @@ class Expression:
         """Numbers at the defaults, or at the given values of some parameters. Shape of the matrix."""
         arguments = [(values or {}).get(p.name, p.default) for p in self.parameters]
         return np.array(ca.Function.deserialize(self.text).call(arguments)[0].full())
-
-
-def at_defaults(value: Any) -> np.ndarray:
-    """Numbers of a DM, or of an SX of parameters at their defaults."""
-    return Expression(value).at() if isinstance(value, ca.SX) else np.array(value.full())
 
 
 class Registry:
