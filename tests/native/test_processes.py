@@ -71,7 +71,8 @@ if __name__ == "__main__":
     assert batch(0)[0] == 3
     print("good")
 """, encoding="utf-8")
-    environment = os.environ | {"CONDYLE_THREADS": "3", "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"CONDYLE_THREADS": "3", "PYTHONPATH": path}
     done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=120)
     assert done.stdout.split() == ["good"], done.stderr
 

@@ -1,8 +1,8 @@
 """A kernel over many states: a native NumPy inner loop, and the generalised ufunc made of it.
 
 The loop `void name(char **args, intptr *dims, intptr *steps, void *context)` takes rows with any strides: it gathers W
-states into lanes, runs the kernel and scatters the results. The last block repeats its last state and stores only what
-was asked. Arguments of size zero are not in its signature.
+states into lanes, runs the kernel and scatters the results. The last block repeats its last state. Arguments of size
+zero are not in its signature.
 
 `context` is memory that Python owns: [block, allocate, free, failed]. `block` keeps the scratch memory of the last
 call for the next one (an atomic exchange takes it and puts it back; whoever finds it empty allocates), because fresh
@@ -121,9 +121,9 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
 def _copies(W: int) -> str:
     """`@gather` and `@scatter`: rows i .. i + W - 1 of a strided array to lanes and back.
 
-    Rows beyond the last are read as the last and never written; one row for all is read once. Where rows are contiguous,
-    W columns at a time are transposed in registers, the last W columns overlapping those before. For W = 1 the caller
-    uses a contiguous row where it stands.
+    Rows beyond the last are the last: read again, and written again with the same numbers. One row for all is read once.
+    Where rows are contiguous, W columns at a time are transposed in registers, the last W columns overlapping those
+    before. For W = 1 the caller uses a contiguous row where it stands.
     """
     head = "(ptr %lanes, ptr %array, i64 %outer, i64 %core, i64 %size, i64 %i, i64 %last) noinline {"
     rows = ["%dense = icmp eq i64 %core, 8"]
@@ -134,10 +134,9 @@ def _copies(W: int) -> str:
                  f"%o{l} = mul i64 %c{l}, %outer",
                  f"%row{l} = getelementptr i8, ptr %array, i64 %o{l}"]
     out = []
-    for name in ("gather", "scatter"):
-        gather = name == "gather"
+    for name, order in (("gather", -1), ("scatter", 1)):    # scatter goes from lane to row
         text = [f"define internal void @{name}{head}", "entry:"]
-        if gather:
+        if name == "gather":
             text += ["%later = icmp ne i64 %i, 0", "%one = icmp eq i64 %outer, 0", "%there = and i1 %later, %one",
                      "br i1 %there, label %done, label %start"]
         else:
@@ -146,35 +145,30 @@ def _copies(W: int) -> str:
         if W == 1:
             text += ["br i1 %dense, label %done, label %column"]
         else:
-            text += [f"%end = sub i64 %size, {W}", "%enough = icmp sge i64 %end, 0",
-                     "%wide = and i1 %dense, %enough",
-                     f"%fast = and i1 %wide, {'true' if gather else f'%v{W - 1}'}",
+            text += [f"%end = sub i64 %size, {W}", "%enough = icmp sge i64 %end, 0", "%fast = and i1 %dense, %enough",
                      "br i1 %fast, label %square, label %column",
                      "square:", "%j = phi i64 [ 0, %start ], [ %jn, %square ]", f"%jw = mul i64 %j, {W}"]
-            places = {}
             for l in range(W):
                 text += [f"%s{l} = getelementptr double, ptr %row{l}, i64 %j",
                          f"%b{l} = add i64 %jw, {l * W}",
                          f"%d{l} = getelementptr double, ptr %lanes, i64 %b{l}"]
-                places[l] = (f"%s{l}", f"%d{l}") if gather else (f"%d{l}", f"%s{l}")
-            text += [f"%x{l} = load <{W} x double>, ptr {places[l][0]}, align 8" for l in range(W)]
+            places = [(f"%d{l}", f"%s{l}")[::order] for l in range(W)]
+            text += [f"%x{l} = load <{W} x double>, ptr {place}, align 8" for l, (place, _) in enumerate(places)]
             text += _transpose(W)
-            text += [f"store <{W} x double> %y{l}, ptr {places[l][1]}, align 8" for l in range(W)]
+            text += [f"store <{W} x double> %y{l}, ptr {place}, align 8" for l, (_, place) in enumerate(places)]
             text += [f"%jp = add i64 %j, {W}", "%short = icmp slt i64 %jp, %end",
                      "%jn = select i1 %short, i64 %jp, i64 %end", "%more = icmp slt i64 %j, %end",
                      "br i1 %more, label %square, label %done"]
-        text += ["column:", "%r = phi i64 [ 0, %start ], [ %rn, %column.end ]",
+        text += ["column:", "%r = phi i64 [ 0, %start ], [ %rn, %column ]",
                  "%rc = mul i64 %r, %core", f"%rw = mul i64 %r, {W}"]
         for l in range(W):
+            source, target = (f"%t{l}", f"%p{l}")[::order]
             text += [f"%p{l} = getelementptr i8, ptr %row{l}, i64 %rc",
                      f"%q{l} = add i64 %rw, {l}",
-                     f"%t{l} = getelementptr double, ptr %lanes, i64 %q{l}"]
-            if gather:
-                text += [f"%z{l} = load double, ptr %p{l}", f"store double %z{l}, ptr %t{l}"]
-            else:
-                text += [f"br i1 %v{l}, label %put{l}, label %column.end", f"put{l}:",
-                         f"%z{l} = load double, ptr %t{l}", f"store double %z{l}, ptr %p{l}"]
-        text += ["br label %column.end", "column.end:", "%rn = add i64 %r, 1", "%again = icmp slt i64 %rn, %size",
+                     f"%t{l} = getelementptr double, ptr %lanes, i64 %q{l}",
+                     f"%z{l} = load double, ptr {source}",
+                     f"store double %z{l}, ptr {target}"]
+        text += ["%rn = add i64 %r, 1", "%again = icmp slt i64 %rn, %size",
                  "br i1 %again, label %column, label %done", "done:", "ret void", "}"]
         out.append("\n".join(text))
     return "\n".join(out)
