@@ -12,6 +12,7 @@ import numpy as np
 from condyle.differentiation import Differentiation
 from condyle.dynamics.operators import OPERATORS, Subject, description
 from condyle.errors import DescriptionError, FrozenError, ShapeError, SingularError, UnknownNameError
+from condyle.explanation import Explanation, explain
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer
@@ -204,6 +205,13 @@ class System(Operations, Differentiation):
         their defaults); names of locked speeds and of disabled forces."""
         self._freeze("state()")
         return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
+
+    def explain(self, state: State, tau: Any = None) -> Explanation:
+        """Every intermediate of the state's accelerations by name, without native code; print it to read it.
+
+        Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to be finite.
+        """
+        return explain(self._subject, state.q, state.u, self.no_tau if tau is None else np.asarray(tau, dtype=float), state.tail)
 
     def check_coordinates(self, q: np.ndarray) -> None:
         """Refuse a quaternion without direction."""

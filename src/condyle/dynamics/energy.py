@@ -14,20 +14,49 @@ import casadi as ca
 from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
+from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
 
 cross = ca.cross
+
+
+def kinetic_of(body: Placed, R_GM: ca.SX, V: Pair) -> ca.SX:
+    M_B, _ = rigid(R_GM, body.mass, body.com, body.I)
+    return inner(V, apply(M_B, V)) / 2
+
+
+def potential_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, gravity: ca.SX) -> ca.SX:
+    return -body.mass * ca.dot(gravity, p_GM + R_GM @ body.com)
+
+
+def momentum_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
+    M_B, _ = rigid(R_GM, body.mass, body.com, body.I)
+    return shift_force(apply(M_B, V), p_GM)
+
+
+def centre_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None, A: Pair | None = None) -> list[ca.SX]:
+    """Position of a body's mass centre, with V also velocity, with A also acceleration."""
+    p_c = R_GM @ body.com
+    values = [p_GM + p_c]
+    if V is not None:
+        values.append(shift_motion(V, p_c)[1])
+        if A is not None:
+            values.append(shift_motion(A, p_c)[1] + cross(V[0], cross(V[0], p_c)))
+    return values
+
+
+def weight_of(body: Placed, R_GM: ca.SX, gravity: ca.SX) -> Pair:
+    f = body.mass * gravity
+    return cross(R_GM @ body.com, f), f
 
 
 def energy(tree: Tree, kin: Kinematics, gravity: ca.SX, weightless: Iterable[str] = ()) -> tuple[ca.SX, ca.SX]:
     """KE and PE [J] (1); bodies named in `weightless` have no PE."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for B, body in enumerate(kin.placed):
-        M_B, p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
-        V = kin.V_GM[B]
-        kinetic += inner(V, apply(M_B, V)) / 2
+        kinetic += kinetic_of(body, kin.R_GM[B], kin.V_GM[B])
         if tree.bodies[B].name not in weightless:
-            potential -= body.mass * ca.dot(gravity, kin.p_GM[B] + p_c)
+            potential += potential_of(body, kin.R_GM[B], kin.p_GM[B], gravity)
     return kinetic, potential
 
 
@@ -35,8 +64,7 @@ def momentum(kin: Kinematics) -> Pair:
     """Angular momentum about ground's origin and linear momentum (2), in ground."""
     total: Pair = (ca.SX(3, 1), ca.SX(3, 1))
     for B, body in enumerate(kin.placed):
-        M_B, _ = rigid(kin.R_GM[B], body.mass, body.com, body.I)
-        total = add(total, shift_force(apply(M_B, kin.V_GM[B]), kin.p_GM[B]))
+        total = add(total, momentum_of(body, kin.R_GM[B], kin.p_GM[B], kin.V_GM[B]))
     return total
 
 
@@ -44,13 +72,7 @@ def mass_centre(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> lis
     """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground."""
     sums, total = [ca.SX(3, 1) for _ in range(1 + bool(kin.V_GM) + (A is not None))], ca.SX(0)
     for B, body in enumerate(kin.placed):
-        p_c = kin.R_GM[B] @ body.com
-        values = [kin.p_GM[B] + p_c]
-        if kin.V_GM:
-            values.append(shift_motion(kin.V_GM[B], p_c)[1])
-        if A is not None:
-            w = kin.V_GM[B][0]
-            values.append(shift_motion(A[B], p_c)[1] + cross(w, cross(w, p_c)))
+        values = centre_of(body, kin.R_GM[B], kin.p_GM[B], kin.V_GM.get(B), None if A is None else A[B])
         sums = [x + body.mass * v for x, v in zip(sums, values, strict=True)]
         total += body.mass
     return [x / total for x in sums]
@@ -66,6 +88,5 @@ def weight(tree: Tree, kin: Kinematics, gravity: ca.SX, loads: Loads, weightless
     """Add each body's weight to the loads, as forces."""
     for B, body in enumerate(kin.placed):
         if tree.bodies[B].name not in weightless:
-            f = body.mass * gravity
-            F = cross(kin.R_GM[B] @ body.com, f), f
+            F = weight_of(body, kin.R_GM[B], gravity)
             loads.bodies[B] = add(loads.bodies[B], F) if B in loads.bodies else F

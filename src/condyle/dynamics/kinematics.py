@@ -135,3 +135,20 @@ def acceleration(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], udot: list[
     for h, x in zip(H, udot, strict=True):
         a = add_scaled(a, h, x)
     return a
+
+
+def body_pose(body: Placed, R_GM: ca.SX, p_GM: ca.SX) -> Pair:
+    """R_GB and p_GB of the user's body frame."""
+    return R_GM @ body.R_MB, p_GM + R_GM @ body.p_MB
+
+
+def body_velocity(body: Placed, R_GM: ca.SX, V_GM: Pair) -> Pair:
+    """V_GB, at the body's origin."""
+    return shift_motion(V_GM, R_GM @ body.p_MB)
+
+
+def body_acceleration(body: Placed, R_GM: ca.SX, V_GM: Pair, A_GM: Pair) -> Pair:
+    """A_GB, at the body's origin."""
+    r, w = R_GM @ body.p_MB, V_GM[0]
+    alpha, a = shift_motion(A_GM, r)
+    return alpha, a + cross(w, cross(w, r))

@@ -18,8 +18,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
-from condyle.dynamics.inertia import shift_inertia, shift_motion
-from condyle.dynamics.kinematics import Kinematics, accelerations, kinematics
+from condyle.dynamics.inertia import shift_inertia
+from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity, kinematics
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
@@ -172,14 +172,13 @@ def _mass_matrix(s: Symbols) -> list[ca.SX]:
 
 def _poses(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
-    return [column(x for B in s.subject.tree.base_to_tip for placed in [kin.placed[B]] for x in (
-        rows(kin.R_GM[B] @ placed.R_MB), kin.p_GM[B] + kin.R_GM[B] @ placed.p_MB))]
+    poses = [body_pose(kin.placed[B], kin.R_GM[B], kin.p_GM[B]) for B in s.subject.tree.base_to_tip]
+    return [column(x for R, p in poses for x in (rows(R), p))]
 
 
 def _velocities(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [column(x for B in s.subject.tree.base_to_tip
-                   for x in shift_motion(kin.V_GM[B], kin.R_GM[B] @ kin.placed[B].p_MB))]
+    return [column(x for B in s.subject.tree.base_to_tip for x in body_velocity(kin.placed[B], kin.R_GM[B], kin.V_GM[B]))]
 
 
 def _energy(s: Symbols) -> list[ca.SX]:
@@ -215,13 +214,10 @@ def _system_jacobian(s: Symbols) -> list[ca.SX]:
 
 
 def _accelerations(s: Symbols) -> list[ca.SX]:
-    kin, out = s.kinematics(), []
+    kin = s.kinematics()
     A = accelerations(s.subject.tree, kin, s["udot"])
-    for B in s.subject.tree.base_to_tip:
-        r, w = kin.R_GM[B] @ kin.placed[B].p_MB, kin.V_GM[B][0]
-        alpha, a = shift_motion(A[B], r)
-        out += [alpha, a + ca.cross(w, ca.cross(w, r))]
-    return [column(out)]
+    return [column(x for B in s.subject.tree.base_to_tip
+                   for x in body_acceleration(kin.placed[B], kin.R_GM[B], kin.V_GM[B], A[B]))]
 
 
 def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
@@ -239,7 +235,7 @@ def _coriolis_forces(s: Symbols) -> list[ca.SX]:
     return [rnea.inverse_dynamics(s.subject.tree, s.kinematics(), None, ca.SX(3, 1), None)]
 
 
-def _each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
+def each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
     """Loads of each force by itself, gravity as weights."""
     out, view = [], s.view(kin)
     for enabled, force in s.laws(view):
@@ -255,13 +251,13 @@ def _each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
 
 def _applied_forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    each = [rnea.generalised(s.subject.tree, kin, loads) for loads in _each_force(s, kin)[1:]]
+    each = [rnea.generalised(s.subject.tree, kin, loads) for loads in each_force(s, kin)[1:]]
     return [sum(each, ca.SX(s.subject.tree.nu, 1))]
 
 
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [column(energy.power(kin, loads, s["u"]) for loads in _each_force(s, kin))]
+    return [column(energy.power(kin, loads, s["u"]) for loads in each_force(s, kin))]
 
 
 def _mass_centre(s: Symbols) -> list[ca.SX]:

@@ -13,7 +13,16 @@ import casadi as ca
 from condyle.dynamics.inertia import add, add_scaled, apply, gyroscopic, inner, rigid, shift_force
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.view import Loads
+from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
+
+
+def net_force(body: Placed, R_GM: ca.SX, A: Pair, w: ca.SX | None, load: Pair | None) -> Pair:
+    """F of (1) without children, for one body; w None is at rest."""
+    M_B, p_c = rigid(R_GM, body.mass, body.com, body.I)
+    F = apply(M_B, A)
+    F = F if w is None else add(F, gyroscopic(M_B, body.mass, p_c, w))
+    return F if load is None else add_scaled(F, load, -1)
 
 
 def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
@@ -22,12 +31,8 @@ def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: c
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     F: dict[int, Pair] = {}
     for B, body in enumerate(kin.placed):
-        M_B, p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
-        F[B] = apply(M_B, A[B])
-        if kin.V_GM:
-            F[B] = add(F[B], gyroscopic(M_B, body.mass, p_c, kin.V_GM[B][0]))
-        if loads is not None and B in loads.bodies:
-            F[B] = add_scaled(F[B], loads.bodies[B], -1)
+        w = kin.V_GM[B][0] if kin.V_GM else None
+        F[B] = net_force(body, kin.R_GM[B], A[B], w, None if loads is None else loads.bodies.get(B))
     for B in tree.tip_to_base:
         if (parent := tree.parent(B)) is not None:
             F[parent] = add(F[parent], shift_force(F[B], kin.p_PM[B]))                       # (1)
