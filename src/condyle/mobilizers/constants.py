@@ -1,6 +1,7 @@
 """Numbers that describe a mobilizer: plain, a Parameter, or computed from Parameters, whose values then come with each state."""
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 from collections.abc import Sequence
@@ -53,10 +54,8 @@ def constant(value: Any, what: str, positive: bool = False) -> Any:
     elif isinstance(value, Computed):
         number = value.default
     else:
-        try:
+        with contextlib.suppress(TypeError, ValueError):
             value = number = float(value)
-        except (TypeError, ValueError):
-            pass
     if not math.isfinite(number) or (positive and number <= 0):
         at = f" = {number:g} at the defaults" if isinstance(value, Computed) else ""
         raise DescriptionError(f"{what}: expected one {'positive' if positive else 'finite'} number, or cd.Parameters that give "

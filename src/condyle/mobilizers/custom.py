@@ -10,8 +10,9 @@ import numpy as np
 
 from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, Motion
-from condyle.mobilizers.constants import constants
+from condyle.mobilizers.constants import Computed, constants, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
+from condyle.native.lookup import Closure
 from condyle.trace import Symbol, Traced, symbols, trace
 
 TOLERANCE = 1e-9
@@ -30,7 +31,7 @@ class Custom(Mobilizer):
 
     q: the coordinates, in units that the function gives them.   u = qdot unless N says otherwise.
     Hinge matrix and bias follow by automatic differentiation (docs/theory/mobilizers.md (5)-(7)); for the knee they are
-    seth2010 (37)-(39). The functions are traced once: use NumPy, the rotations of `condyle.spatial` and `cd.Spline`.
+    seth2010 (37)-(39). The functions are traced once: use NumPy, the rotations of `condyle.spatial`, `cd.Spline` and Parameters.
 
     H loses rank where the pose does not move with a coordinate, or moves alike with two.
 
@@ -63,7 +64,7 @@ class Custom(Mobilizer):
         names = _names(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
-        if any(isinstance(x, Symbol) for x in start):
+        if any(isinstance(x, (Symbol, Computed)) for x in start):
             raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")
         if len(units or names) != len(names):
             raise DescriptionError(f"{what}: one unit a coordinate: expected {len(names)}, got {units!r}")
@@ -113,11 +114,11 @@ class Custom(Mobilizer):
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
         given = self.motion(t, q, u)
         ours = given if self.hinge is None else derived_motion(*self._pose(t, q), t, q, u, self.N(q))
-        f = ca.Function("check", [*([t] if self.time else []), q],
-                        [ca.densify(x) for x in (given.R, *(ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))])
+        f = Closure("check", [t, q], [ca.densify(x) for x in (given.R, *(ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))])
+        defaults = [p.default for p in parameters_of(f.outside, what)]
         low, high = ranges.T
         for x in np.random.default_rng(0).uniform(low, high, (POINTS, len(ranges))):
-            R, H, H_ours = (np.array(v) for v in f(*((x[0], x[1:]) if self.time else (x,))))
+            R, H, H_ours = f.at(*((x[0], x[1:]) if self.time else (0.0, x)), outside=defaults)
             if not (np.isfinite(R).all() and np.isfinite(H_ours).all()):
                 continue
             where = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.pose.names, x, strict=True))
@@ -138,8 +139,7 @@ class Custom(Mobilizer):
         return self.default_q() + rng.uniform(-1.0, 1.0, self.nq)
 
     def description(self) -> str:
-        laws = "; ".join("-" if law is None else law.text for law in (self.pose, self.hinge, self.rates))
-        return f"Custom({self.nq}, {self.nu}, time={self.time}, {laws})"
+        return f"Custom({self.nq}, {self.nu}, time={self.time}, {text((self.pose, self.hinge, self.rates))})"
 
     def __repr__(self) -> str:
         return f"Custom({', '.join(self.coordinates)})"

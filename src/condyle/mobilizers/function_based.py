@@ -9,6 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.constants import text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.trace import Traced, trace
 
@@ -91,8 +92,7 @@ class FunctionBased(Mobilizer):
         return Motion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
 
     def description(self) -> str:
-        laws = "; ".join("0" if law is None else law.text for law in self.laws)
-        return f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {laws})"
+        return f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {text(self.laws)})"
 
     def __getstate__(self) -> dict:
         # Callables of the user stay behind: what they computed was traced, and that is kept.
