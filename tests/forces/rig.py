@@ -1,4 +1,4 @@
-"""A small system that every law can act on, one of each law, and rates of change along the motion by automatic differentiation."""
+"""A small system that every law can act on, one of each law, and rates of change along the motion by AD."""
 from __future__ import annotations
 
 import casadi as ca

@@ -131,7 +131,7 @@ def test_internal_forces_change_no_momentum(name):
 
 def parameters_and_constants():
     """One law with Parameters, with their values, and the same law with numbers."""
-    P, I = cd.Parameter, cd.Input                                            # noqa: E741
+    P, I = cd.Parameter, cd.Input
     k, x = P("k", 1.0), P("x", 0.1)
     a, b = ("base", P_A), ("lower", P_B)
     yield "spring", forces.TwoPointSpring(*a, b[0], (x, 0.15, 2 * x), 10 * k, x), \

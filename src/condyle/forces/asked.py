@@ -195,12 +195,11 @@ def _default(what: str, default: Any) -> float | None:
     return None if default is None else Parameter(what, default).default
 
 
-def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
-               outputs: tuple[int, ...] | None = None) -> tuple[Traced, tuple[Ask, ...]]:
+def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]]) -> tuple[Traced, tuple[Ask, ...]]:
     """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
 
     Args:
-        flatten: the function's result as a list of scalars.   outputs: as for condyle.trace.trace.
+        flatten: turns the function's result into a list of scalars, or raises TraceError.
     """
     _check_function(function, what)
     rng = np.random.default_rng(0)
@@ -239,7 +238,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
 
     labels = [label for ask in asks.values() for label in ask.labels()]
     box = [pair for pairs in ranges.values() for pair in pairs]
-    return trace(law, labels, what=what, outputs=outputs, ranges=box, source=function), tuple(asks.values())
+    return trace(law, labels, what=what, ranges=box, source=function), tuple(asks.values())
 
 
 def _check_function(function: Any, what: str) -> None:

@@ -187,13 +187,19 @@ class Potential(_Written):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        law, asks = traced_law(self.function, self.what, lambda energy: [energy], outputs=(1,))
+        law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
             if ask.kind in ("speed", "station_velocity", "angular_velocity"):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on positions only; for "
                                        "forces that depend on velocities use cd.forces.Custom")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
+
+    def _one(self, energy: Any) -> list[Any]:
+        if energy is None or isinstance(energy, (str, Mapping)) or np.ndim(energy):
+            raise TraceError(f"{self.what}: returned {energy!r}; expected one number, the energy [J]"
+                             + ("; is a return statement missing?" if energy is None else ""))
+        return [energy]
 
     @cached_property
     def _gradient(self) -> ca.Function:
