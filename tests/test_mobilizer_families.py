@@ -45,7 +45,9 @@ from condyle.mobilizers import (
     derived_motion,
     motion,
 )
+from condyle.mobilizers.base import motion_at
 from condyle.spatial import rotation_from_quaternion, rotation_x, rotation_z
+from condyle.trace import Symbol
 
 EPS = np.finfo(float).eps
 DATA = File(__file__).parent / "data" / "simbody"
@@ -418,7 +420,7 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("mobilizer", "q", "axes", "p"), BY_HAND, ids=lambda x: repr(x)[:40] if hasattr(x, "nq") else "")
 def test_poses_worked_out_by_hand(mobilizer, q, axes, p):
-    R_FM, p_FM = (np.array(x) for x in motion(mobilizer, 0.0, np.array(q, dtype=float), np.zeros(mobilizer.nu))[:2])
+    R_FM, p_FM = motion_at(mobilizer, 0.0, np.array(q, dtype=float), np.zeros(mobilizer.nu))[:2]
     np.testing.assert_allclose(R_FM.T, np.array(axes), rtol=0, atol=4 * EPS)
     np.testing.assert_allclose(p_FM[:, 0], p, rtol=0, atol=16 * EPS)
 
@@ -437,7 +439,7 @@ def test_poses_worked_out_by_hand(mobilizer, q, axes, p):
 ])
 def test_velocities_worked_out_by_hand(mobilizer, q, u, V):
     q, u = np.array(q, dtype=float), np.array(u, dtype=float)
-    _, _, H_w, H_v, *_ = (np.array(x) for x in motion(mobilizer, 0.0, q, u))
+    _, _, H_w, H_v, *_ = motion_at(mobilizer, 0.0, q, u)
     np.testing.assert_allclose(np.concatenate([H_w @ u, H_v @ u]), V, rtol=0, atol=16 * EPS)
 
 
@@ -488,7 +490,7 @@ def test_ellipsoids_surface_and_normal(radii):
     (CantileverFreeBeam(0.5), (0.3, pi / 2, 0.1), 3), (Ellipsoid((1, 2, 3)), (1, 0, 0, 0), 3),
     (LineOrientation(), (1, 0, 0, 0), 2)])
 def test_rank_of_the_hinge_matrix(mobilizer, q, rank):
-    *_, H_w, H_v = (np.array(x) for x in motion(mobilizer, 0.0, np.array(q, dtype=float), np.zeros(mobilizer.nu))[:4])
+    *_, H_w, H_v = motion_at(mobilizer, 0.0, np.array(q, dtype=float), np.zeros(mobilizer.nu))[:4]
     # Where it is lost, one singular value is rounding.
     assert np.linalg.matrix_rank(np.concatenate([H_w, H_v]), tol=1e-12) == rank
     assert rank == mobilizer.nu or "pi/2" in mobilizer.singular
@@ -595,6 +597,22 @@ def test_custom_takes_what_spatial_gives():
     assert joints[0].units == ("rad", "m")
 
 
+@pytest.mark.parametrize("points", [4, 40], ids=["selected", "looked up"])
+def test_custom_with_splines(points, monkeypatch):
+    """Splines of few points are selected, of many looked up; both are FunctionBased with the same splines."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    x = np.linspace(-1.5, 1.5, points)
+    fx, fy, other = cd.Spline(x, 0.1 * np.sin(x)), cd.Spline(x, 0.2 * x**2), cd.Spline(x, 0.1 * np.cos(x))
+    knee = Custom("knee", lambda q: (rotation_z(q), (fx(q), fy(q), 0)))
+    known = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(fx, fy, None))
+    assert knee.description() != Custom("knee", lambda q: (rotation_z(q), (other(q), fy(q), 0))).description()
+    systems = [one_body(m) for m in (knee, known)]
+    _, q, u, tau = random_states(knee, 6, n=20)
+    ours, theirs = (s.forward_dynamics(q, u, tau) for s in systems)
+    # The same sums in another order; accelerations reach 100.
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
 def test_custom_with_equal_functions_is_compiled_once():
     make = lambda name: Custom(name, lambda q: (rotation_z(q), (np.sin(q), 0, 0)))
     assert make("left").description() == make("right").description()
@@ -605,7 +623,7 @@ def test_custom_with_equal_functions_is_compiled_once():
 def test_custom_does_not_fold_what_only_looks_constant():
     """H_w = 1 below q = 5 and 1.5 above: random points see the first part only."""
     joint = Custom("q", lambda q: (rotation_z(cd.where(q < 5, q, 1.5 * q - 2.5)), (0, 0, 0)))
-    np.testing.assert_allclose(np.array(motion(joint, 0.0, 6.0, 1.0)[2])[:, 0], [0, 0, 1.5], rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(np.array(motion_at(joint, 0.0, [6.0], [1.0])[2])[:, 0], [0, 0, 1.5], rtol=0, atol=4 * EPS)
 
 
 WRONG = [
@@ -618,6 +636,11 @@ WRONG = [
     (lambda: Ellipsoid(1.0), DescriptionError, "3 numbers"),
     (lambda: Ellipsoid((1, 0, 1)), DescriptionError, r"radii\[1\].*positive"),
     (lambda: Ellipsoid((1, cd.Parameter("b", -2.0), 1)), DescriptionError, "positive.*b"),
+    (lambda: CantileverFreeBeam(cd.Parameter("b", 2.0) - 3), DescriptionError, "positive.*-1 at the defaults"),
+    (lambda: Screw(Symbol(ca.SX.sym("x"))), DescriptionError, "symbol x"),
+    (lambda: Custom("q", lambda q: (rotation_z(q), (cd.Input("i", 1.0), 0, q))), DescriptionError, "Input"),
+    (lambda: cd.FunctionBased("q", translations=(lambda q: q + cd.Input("i", 1.0), None, None)), DescriptionError, "Input"),
+    (lambda: Custom("q", lambda q: (rotation_z(q), (0, 0, 0)), default=(cd.Parameter("b", 2.0),)), DescriptionError, "plain"),
     (lambda: Ellipsoid((1, 1, 1), normal="yes"), DescriptionError, "True or False"),
     (lambda: CantileverFreeBeam(-1), DescriptionError, "length.*positive"),
     (lambda: SphericalCoords(radial_axis="y"), DescriptionError, "'z' or 'x'"),
@@ -659,11 +682,14 @@ def one_body(mobilizer):
 @pytest.mark.parametrize("make", [
     lambda a: Screw(a), lambda a: Ellipsoid((a, 0.3, 0.2)), lambda a: Ellipsoid((a, 0.3, a), normal=True),
     lambda a: CantileverFreeBeam(a).reversed(), lambda a: SphericalCoords(azimuth_offset=a, zenith_offset=a),
-    lambda a: compose(Screw(a), Slider("y"))], ids=["Screw", "Ellipsoid", "normal", "beam", "SphericalCoords", "compose"])
+    lambda a: compose(Screw(a), Slider("y")), lambda a: Ellipsoid((0.5 * a, 0.3, a + 0.1)), lambda a: Screw(1 / a).reversed(),
+    lambda a: Custom("q", lambda q: (rotation_z(q), (a * q, np.sin(a * q), 0)))],
+    ids=["Screw", "Ellipsoid", "normal", "beam", "SphericalCoords", "compose", "computed", "computed-reversed", "Custom"])
 def test_numbers_may_be_parameters(make, monkeypatch):
     """A Parameter at 0.7 is the number 0.7, whatever its default."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     mobilizer = make(cd.Parameter("size", 0.4))
+    assert pickle.loads(pickle.dumps(mobilizer)) == mobilizer
     system, constant = one_body(mobilizer), one_body(make(0.7))
     assert system.parameters == ("size",)
     _, q, u, tau = random_states(mobilizer, 5, n=4)
@@ -676,7 +702,8 @@ def test_numbers_may_be_parameters(make, monkeypatch):
 def test_parameters_are_told_apart_by_name_and_default():
     """Equal text means equal machine code and equal defaults."""
     a, b, c = cd.Parameter("a", 0.4), cd.Parameter("b", 0.4), cd.Parameter("a", 0.4 + 1e-12)
-    assert len({Screw(p).description() for p in (0.4, a, b, c)}) == 4
+    assert len({Screw(p).description() for p in (0.4, a, b, c, 2 * a, a * (2 + 1e-15), 2 * b, 2 * c)}) == 8
+    assert len({Custom("q", lambda q, p=p: (rotation_z(q), (p * q, 0, 0))).description() for p in (a, b, c)}) == 3
     assert Screw(cd.Parameter("a", 0.4)) == Screw(cd.Parameter("a", 0.4)) != Screw(cd.Parameter("a", 0.5))
     assert hash(Screw(cd.Parameter("a", 0.4))) == hash(Screw(cd.Parameter("a", 0.4)))
 
@@ -713,7 +740,7 @@ def test_names_units_and_defaults(name):
         assert (m.coordinate_names, m.speed_names, m.units) == NAMES[name]
     m = CASES[name].mobilizer
     np.testing.assert_array_equal(m.default_q(), [float(c in ("qw", "w")) for c in m.coordinate_names])
-    R, p = (np.array(x) for x in motion(m, 0.0, m.default_q(), np.zeros(m.nu))[:2])
+    R, p = motion_at(m, 0.0, m.default_q(), np.zeros(m.nu))[:2]
     np.testing.assert_array_equal(R, np.eye(3))
     np.testing.assert_array_equal(p[:, 0], OFFSET.get(name, (0, 0, 0)))
 

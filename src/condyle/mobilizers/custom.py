@@ -114,11 +114,12 @@ class Custom(Mobilizer):
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
         given = self.motion(t, q, u)
         ours = given if self.hinge is None else derived_motion(*self._pose(t, q), t, q, u, self.N(q))
-        f = Closure("check", [t, q], [ca.densify(x) for x in (given.R, *(ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))])
+        f = Closure("check", [t, q], [ca.densify(x) for x in (given.R, given.p, *(
+            ca.vertcat(m.H_w, m.H_v) for m in (given, ours)))])
         defaults = [p.default for p in parameters_of(f.outside, what)]
         low, high = ranges.T
         for x in np.random.default_rng(0).uniform(low, high, (POINTS, len(ranges))):
-            R, H, H_ours = f.at(*((x[0], x[1:]) if self.time else (0.0, x)), outside=defaults)
+            R, _, H, H_ours = f.at(*((x[0], x[1:]) if self.time else (0.0, x)), outside=defaults)
             if not (np.isfinite(R).all() and np.isfinite(H_ours).all()):
                 continue
             where = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.pose.names, x, strict=True))

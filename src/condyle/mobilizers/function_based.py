@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
-from condyle.mobilizers.constants import text
+from condyle.mobilizers.constants import parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.trace import Traced, trace
 
@@ -71,6 +71,7 @@ class FunctionBased(Mobilizer):
             _law(f, arguments, f"{what}: {label}[{i}]")
             for label, functions in (("angles", self.angles), ("translations", self.translations))
             for i, f in enumerate(functions))
+        parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
                             ("coordinate_names", names), ("speed_names", names), ("uses_time", bool(self.time))):
             object.__setattr__(self, name, value)
