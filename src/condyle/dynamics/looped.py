@@ -1,0 +1,379 @@
+"""The looped layout of the operators: for trees whose straight line would take long to compile.
+
+Each operator is a few passes over the rows of condyle.dynamics.tables with the functions of kinematics.py, aba.py, rnea.py, crba.py
+and energy.py; forces other than gravity are one straight line between two passes, which sees the rows that it asks for.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import casadi as ca
+
+from condyle.dynamics import aba, energy, rnea
+from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia
+from condyle.dynamics.kinematics import (
+    Kinematics,
+    acceleration,
+    body_acceleration,
+    body_pose,
+    body_velocity,
+)
+from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
+from condyle.dynamics.tables import COMMON, Draft, Looped, packed, unpacked
+from condyle.dynamics.view import Loads
+from condyle.mobilizers import motion
+from condyle.native.rows import Rows
+
+ZERO = (ca.SX(3, 1), ca.SX(3, 1))
+
+
+def nothing(d: Draft) -> None:
+    """A pass in which ground has no part."""
+
+
+def at_rest(d: Draft) -> None:
+    """Ground: the frame of reference, which carries nothing yet."""
+    d.put("me", "R", ca.SX.eye(3))
+    d.put("me", "p", ca.SX(3, 1))
+    d.put("me", "P", (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)))
+    for name in ("V", "A", "z", "F"):
+        d.put("me", name, ZERO)
+
+
+def falling_up(d: Draft) -> None:
+    """Ground under gravity: it accelerates upwards."""
+    at_rest(d)
+    d.put("me", "A", (ca.SX(3, 1), -d.gravity))
+
+
+class _Asked(dict[int, Any]):
+    """Values of bodies, or speeds, that are made when first asked for."""
+
+    def __init__(self, make: Callable[[int], Any]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: int) -> Any:
+        self[key] = value = self._make(key)
+        return value
+
+
+class _Between:
+    """A straight line between passes over the fields of rows: what force laws need, as symbols made when asked for."""
+
+    def __init__(self, looped: Looped) -> None:
+        self.looped, subject = looped, looped.subject
+        self.symbols = Symbols(subject)
+        names = [name for name, _ in looped.arguments]
+        self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names if self.symbols[name].numel()}
+        self.owner = {k: (b.index, k - b.u.start) for b in subject.tree.bodies for k in range(b.u.start, b.u.stop)}
+        ask = lambda name: _Asked(lambda B: self.read(B, name))
+        self.kin = Kinematics(subject.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
+                              H=_Asked(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
+
+    def read(self, B: int, name: str) -> Any:
+        """A field of a body; -1 is ground."""
+        kind = self.looped.kinds[self.looped.types[B + 1]]
+        like = COMMON[name] if name in COMMON else kind.kept[name]
+        place = B + 1, name
+        if place not in self.reads:
+            self.reads[place] = ca.SX.sym(f"{name}{B}", packed(like).numel())
+        return unpacked(like, self.reads[place])
+
+    def total(self, name: str, size: int) -> ca.SX:
+        """A sum over all bodies."""
+        return self.reads.setdefault((0, name), ca.SX.sym(name, size))
+
+    def laws(self) -> Iterator[Any]:
+        """Enabled flag and law of each force but gravity, with the view that shows it its state variables."""
+        view = self.symbols.view(self.kin)
+        laws = self.symbols.laws(view)
+        next(laws)
+        for enabled, force in laws:
+            yield enabled, force, view
+
+    def loads(self, gravity: bool = True) -> Loads:
+        """What all forces exert; with `gravity`, what it takes back from bodies that it leaves alone."""
+        if gravity:
+            return self.symbols.loads(self.kin)
+        loads = Loads(self.symbols.view(self.kin))
+        for enabled, force, view in self.laws():
+            loads.view, loads.enabled = view, enabled
+            force.apply(view, loads)
+        return loads
+
+    def write(self, writes: dict[Any, ca.SX]) -> None:
+        self.looped.line(self.reads, writes)
+
+
+def _forces(subject: Subject) -> bool:
+    """Whether there is more than gravity for all."""
+    return len(subject.forces) > 1 or bool(subject.gravity.excluded)
+
+
+def _apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
+    """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
+    line = _Between(looped)
+    loads = line.loads(gravity)
+    writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
+              for B, load in loads.bodies.items()}
+    for B in {line.owner[k][0] for k in loads.mobility}:
+        speeds = looped.subject.tree.speeds_of(B)
+        writes[B + 1, "f"] = ca.densify(ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in speeds)))
+    line.write(writes)
+    return bool(loads.mobility)
+
+
+def _make_room(d: Draft) -> None:
+    """For the generalised forces of laws."""
+    d.keep("f", [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------------
+
+def _qdot(looped: Looped) -> None:
+    def rates(d: Draft) -> None:
+        u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
+        d.writes["qdot"] = ca.densify(motion(d.kind.mobilizer, d.t, d.q, u)[8])
+    looped.outward(rates, nothing)
+
+
+def _solve(looped: Looped, moving: bool, tau: str) -> None:
+    """aba.py. Forces act only if bodies move."""
+    forces = moving and _forces(looped.subject)
+
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(moving, positions=forces)
+        P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
+        d.put("me", "P", P)
+        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], None) if new.V_GM is not None else ZERO)
+        _make_room(d)
+
+    def start(d: Draft) -> None:
+        (falling_up if moving else at_rest)(d)
+        d.writes["me.status"] = ca.SX.zeros(1, 1)
+
+    looped.outward(prepare, start)
+    generalised = forces and _apply_loads(looped, "z", -1)
+
+    def inward(d: Draft) -> None:
+        r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds(tau)
+        if generalised:
+            taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
+        P, z, steps, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus,
+                                         d.of_speeds("lock"), d.read("root.status", 1), d.read("constant.number", 1))
+        d.keep("steps", steps)
+        d.writes["root.status"] = status
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
+        d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+
+    looped.inward(inward, nothing)
+
+    def outward(d: Draft) -> None:
+        udot, A = aba.outward(d.get("parent", "A"), d.kept("r"), d.kept("c") if moving else None, d.kept("H"), d.kept("steps"))
+        d.put("me", "A", A)
+        d.writes["udot"] = ca.vertcat(ca.SX(0, 1), *udot)
+
+    def finish(d: Draft) -> None:
+        d.writes["status"] = d.read("me.status", 1)
+
+    looped.outward(outward, finish)
+
+
+def _forward_dynamics(looped: Looped) -> None:
+    _solve(looped, True, "tau")
+
+
+def _solve_mass_matrix(looped: Looped) -> None:
+    _solve(looped, False, "f")
+
+
+def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None], result: str,
+                  forces: bool = False) -> None:
+    """rnea.py: `result` is the generalised forces, or "F" for the reactions."""
+    forces = forces and _forces(looped.subject)
+
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(moving, positions=forces)
+        H = new.H if udot is not None else []
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None else [])
+        d.put("me", "A", A)
+        d.put("me", "F", rnea.net_force(d.body, new.R_GM, A, new.V_GM[0] if new.V_GM is not None else None, None))
+        _make_room(d)
+
+    looped.outward(prepare, ground)
+    generalised = forces and _apply_loads(looped, "F", -1)
+    _project(looped, result, -1 if generalised else 0)
+
+
+def _project(looped: Looped, result: str, sign: int) -> None:
+    """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces themselves as "F"."""
+    def inward(d: Draft) -> None:
+        F = d.get("me", "F")
+        if result == "F":
+            d.writes["F"] = ca.densify(ca.vertcat(*F))
+        else:
+            tau = [inner(h, F) for h in d.kept("H")]
+            tau = [x + sign * f for x, f in zip(tau, d.kept("f"), strict=True)] if sign else tau
+            d.writes[result] = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
+        d.put("parent", "F", add(d.get("parent", "F"), shift_force(F, d.kept("r"))))
+
+    looped.inward(inward, nothing)
+
+
+def _inverse_dynamics(looped: Looped) -> None:
+    _newton_euler(looped, True, "udot", falling_up, "tau", forces=True)
+
+
+def _reactions(looped: Looped) -> None:
+    _newton_euler(looped, True, "udot", falling_up, "F", forces=True)
+
+
+def _multiply_mass_matrix(looped: Looped) -> None:
+    _newton_euler(looped, False, "f", at_rest, "Mf")
+
+
+def _coriolis_forces(looped: Looped) -> None:
+    _newton_euler(looped, True, None, at_rest, "f")
+
+
+def _gravity_forces(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(False)
+        d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.read("constant.heavy", 1) * d.gravity))
+    looped.outward(prepare, at_rest)
+    _project(looped, "f", 0)
+
+
+def _applied_forces(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        d.kinematics(True, positions=True)
+        d.put("me", "F", ZERO)
+        _make_room(d)
+    looped.outward(prepare, at_rest)
+    generalised = _apply_loads(looped, "F", 1, gravity=False)
+    _project(looped, "f", 1 if generalised else 0)
+
+
+def _poses(looped: Looped) -> None:
+    def write(d: Draft) -> None:
+        new = d.kinematics(False, positions=True)
+        R, p = body_pose(d.body, new.R_GM, new.p_GM)
+        d.writes["X_GB"] = ca.densify(ca.vertcat(rows(R), p))
+    looped.outward(write, at_rest)
+
+
+def _velocities(looped: Looped) -> None:
+    def write(d: Draft) -> None:
+        new = d.kinematics(True)
+        d.writes["V_GB"] = ca.densify(ca.vertcat(*body_velocity(d.body, new.R_GM, new.V_GM)))
+    looped.outward(write, at_rest)
+
+
+def _accelerations(looped: Looped) -> None:
+    def write(d: Draft) -> None:
+        new = d.kinematics(True)
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
+        d.put("me", "A", A)
+        d.writes["A_GB"] = ca.densify(ca.vertcat(*body_acceleration(d.body, new.R_GM, new.V_GM, A)))
+    looped.outward(write, at_rest)
+
+
+def _composite_inertias(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(False)
+        d.put("me", "P", rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)[0])
+
+    def inward(d: Draft) -> None:
+        C = d.get("me", "P")
+        I, J, M = shift_inertia(C, -d.get("me", "R") @ d.body.p_MB)
+        d.writes["C"] = ca.densify(rows(ca.blockcat([[I, J], [J.T, M]])))
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(C, d.kept("r"))))
+
+    looped.outward(prepare, at_rest)
+    looped.inward(inward, nothing)
+
+
+def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> _Between:
+    """One pass that adds up terms of each body; the line that may use the sum comes next."""
+    def ground(d: Draft) -> None:
+        at_rest(d)
+        d.writes["me.total"] = ca.SX.zeros(size, 1)
+    looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground)
+    return _Between(looped)
+
+
+def _energy(looped: Looped) -> None:
+    def terms(d: Draft, new: Any) -> list[ca.SX]:
+        gravity = d.read("constant.heavy", 1) * d.gravity
+        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM, gravity)]
+
+    line = _sum(looped, True, 2, terms)
+    kinetic, potential = ca.vertsplit(line.total("total", 2))
+    for enabled, force, view in line.laws():
+        if (stored := force.potential(view)) is not None:
+            potential += enabled * stored
+    line.write({"kinetic": kinetic, "potential": potential})
+
+
+def _momentum(looped: Looped) -> None:
+    line = _sum(looped, True, 6, lambda d, new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM)))
+    line.write({"h": line.total("total", 6)})
+
+
+def _mass_centre(looped: Looped) -> None:
+    line = _sum(looped, False, 4, lambda d, new: [d.body.mass * x for x in (
+        *energy.centre_of(d.body, new.R_GM, new.p_GM), ca.SX(1))])
+    total = line.total("total", 4)
+    line.write({"p": total[:3] / total[3]})
+
+
+def _mass_centre_motion(looped: Looped) -> None:
+    def terms(d: Draft, new: Any) -> list[ca.SX]:
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
+        d.put("me", "A", A)
+        _, v, a = energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)
+        return [d.body.mass * x for x in (v, a, ca.SX(1))]
+
+    line = _sum(looped, True, 7, terms)
+    total = line.total("total", 7)
+    line.write({"v": total[:3] / total[6], "a": total[3:6] / total[6]})
+
+
+def _power(looped: Looped) -> None:
+    line = _sum(looped, True, 1, lambda d, new: [inner(
+        energy.weight_of(d.body, new.R_GM, d.read("constant.heavy", 1) * d.gravity), new.V_GM)])
+    powers = [line.total("total", 1)]
+    for enabled, force, view in line.laws():
+        loads = Loads(view)
+        loads.enabled = enabled
+        force.apply(view, loads)
+        powers.append(energy.power(line.kin, loads, line.symbols["u"]))
+    line.write({"power": ca.vertcat(*powers)})
+
+
+def _rates(looped: Looped) -> None:
+    looped.outward(lambda d: d.kinematics(True, positions=True) and None, at_rest)
+    line = _Between(looped)
+    rates = [rate for _, force, view in line.laws() for rate in force.rates(view)]
+    if rates:
+        line.write({"zdot": ca.vertcat(*rates)})
+
+
+LOOPED: dict[str, Callable[[Looped], None]] = {
+    "qdot": _qdot, "zdot": _rates, "forward_dynamics": _forward_dynamics, "inverse_dynamics": _inverse_dynamics,
+    "solve_mass_matrix": _solve_mass_matrix, "multiply_mass_matrix": _multiply_mass_matrix, "gravity_forces": _gravity_forces,
+    "coriolis_forces": _coriolis_forces, "applied_forces": _applied_forces, "poses": _poses, "velocities": _velocities,
+    "accelerations": _accelerations, "energy": _energy, "momentum": _momentum, "mass_centre": _mass_centre,
+    "mass_centre_motion": _mass_centre_motion, "composite_inertias": _composite_inertias, "power": _power, "reactions": _reactions,
+}
+"""Operators that have a looped layout. The others are matrices over the whole tree, or concern one body and its ancestors."""
+
+
+def build(subject: Subject, name: str) -> Rows:
+    """An operator in the looped layout."""
+    operator = OPERATORS[name]
+    looped = Looped(subject, operator.inputs(subject), operator.outputs(subject))
+    LOOPED[name](looped)
+    return looped.rows()

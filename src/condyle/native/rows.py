@@ -1,0 +1,500 @@
+"""Kernels over tables: native loops over rows, where each row runs the kernel of its own type.
+
+A straight line grows with what it describes; here only the tables do. A `Rows` says
+
+  rows        each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
+  constants   numbers of each row that never change, part of the machine code
+  windows     where a row's part of an argument begins: its coordinates in q, say
+  steps       what runs, in order: `Pass`, `Line`, `Fill`
+
+and becomes one function with the interface of a kernel (condyle.native.emit): element j of lane l stands at [j W + l], and rows
+live in `work`. Every kernel loads all that it reads before it stores: a field of the parent may be both read and written, which
+adds to it.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import NativeError
+from condyle.native.emit import Module
+from condyle.native.lookup import Staged, assembled, lookups_in
+
+Place = str | tuple[int, str]
+_LIMIT = 2**31                                              # tables hold 32-bit offsets
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Expressions of one type of row.
+
+    Args:
+        reads: symbols by place: "me.x", "parent.x" and "root.x" (row 0) are fields, "constant.x" a constant, any other name
+            a window.
+        writes: expressions by place: fields or windows. Only the nonzeros of sparse ones are kept;
+            whoever reads them gives symbols of the same sparsity.
+    """
+
+    reads: Mapping[str, ca.SX]
+    writes: Mapping[str, ca.SX]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing."""
+
+    kernels: Sequence[Kernel | None]
+    backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """One straight line over fields of some rows, (row, field), and over whole arguments by name."""
+
+    reads: Mapping[Place, ca.SX]
+    writes: Mapping[Place, ca.SX]
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Set a field of some rows. Row rows[i], element j: entry index[i, j] of an argument, or values[i, j] if that is < 0."""
+
+    field: str
+    rows: np.ndarray
+    argument: str
+    index: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A kernel as compiled: base (me, parent, root, constant or a window) and offset of each argument and result."""
+
+    function: ca.Function | Staged
+    ins: list[tuple[str, int]]
+    outs: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Straight:
+    """A Line as compiled: fields by place among all rows, whole arguments and results by name."""
+
+    function: ca.Function | Staged
+    read: np.ndarray
+    ins: list[str]
+    written: np.ndarray
+    outs: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Tables and steps. See the module's text.
+
+    Args:
+        types, parents: of each row, shape (n,). Parents come before their rows.
+        constants: by name, shape (n, size). Only those that the kernels of a row's type read are kept.
+        windows: by name, the argument and where each row's part of it begins, shape (n,) or one for all.
+        arguments, results: their names and sizes.
+    """
+
+    types: np.ndarray
+    parents: np.ndarray
+    constants: Mapping[str, np.ndarray]
+    windows: Mapping[str, tuple[str, np.ndarray | int]]
+    arguments: Sequence[tuple[str, int]]
+    results: Sequence[tuple[str, int]]
+    steps: Sequence[Pass | Line | Fill]
+    _merged: dict[int, dict[int, Call]] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        rows = np.arange(len(self.types))
+        if np.any(self.parents > np.maximum(rows - 1, 0)) or np.any(self.parents < 0):
+            raise NativeError("rows: a parent must come before its row, and row 0 is its own")
+
+    @property
+    def inputs(self) -> list[int]:
+        return [size for _, size in self.arguments]
+
+    @property
+    def outputs(self) -> list[int]:
+        return [size for _, size in self.results]
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in (*self.arguments, *self.results)]
+
+    def n_instructions(self) -> int:
+        """Scalar operations for one state."""
+        count = np.bincount(self.types, minlength=len(self.layout))
+        calls = [call for k in range(len(self.steps)) for call in self.merged(k).items()]
+        return sum(int(count[t]) * call.function.n_instructions() for t, call in calls) + sum(
+            self.straight(k).function.n_instructions() for k, step in enumerate(self.steps) if isinstance(step, Line))
+
+    def kernels(self) -> Iterator[tuple[int, Kernel]]:
+        """Each kernel with its type, in the order of the steps."""
+        for step in self.steps:
+            if isinstance(step, Pass):
+                yield from ((t, k) for t, k in enumerate(step.kernels) if k is not None)
+
+    @cached_property
+    def layout(self) -> list[dict[str, slice]]:
+        """Where each field stands in a row, by type: those that children reach first, at the same place in all types."""
+        sizes: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
+        common: dict[str, int] = {}
+
+        def note(known: dict[str, int], name: str, size: int) -> None:
+            if known.setdefault(name, size) != size:
+                raise NativeError(f"rows: field {name!r} has sizes {known[name]} and {size}")
+
+        for t, kernel in self.kernels():
+            for place, x in (*kernel.writes.items(), *kernel.reads.items()):
+                where, _, name = place.partition(".")
+                if where == "parent":
+                    note(common, name, x.nnz())
+                elif where == "root":
+                    note(sizes[self.types[0]], name, x.nnz())
+                elif where == "me":
+                    note(sizes[t], name, x.nnz())
+        for step in self.steps:
+            if isinstance(step, Line):
+                for place, x in (*step.writes.items(), *step.reads.items()):
+                    if isinstance(place, tuple):
+                        note(sizes[self.types[place[0]]], place[1], x.nnz())
+            elif isinstance(step, Fill):
+                for t in np.unique(self.types[step.rows]):
+                    note(sizes[t], step.field, step.index.shape[1])
+        order = dict.fromkeys(name for known in sizes for name in known if name in common)
+        out = []
+        for known in sizes:
+            for name in common:
+                note(known, name, common[name])
+            out.append(_slices({name: known[name] for name in (*order, *(k for k in (*known, *common) if k not in order))}))
+        return out
+
+    @cached_property
+    def constant_layout(self) -> list[dict[str, slice]]:
+        """Where each constant stands among those of a row, by type."""
+        used: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
+        for t, kernel in self.kernels():
+            for place, x in kernel.reads.items():
+                where, _, name = place.partition(".")
+                if where == "constant":
+                    if x.nnz() != self.constants[name].shape[1]:
+                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} numbers a row, "
+                                          f"a kernel reads {x.nnz()}")
+                    used[t][name] = x.nnz()
+        return [_slices(sizes) for sizes in used]
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where each row begins among the fields of all rows; one more entry for the end."""
+        sizes = np.array([_end(layout) for layout in self.layout], dtype=np.int64)[self.types]
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    def elements(self, row: int, name: str) -> np.ndarray:
+        """Places of a row's field among the fields of all rows."""
+        s = self.layout[self.types[row]][name]
+        return self.start[row] + np.arange(s.start, s.stop)
+
+    def merged(self, k: int) -> dict[int, Call]:
+        """The kernels of a Pass by type as functions of few arguments; none for other steps."""
+        step = self.steps[k]
+        if k not in self._merged:
+            kernels = step.kernels if isinstance(step, Pass) else ()
+            present = [(t, x) for t, x in enumerate(kernels) if x is not None and np.any(self.types == t)]
+            calls = {t: _merge(self, t, kernel) for t, kernel in present}
+            self._merged[k] = {t: call for t, call in calls.items() if call.outs}
+        return self._merged[k]
+
+    def straight(self, k: int) -> Straight:
+        """The kernel of a Line: f(gathered fields, whole arguments) gives (fields to scatter, whole results)."""
+        step = self.steps[k]
+        assert isinstance(step, Line)
+        ins, outs = ([p for p in side if isinstance(p, str)] for side in (step.reads, step.writes))
+        fields = [[(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads, step.writes)]
+        gathered, scattered = (ca.vertcat(ca.SX(0, 1), *(x.nz[:] for _, x in side)) for side in fields)
+        read, written = (np.concatenate([np.zeros(0, np.int64), *(self.elements(*p) for p, _ in side)]) for side in fields)
+        f = assembled("line", [gathered, *(step.reads[p] for p in ins)], [scattered, *(step.writes[p] for p in outs)])
+        return Straight(f, read, ins, written, outs)
+
+    def emit(self, module: Module, name: str) -> int:
+        """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold."""
+        return _Writer(self, module, name).write()
+
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Results (size, states) at arguments (size, states), by CasADi's evaluator."""
+        return _Evaluation(self, arguments).run()
+
+
+def _slices(sizes: Mapping[str, int]) -> dict[str, slice]:
+    out, start = {}, 0
+    for name, n in sizes.items():
+        out[name], start = slice(start, start + n), start + n
+    return out
+
+
+def _end(layout: Mapping[str, slice]) -> int:
+    return max((s.stop for s in layout.values()), default=0)
+
+
+class _Writer:
+    """One function being written: its tables, then its steps as basic blocks one after the other."""
+
+    def __init__(self, rows: Rows, module: Module, name: str) -> None:
+        self.rows, self.module, self.name, self.W = rows, module, name, module.lanes.W
+        self.size = int(rows.start[-1])
+        if self.size * self.W >= _LIMIT:
+            raise NativeError(f"rows: {len(rows.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
+        self.record = ["type", "me", "parent", "constant", *rows.windows]
+        self.lines: list[str] = []
+        self.work = 0
+        self._count = 0
+
+    def write(self) -> int:
+        rows, W = self.rows, self.W
+        arguments = [f"ptr %{self._argument(name)}" for name in rows.names]
+        self._tables()
+        for k, step in enumerate(rows.steps):
+            if isinstance(step, Pass):
+                self._pass(f"s{k}", step, rows.merged(k))
+            elif isinstance(step, Line):
+                self._line(f"s{k}", rows.straight(k))
+            else:
+                self._fill(f"s{k}", step)
+        align = 64                                          # a row of W doubles never crosses a line of memory
+        self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
+        body = [f"define void @{self.name}({', '.join([*arguments, 'ptr %work'])}) {{",
+                "entry:",
+                f"%above = getelementptr i8, ptr %work, i64 {align - 8}",
+                f"%rows = call ptr @llvm.ptrmask.p0.i64(ptr %above, i64 {-align})",
+                f"%scratch = getelementptr double, ptr %rows, i64 {self.size * W}",
+                *self.lines, "ret void", "}"]
+        self.module.add("\n".join(body))
+        return self.size + self.work + -(-align // (8 * W))
+
+    # ---- names and tables
+
+    def _argument(self, name: str) -> str:
+        names = self.rows.names
+        if name not in names:
+            raise NativeError(f"rows: no argument {name!r} among {names}")
+        return f"a{names.index(name)}"
+
+    def _new(self, text: str) -> str:
+        self._count += 1
+        self.lines.append(f"%x{self._count} = {text}")
+        return f"%x{self._count}"
+
+    def _table(self, name: str, values: np.ndarray) -> str:
+        """A constant array in the machine code; returns its symbol."""
+        raw = np.ascontiguousarray(values).tobytes().hex().upper()
+        text = "\\".join(["", *(raw[i:i + 2] for i in range(0, len(raw), 2))])
+        self.module.add(f'@{self.name}.{name} = internal constant [{len(raw) // 2} x i8] c"{text}", align 64')
+        return f"@{self.name}.{name}"
+
+    def _tables(self) -> None:
+        rows, n = self.rows, len(self.rows.types)
+        numbers = np.array([_end(layout) for layout in rows.constant_layout], dtype=np.int64)[rows.types]
+        first = np.cumsum(numbers) - numbers
+        columns = [rows.types, rows.start[:-1] * self.W, rows.start[rows.parents] * self.W, first]
+        columns += [np.broadcast_to(offset, n) * self.W for _, offset in rows.windows.values()]
+        self.index = self._table("index", np.stack(columns, axis=1).astype(np.int32))
+        constants = np.zeros(numbers.sum())
+        for t, layout in enumerate(rows.constant_layout):
+            mine = np.flatnonzero(rows.types == t)
+            for name, s in layout.items():
+                constants[first[mine][:, None] + np.arange(s.start, s.stop)] = rows.constants[name][mine]
+        self.constants = self._table("constants", constants)
+
+    def _loop(self, tag: str, count: int, backwards: bool = False) -> str:
+        """Open a loop; returns the index. `_end_loop` closes it."""
+        self.lines += [f"br label %{tag}.in", f"{tag}.in:", f"br label %{tag}", f"{tag}:",
+                       f"%{tag}.k = phi i64 [ 0, %{tag}.in ], [ %{tag}.next, %{tag}.end ]"]
+        return self._new(f"sub i64 {count - 1}, %{tag}.k") if backwards else f"%{tag}.k"
+
+    def _end_loop(self, tag: str, count: int) -> None:
+        self.lines += [f"br label %{tag}.end", f"{tag}.end:", f"%{tag}.next = add i64 %{tag}.k, 1",
+                       f"%{tag}.more = icmp ult i64 %{tag}.next, {count}",
+                       f"br i1 %{tag}.more, label %{tag}, label %{tag}.out", f"{tag}.out:"]
+
+    def _entry(self, table: str, i: str, column: int = 0, columns: int = 1) -> str:
+        """An integer of a table, as i64."""
+        place = self._new(f"mul i64 {i}, {columns}") if columns > 1 else i
+        place = self._new(f"add i64 {place}, {column}") if column else place
+        at = self._new(f"getelementptr i32, ptr {table}, i64 {place}")
+        value = self._new(f"load i32, ptr {at}")
+        return self._new(f"zext i32 {value} to i64")
+
+    # ---- steps
+
+    def _pass(self, tag: str, step: Pass, calls: dict[int, Call]) -> None:
+        if not calls:
+            return
+        rows, n = self.rows, len(self.rows.types)
+        i = self._loop(tag, n, step.backwards)
+        used = {base for call in calls.values() for base, _ in (*call.ins, *call.outs)}
+        pointers = {"root": "%rows"}
+        for base in self.record[1:]:
+            if base in used:
+                at = self._entry(self.index, i, self.record.index(base), len(self.record))
+                memory = {"me": "%rows", "parent": "%rows", "constant": self.constants}.get(base)
+                memory = memory or f"%{self._argument(rows.windows[base][0])}"
+                pointers[base] = self._new(f"getelementptr double, ptr {memory}, i64 {at}")
+        kind = self._entry(self.index, i, 0, len(self.record))
+        cases = " ".join(f"i64 {t}, label %{tag}.t{t}" for t in calls)
+        self.lines.append(f"switch i64 {kind}, label %{tag}.end [ {cases} ]")
+        for t, call in calls.items():
+            symbol = f"{self.name}.{tag}.t{t}"
+            uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
+            self._kernel(call.function, symbol, 0, uniform)
+            self.lines.append(f"{tag}.t{t}:")
+            places = [self._new(f"getelementptr double, ptr {pointers[base]}, i64 {offset * self.W}")
+                      for base, offset in (*call.ins, *call.outs)]
+            self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in (*places, '%scratch'))})")
+            if t != list(calls)[-1]:
+                self.lines.append(f"br label %{tag}.end")
+        self._end_loop(tag, n)
+
+    def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = ()) -> None:
+        """Define a kernel whose own work begins `before` blocks after the scratch memory's."""
+        blocks = self.module.add_kernel(f, symbol, uniform=uniform) if isinstance(f, ca.Function) else f.emit(
+            self.module, symbol, uniform)
+        self.work = max(self.work, before + blocks)
+
+    def _line(self, tag: str, call: Straight) -> None:
+        symbol, gathered, scattered = f"{self.name}.{tag}", len(call.read), len(call.written)
+        self._kernel(call.function, symbol, gathered + scattered)
+        self.lines += [f"%{tag}.store = getelementptr double, ptr %scratch, i64 {gathered * self.W}",
+                       f"%{tag}.rest = getelementptr double, ptr %scratch, i64 {(gathered + scattered) * self.W}"]
+        self._copy(f"{tag}.gather", "%rows", call.read, "%scratch", None)
+        ins, outs = ([f"%{self._argument(name)}" for name in side] for side in (call.ins, call.outs))
+        places = ["%scratch", *ins, f"%{tag}.store", *outs, f"%{tag}.rest"]
+        self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in places)})")
+        self._copy(f"{tag}.scatter", f"%{tag}.store", None, "%rows", call.written)
+
+    def _fill(self, tag: str, step: Fill) -> None:
+        to = np.stack([self.rows.elements(row, step.field) for row in step.rows])
+        moving = step.index >= 0
+        self._copy(f"{tag}.moving", f"%{self._argument(step.argument)}", step.index[moving], "%rows", to[moving])
+        values = self._table(f"{tag}.values", step.values[~moving].astype(float))
+        self._copy(f"{tag}.fixed", values, None, "%rows", to[~moving], splat=True)
+
+    def _copy(self, tag: str, source: str, read: np.ndarray | None, target: str, written: np.ndarray | None,
+              splat: bool = False) -> None:
+        """target[written[i]] = source[read[i]], W doubles each; None is i itself. `splat`: the source has one for all lanes."""
+        n = len(read if read is not None else written)      # type: ignore[arg-type]
+        if not n:
+            return
+        T, places = self.module.lanes.T, {}
+        tables = {side: self._table(f"{tag}.{side}", table.astype(np.int32)) for side, table in (
+            ("read", read), ("written", written)) if table is not None}
+        i = self._loop(tag, n)
+        for side, memory in (("read", source), ("written", target)):
+            at = self._entry(tables[side], i) if side in tables else i
+            lanes = 1 if splat and side == "read" else self.W
+            at = self._new(f"mul i64 {at}, {lanes}")
+            places[side] = self._new(f"getelementptr double, ptr {memory}, i64 {at}")
+        if splat and self.W > 1:
+            one = self._new(f"load double, ptr {places['read']}")
+            first = self._new(f"insertelement {T} poison, double {one}, i64 0")
+            value = self._new(f"shufflevector {T} {first}, {T} poison, <{self.W} x i32> zeroinitializer")
+        else:
+            value = self._new(f"load {T}, ptr {places['read']}, align 8")
+        self.lines.append(f"store {T} {value}, ptr {places['written']}, align 8")
+        self._end_loop(tag, n)
+
+
+def _merge(rows: Rows, t: int, kernel: Kernel) -> Call:
+    """Fields that stand side by side become one argument or one result."""
+    layouts = {"me": rows.layout[t], "parent": rows.layout[t], "root": rows.layout[rows.types[0]],
+               "constant": rows.constant_layout[t]}
+
+    def place(text: str) -> tuple[str, int]:
+        where, dot, name = text.partition(".")
+        if dot:
+            return where, layouts[where][name].start
+        if where not in rows.windows:
+            raise NativeError(f"rows: no window {where!r} among {list(rows.windows)}")
+        return where, 0
+
+    symbols: dict[str, list[tuple[int, ca.SX]]] = {}
+    results = [x.nz[:] for x in kernel.writes.values()]
+    used = {s.element_hash() for s in ca.symvar(ca.veccat(*results, *(x.index for x in lookups_in(results))))}
+    for text, x in kernel.reads.items():
+        if any(s.element_hash() in used for s in x.nonzeros()):
+            base, offset = place(text)
+            symbols.setdefault(base, []).append((offset, x.nz[:]))
+    arguments, ins = [], []
+    for base, parts in symbols.items():
+        whole = ca.vertsplit(ca.SX.sym(base, max(offset + x.numel() for offset, x in parts)))
+        for offset, x in parts:
+            whole[offset:offset + x.numel()] = ca.vertsplit(x)
+        arguments.append(ca.vertcat(*whole))
+        ins.append((base, 0))
+    results, outs = [], []  # type: ignore[var-annotated]
+    spans = [(*place(text), x.nz[:]) for text, x in kernel.writes.items() if x.nnz()]
+    for base, offset, x in sorted(spans, key=lambda span: span[:2]):
+        if outs and outs[-1][0] == base and outs[-1][1] + results[-1].numel() == offset and base in layouts:
+            results[-1] = ca.vertcat(results[-1], x)
+        else:
+            outs.append((base, offset))
+            results.append(x)
+    return Call(assembled("kernel", arguments, ca.cse(results) if results else []), ins, outs)
+
+
+class _Evaluation:
+    """The same steps one row at a time, without machine code: fields of all rows as an array (size, states)."""
+
+    def __init__(self, rows: Rows, arguments: Sequence[np.ndarray]) -> None:
+        self.rows, self.states = rows, arguments[0].shape[1]
+        self.vectors = {name: np.array(a) for (name, _), a in zip(rows.arguments, arguments, strict=True)}
+        self.vectors |= {name: np.zeros((size, self.states)) for name, size in rows.results}
+        self.fields = np.zeros((int(rows.start[-1]), self.states))
+
+    def run(self) -> list[np.ndarray]:
+        rows = self.rows
+        for k, step in enumerate(rows.steps):
+            if isinstance(step, Pass):
+                each = np.arange(len(rows.types))
+                for i in each[::-1] if step.backwards else each:
+                    if (call := rows.merged(k).get(rows.types[i])) is not None:
+                        self._call(int(i), call)
+            elif isinstance(step, Line):
+                line = rows.straight(k)
+                out = self._function(line.function, [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
+                self.fields[line.written] = out[0]
+                self.vectors |= dict(zip(line.outs, out[1:], strict=True))
+            else:
+                values = np.where((step.index >= 0)[..., None], self.vectors[step.argument][step.index], step.values[..., None])
+                for i, row in enumerate(step.rows):
+                    self.fields[rows.elements(row, step.field)] = values[i]
+        return [self.vectors[name] for name, _ in rows.results]
+
+    def _call(self, i: int, call: Call) -> None:
+        inputs = [self._memory(i, base)[offset:] for base, offset in call.ins]
+        sizes = call.function.inputs if isinstance(call.function, Staged) else [
+            call.function.numel_in(k) for k in range(len(inputs))]
+        results = self._function(call.function, [x[:n] for x, n in zip(inputs, sizes, strict=True)])
+        for (base, offset), y in zip(call.outs, results, strict=True):
+            self._memory(i, base)[offset:offset + len(y)] = y
+
+    def _memory(self, i: int, base: str) -> np.ndarray:
+        rows = self.rows
+        if base == "constant":
+            layout = rows.constant_layout[rows.types[i]]
+            numbers = np.concatenate([np.zeros(0), *(rows.constants[name][i] for name in layout)])
+            return np.repeat(numbers[:, None], self.states, axis=1)
+        if base in rows.windows:
+            name, offset = rows.windows[base]
+            return self.vectors[name][np.broadcast_to(offset, len(rows.types))[i]:]
+        return self.fields[rows.start[{"me": i, "parent": rows.parents[i], "root": 0}[base]]:]
+
+    def _function(self, f: ca.Function | Staged, arguments: list[np.ndarray]) -> list[np.ndarray]:
+        if isinstance(f, Staged):
+            return f.evaluate(arguments)
+        given = [ca.DM(a) if a.size else ca.DM(0, self.states) for a in arguments]
+        return [y.full() for y in f.map(self.states).call(given)]
