@@ -71,6 +71,19 @@ def test_cubic_time_series(at, t):
     close(generalised(law, q, u, t=t), expected(system, q, P_B, f, (0, 0, 0)))
 
 
+@pytest.mark.parametrize("evaluator", ["casadi", "native"])
+def test_long_time_series_are_looked_up(at, evaluator, monkeypatch):
+    system, q, u = at
+    monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
+    rng = np.random.default_rng(1)
+    times, values = np.sort(rng.uniform(0, 1, 60)), rng.normal(size=(60, 3))
+    t = np.concatenate([[-1.0, 2.0], times[::7], rng.uniform(0, 1, 20)])
+    f = CubicSpline(times, values, bc_type="natural")(np.clip(t, times[0], times[-1]))
+    got = generalised(forces.ExternalWrench("lower", P_B, (times, values)), q, u, t=t)
+    # Splines of crowded random points overshoot to 1e2 and more.
+    np.testing.assert_allclose(got, f @ system.station_jacobian(q, "lower", P_B), rtol=0, atol=1e-12 * np.abs(f).max())
+
+
 @pytest.mark.parametrize("t", [0.0, 0.07, 0.5, 0.83, 1.0, -3.0, 7.0])
 def test_linear_time_series(at, t):
     system, q, u = at

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import condyle as cd
 from condyle import forces
@@ -81,6 +82,19 @@ def test_rotation_vector_energy_is_conserved():
     change = (system.energy(q + step, u)[1] - system.energy(q - step, u)[1]) / (2 * h)
     # Central differences: h^2 times a third derivative of about 1e2.
     assert change == pytest.approx(-power(system, "law", q, u), abs=1e-7)
+
+
+@pytest.mark.parametrize("knots", [5, 40])
+def test_energy_of_a_spline(knots):
+    """-dV/dq of a spline, selected or looked up, against the spline's own slope."""
+    x = np.linspace(-1, 1, knots)
+    spline, slope = cd.Spline(x, np.cos(3 * x)), CubicSpline(x, np.cos(3 * x), bc_type="natural").derivative()
+    system = arm(gravity=(0, 0, 0), law=Potential(lambda s: 2.0 * spline(s.q("elbow"))))
+    q, u = state(system, 7)
+    k = system.coordinates.index("elbow")
+    f = system.applied_forces(q, u)[system.speeds.index("elbow")]
+    # One cubic either way.
+    assert f == pytest.approx(-2.0 * slope(q[k]), rel=1e-12)
 
 
 def test_quaternion_coordinates_in_an_energy():

@@ -20,7 +20,7 @@ from condyle.forces.law import Role, body_name, known_body, name, text
 from condyle.forces.mobility import owner, speed_named
 from condyle.spatial import rotation_from_quaternion
 from condyle.trace import Traced, trace
-from condyle.tree.parameter import Expression, Input, Parameter, is_number_like, parameters_in
+from condyle.tree.parameter import Expression, Input, Parameter, is_number_like
 from condyle.tree.tree import Tree
 
 STATION = Role("quantity", "m", (3,))
@@ -213,13 +213,11 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]]) ->
 
     try:
         with np.errstate(all="ignore"):
-            first = flatten(function(AskedState(learn)))
+            flatten(function(AskedState(learn)))
     except Exception as error:
         if not isinstance(error, TraceError):
             error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it asks of the state.")
         raise
-    for p in parameters_in(ca.vertcat(ca.SX(0, 1), *(e.sx for e in first if is_number_like(e))), what):
-        learn(Ask(p.kind, p.name, (), p.default))             # Parameters that the function holds itself
 
     def law(*values: Any) -> list[Any]:
         rest, at = iter(values), {}
@@ -232,9 +230,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]]) ->
                                  "depend on values")
             return at[ask.text]
 
-        entries = flatten(function(AskedState(answer)))
-        return _with_values(entries, [(p.sx, at[ask.text][0]) for ask in asks.values() for p in ask.parameters()
-                                      if not isinstance(ask.station, Expression)])
+        return flatten(function(AskedState(answer)))
 
     labels = [label for ask in asks.values() for label in ask.labels()]
     box = [pair for pairs in ranges.values() for pair in pairs]
@@ -252,19 +248,6 @@ def _check_function(function: Any, what: str) -> None:
         signature.bind(None)
     except TypeError as error:
         raise TraceError(f"{what}: takes {signature}, but is called with one argument, the state s: {error}") from error
-
-
-def _with_values(entries: Iterable[Any], values: list[tuple[ca.SX, Any]]) -> list[Any]:
-    """Entries with the Parameters that a function holds itself replaced by the traced function's own arguments."""
-    out = []
-    old = ca.vertcat(ca.SX(0, 1), *(p for p, _ in values))
-    new = ca.vertcat(ca.SX(0, 1), *(v.sx if is_number_like(v) else ca.SX(float(v)) for _, v in values))
-    for e in entries:
-        if is_number_like(e) and values:
-            replaced = ca.substitute(e.sx if hasattr(e, "sx") else e, old, new)
-            e = float(ca.evalf(replaced)) if replaced.is_constant() else replaced
-        out.append(e)
-    return out
 
 
 def answers(asks: Iterable[Ask], s: View) -> list[ca.SX]:

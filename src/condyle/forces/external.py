@@ -12,6 +12,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import BodyName, Law, Role, Station, quantity
 from condyle.functions import Spline
+from condyle.trace import Symbol
 
 FRAMES = ("ground", "body")
 
@@ -54,8 +55,8 @@ class ConstantTorque(Law):
 class TimeSeries:
     """Three numbers recorded at given times. Before the first and after the last time they keep their end values.
 
-    Each sample becomes part of the machine code. For recordings of thousands of samples that are evaluated frame by frame, give
-    cd.Inputs instead, one value a frame.
+    The samples become part of the machine code: cubic ones are looked up in a table, linear ones cost a selection each. Where a
+    recording changes from call to call, or is evaluated at its own frames only, give cd.Inputs instead, one value a frame.
 
     Args:
         times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.   values: shape (n, 3).
@@ -93,7 +94,7 @@ class TimeSeries:
         t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
         columns = zip(*self.values, strict=True)
         if self.interpolation == "cubic":
-            return ca.vertcat(*(Spline(self.times, y)(t) if any(y) else ca.SX(1, 1) for y in columns))
+            return ca.vertcat(*(Spline(self.times, y)(Symbol(t)).sx if any(y) else ca.SX(1, 1) for y in columns))
         x, y = np.array(self.times), np.array(self.values)
         rows = ca.SX(ca.DM(np.column_stack([x[:-1], y[:-1], np.diff(y, axis=0) / np.diff(x)[:, None]]).T))
 

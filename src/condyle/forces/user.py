@@ -23,6 +23,7 @@ from condyle.forces.asked import Ask, AskedState, answers, traced_law
 from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import Law, body_name, known_body
 from condyle.forces.mobility import owner, speed_named
+from condyle.native.lookup import Closure
 from condyle.trace import Traced
 from condyle.tree.body import Body
 from condyle.tree.parameter import Parameter
@@ -77,7 +78,7 @@ class _Written(Law):
             ask.check(tree, self.what)
 
     def parameters(self) -> list[Parameter]:
-        return [p for ask in self.asks for p in ask.parameters()]
+        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
 
     def description(self) -> str:
         return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {self.group})"
@@ -202,17 +203,16 @@ class Potential(_Written):
         return [energy]
 
     @cached_property
-    def _gradient(self) -> ca.Function:
+    def _gradient(self) -> Closure:
         x = [ca.SX.sym(f"x{i}") for i in range(len(self.law.names))]
-        energy = self.law.apply(*x)
-        return ca.Function("gradient", x, [ca.gradient(energy, ca.vertcat(ca.SX(0, 1), *x))], {"cse": True})
+        return Closure("gradient", x, [ca.gradient(self.law.apply(*x), ca.vertcat(ca.SX(0, 1), *x))])
 
     def potential(self, s: View) -> ca.SX:
         return self.law.apply(*answers(self.asks, s))
 
     def apply(self, s: View, loads: Loads) -> None:
         x = answers(self.asks, s)
-        g = self._gradient.call(x, True, False)[0]
+        g = self._gradient(*x)[0]
         start = 0
         rates: dict[str, ca.SX] = {}
         for ask in self.asks:
