@@ -57,8 +57,7 @@ def test_operation_at_special_values(operations, name):
 def test_every_scalar_operation_of_casadi_is_tested():
     tested = {f.instruction_id(k) for o in OPERATIONS.values() for f in [of_two(o)] for k in range(f.n_instructions())}
     known = set(emit._EMIT) - {emit.CHOICE}
-    # CasADi makes no ASSIGN or LIFT in an SX stream of its own accord; both are the identity.
-    assert known - tested <= {ca.OP_ASSIGN, ca.OP_LIFT}
+    assert known <= tested
     assert tested - known == {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST}
 
 
@@ -146,7 +145,7 @@ def test_cuts_change_nothing(W):
     f = chain(150)
     x = np.random.default_rng(5).normal(size=(2 * W, 5))
     whole = Kernels([f], W, split=0)
-    assert whole.work == [0]
+    assert whole.text.count("define internal void") <= 1
     for split in (1, 10, 100):
         cut = Kernels([f], W, split=split)
         assert cut.text.count("define internal void") > 150 / (split + 5)

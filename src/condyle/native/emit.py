@@ -3,7 +3,7 @@
 A *kernel* is a straight line `void name(ptr in0, .., ptr out0, .., ptr work)` over one block of W states: element j of
 lane l stands at [j W + l] of its array. All loads come before all stores, so that an output may be its own input;
 `work` overlaps nothing. A straight line longer than `split` operations becomes several functions; values that live
-across a cut travel through `work`: compile time stays linear.
+across a cut, or are needed again much later, travel through `work`: compile time stays linear.
 
 What is guaranteed, against CasADi's own evaluator on the same inputs:
 - without contraction, + - * /, sqrt, comparisons, logic, floor, ceil, fabs, sign, copysign, fmin, fmax are
@@ -32,6 +32,7 @@ from condyle.native.parallel import PART
 __all__ = ["Lanes", "Module", "constant"]
 
 _LINE = 64                                                  # bytes that memory moves at once
+_REACH = 200                                                # lines after which a value is loaded again, not kept
 
 
 class Module:
@@ -89,17 +90,27 @@ class _Kernel:
         self.body = Body(self.lanes, module.declare)
         self.parts: list[list[str]] = [self.body.lines]
         self.here: dict[int, str] = {}                      # values at hand in the current part
+        self.touched: dict[int, int] = {}                   # line that last used or made each of them
         self.truth: dict[int, str] = {}                     # those of them that are also known as i1
         self.home: dict[int, tuple[int, int, str]] = {}     # where a value was made: part, line, name
-        self.last: dict[int, int] = {}                      # last part that fetches a value made in an earlier one
+        self.last: dict[int, int] = {}                      # last part that loads a value from `work`
         self.pointers: list[set[int]] = [set()]             # travelling values that each part touches
         self.sines: dict[int, tuple[int, int]] = {}         # values of sin and cos by their argument
 
     # values
 
     def use(self, k: int) -> str:
-        """Operand for the value of node k."""
-        return self.here.get(k) or self._fetch(k)
+        """Operand for the value of node k.
+
+        A value that was not touched for long has lost its register anyway: loading it again is cheaper, for the
+        processor and for LLVM's register allocator, than to have it spilled.
+        """
+        lines = self.body.lines
+        name = self.here.get(k)
+        if name is None or len(lines) - self.touched[k] > _REACH:
+            name = self._fetch(k)
+        self.touched[k] = len(lines)
+        return name
 
     def _fetch(self, k: int) -> str:
         graph, L = self.graph, self.lanes
@@ -128,6 +139,7 @@ class _Kernel:
     def keep(self, k: int, name: str) -> int:
         """Let `name`, result of the newest line, be the value of k."""
         self.here[k] = name
+        self.touched[k] = len(self.body.lines)
         self.home[k] = len(self.parts) - 1, len(self.body.lines) - 1, name
         return k
 
@@ -210,10 +222,7 @@ class _Kernel:
             emit = _EMIT.get(op)
             if emit is None:
                 raise NativeError(f"operation {operation_name(op)} of function {self.name!r} has no machine code")
-            name = emit(self, k)
-            self.here[k] = name
-            if k not in self.home:
-                self.keep(k, name)
+            self.keep(k, emit(self, k))
         self._store()
         return self._finish()
 
@@ -255,7 +264,7 @@ class _Kernel:
         slot, count = self._slots()
         mask = f", {L.B} %mask" if self.masked else ""
         head = ", ".join(f"ptr {a}" for a in self.arguments)
-        if len(self.parts) == 1:
+        if len(self.parts) == 1 and not slot:
             add(definition(f"void @{self.name}({head}, ptr %work{mask})", self.parts[0]))
             return 0
         for c, (lines, pointers) in enumerate(zip(self.parts, self.pointers)):
@@ -308,8 +317,6 @@ def _same(word: str) -> _Emit:
 
 
 _EMIT: dict[int, _Emit] = {
-    ca.OP_ASSIGN: lambda kernel, k: kernel.use(kernel.graph.a[k]),
-    ca.OP_LIFT: lambda kernel, k: kernel.use(kernel.graph.a[k]),
     ca.OP_ADD: _binary("fadd"),
     ca.OP_SUB: _binary("fsub"),
     ca.OP_MUL: _binary("fmul"),

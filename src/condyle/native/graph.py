@@ -55,6 +55,9 @@ class Graph:
             if op == ca.OP_OUTPUT:
                 self.outputs.append((newest[i[0]], o[0], o[1]))
                 continue
+            if op in (ca.OP_ASSIGN, ca.OP_LIFT):            # another name for the same value
+                newest[o[0]] = newest[i[0]]
+                continue
             if op == ca.OP_INPUT:
                 a, b = i
             elif op == ca.OP_CONST:
