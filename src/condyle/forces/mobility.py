@@ -1,4 +1,4 @@
-"""Forces on single coordinates and speeds: docs/theory/forces.md (6)-(11).
+"""Forces on single coordinates and speeds: docs/theory/forces.md (6)-(10).
 
 A spring needs a coordinate whose rate is a speed, qdot_j = u_k. That is so for every coordinate of most mobilizers, and for the
 translations of Free; not for quaternions and Euler angles with angular velocities as speeds.

@@ -1,4 +1,4 @@
-"""Forces along the line between two points: docs/theory/forces.md (1)-(6).
+"""Forces along the line between two points: docs/theory/forces.md (1)-(5).
 
   r = p_GB - p_GA,   L = |r|,   e = r / L,   Ldot = e . (v_B - v_A)                                          (1)
   a force f along e acts on b, -f on a: positive pushes the points apart                                     (2)
