@@ -132,8 +132,11 @@ def right_hand_side(leg: Any) -> ca.Function:
     """f(t, y) -> (qdot, udot) with y = (q, u), under gravity alone."""
     t, y = ca.SX.sym("t"), ca.SX.sym("y", leg.nq + leg.nu)
     q, u, tail = y[:leg.nq], y[leg.nq:], leg.tail()                    # nothing here depends on time
-    qdot, udot = (OPERATORS[name].build(leg._subject, name) for name in ("qdot", "forward_dynamics"))
-    return ca.Function("leg", [t, y], [ca.vertcat(qdot(q, u, tail), udot(q, u, leg.no_tau, tail))])
+
+    def operator(name: str, *arguments: Any) -> ca.SX:
+        function: Any = OPERATORS[name].build(leg._subject, name)      # the leg has no tables: a plain Function
+        return function.call([*arguments, tail])[0]                    # a status may follow
+    return ca.Function("leg", [t, y], [ca.vertcat(operator("qdot", q, u), operator("forward_dynamics", q, u, leg.no_tau))])
 
 
 def energy_error(leg: Any, q: np.ndarray, u: np.ndarray) -> np.ndarray:
