@@ -32,6 +32,8 @@ P = cd.Parameter
     (lambda: forces.LinearBushing("a", "here", "b", None, [1] * 6), "X_a: expected a Transform"),
     (lambda: forces.GlobalDamper(-0.1), "damping.*at least 0"),
     (lambda: forces.ConstantForce("a", P_A, (1, 2)), "force: expected three"),
+    (lambda: forces.ConstantForce("a", P_A, np.ones((3, 1))), "force: expected three"),
+    (lambda: forces.ConstantForce("a", P_A, [P("fx", 1.0), 2.0]), "force: expected three"),
     (lambda: forces.ExternalWrench("a", frame="sky"), "frame must be 'ground' or 'body', got 'sky'"),
     (lambda: forces.ExternalWrench("a", force=(1, np.nan, 0)), "force: expected three finite"),
     (lambda: forces.NoseHooverThermostat(0.0, 1.0), r"temperature.*\[K\], above 0, got 0.0"),

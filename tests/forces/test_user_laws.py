@@ -164,7 +164,8 @@ kept = []
     (lambda s: {"elbow": kept.append(s) or s.t * len(kept)}, "keep values between calls"),
     (lambda: 0, "one argument, the state s"),
     (lambda s, t: 0, "one argument, the state s"),
-    (3.0, "expected a function of one argument")])
+    (lambda s: {"elbow": s}, "one number for a speed"),
+    (3.0, "expected a function of one argument"), (None, "expected a function of one argument")])
 def test_what_cannot_be_traced(function, message):
     kept.clear()
     with pytest.raises(cd.TraceError, match=message) as caught:

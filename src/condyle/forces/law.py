@@ -53,10 +53,14 @@ class Role:
             return X
         kept = number(value, what)
         if isinstance(kept, Expression):
-            self.check(kept.at(), what, value)
+            self.check(self.shaped(kept.at()), what, value)
             return kept
         self.check(kept, what, value)
         return _tuples(np.asarray(kept, dtype=float))
+
+    def shaped(self, column: np.ndarray) -> np.ndarray:
+        """An expression's values in the shape of the quantity, if they fit."""
+        return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
 
     def check(self, values: Any, what: str, shown: Any) -> None:
         """Raise DescriptionError unless the numbers are allowed."""
@@ -64,8 +68,6 @@ class Role:
             array = np.asarray(values)
         except ValueError:
             array = np.empty(0, dtype=object)
-        if array.dtype.kind in "fiu" and array.ndim == 2 and array.size == math.prod(self.shape):
-            array = array.reshape(self.shape)                                    # an Expression's column
         good = array.dtype.kind in "fiu" and array.shape == self.shape and not np.isnan(array).any()
         good = good and (self.infinite or bool(np.isfinite(array).all()))
         if not (good and (array > self.lowest if self.positive else array >= self.lowest).all()):
@@ -130,7 +132,7 @@ class Law(Force):
             kept = getattr(self, f)
             if role.kind == "quantity" and isinstance(kept, Expression):
                 at = kept.at(values)
-                role.check(at, f"{type(self).__name__}: {f}", at.ravel().tolist())
+                role.check(role.shaped(at), f"{type(self).__name__}: {f}", at.ravel().tolist())
 
     def description(self) -> str:
         values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))

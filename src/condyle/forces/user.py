@@ -68,7 +68,7 @@ class _Written(Law):
     @property
     def what(self) -> str:
         """How errors name it."""
-        if self.function is None:
+        if self.function is None and "law" in vars(self):
             return self.law.what
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return f"{type(self).__name__}({'lambda' if name == '<lambda>' else name})"
@@ -159,7 +159,7 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
             for wrench in wrenches:
                 targets.append(("body", body_name(key, what)))
                 entries += wrench.entries(f"{what}: {key!r}")
-        elif isinstance(key, Body) or np.ndim(value) or isinstance(value, (dict, str)) or value is None:
+        elif isinstance(key, Body) or value is None or isinstance(value, (dict, str, AskedState)) or np.ndim(value):
             raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., torque=..., at=...) for "
                              "a body, one number for a speed")
         else:
@@ -197,7 +197,7 @@ class Potential(_Written):
         object.__setattr__(self, "asks", asks)
 
     def _one(self, energy: Any) -> list[Any]:
-        if energy is None or isinstance(energy, (str, Mapping)) or np.ndim(energy):
+        if energy is None or isinstance(energy, (str, Mapping, AskedState)) or np.ndim(energy):
             raise TraceError(f"{self.what}: returned {energy!r}; expected one number, the energy [J]"
                              + ("; is a return statement missing?" if energy is None else ""))
         return [energy]
