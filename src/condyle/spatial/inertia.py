@@ -70,8 +70,8 @@ class MassProperties:
 
     def inertia_about_origin(self) -> np.ndarray:
         """Rotational inertia about B's origin, in B's axes [kg m^2], shape (3, 3): I - m [c]x [c]x."""
-        cx = skew(self.com)
-        return self.inertia - self.mass * cx @ cx
+        c = self.com
+        return self.inertia + self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
 
     def matrix(self) -> np.ndarray:
         """Spatial inertia about B's origin, in B: [[I_o, m [c]x], [-m [c]x, m 1]], angular first, shape (6, 6)."""

@@ -1,7 +1,7 @@
 """A tree of mobilized bodies: what exists, in which order, under which names."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 import casadi as ca
@@ -23,22 +23,25 @@ class Tree:
         self.nq = self.nu = 0
         self.parameters, self.inputs = Registry("parameter"), Registry("input")
         self._index: dict[str, int] = {"ground": -1}
+        self._coordinate_index: dict[str, int] = {}
+        self._speed_index: dict[str, int] = {}
 
     def copy(self) -> Tree:
         """The same bodies in a tree that can grow on its own."""
         other = Tree()
         other.ground, other.bodies, other._index = self.ground, list(self.bodies), dict(self._index)
         other.nq, other.nu = self.nq, self.nu
+        other._coordinate_index, other._speed_index = dict(self._coordinate_index), dict(self._speed_index)
         other.parameters, other.inputs = self.parameters.copy(), self.inputs.copy()
         return other
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        return tuple(c.name for body in self.bodies for c in body.coordinates)
+        return tuple(self._coordinate_index)
 
     @property
     def speeds(self) -> tuple[str, ...]:
-        return tuple(name for body in self.bodies for name in body.speeds)
+        return tuple(self._speed_index)
 
     @property
     def base_to_tip(self) -> Sequence[int]:
@@ -79,16 +82,14 @@ class Tree:
         return self.ground if which == "ground" else self.bodies[self._index[which]]
 
     def coordinate_index(self, name: str) -> int:
-        names = self.coordinates
-        if name not in names:
-            raise UnknownNameError("coordinate", name, names)
-        return names.index(name)
+        if name not in self._coordinate_index:
+            raise UnknownNameError("coordinate", name, self.coordinates)
+        return self._coordinate_index[name]
 
     def speed_index(self, name: str) -> int:
-        names = self.speeds
-        if name not in names:
-            raise UnknownNameError("speed", name, names)
-        return names.index(name)
+        if name not in self._speed_index:
+            raise UnknownNameError("speed", name, self.speeds)
+        return self._speed_index[name]
 
     def defaults(self) -> np.ndarray:
         """Default coordinates, shape (nq,)."""
@@ -111,7 +112,7 @@ class Tree:
         names = self._coordinates(name, mobilizer, coordinates)
         numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia)
         speeds = _speed_names(name, mobilizer, names)
-        for taken in set(speeds) & set(self.speeds):
+        for taken in set(speeds) & self._speed_index.keys():
             raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its coordinates")
         self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what))
         body = Body(
@@ -121,11 +122,16 @@ class Tree:
             coordinates=names, speeds=speeds)
         self.bodies.append(body)
         self._index[name] = body.index
+        self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
+        self._speed_index.update((speed, self.nu + j) for j, speed in enumerate(speeds))
         self.nq, self.nu = self.nq + mobilizer.nq, self.nu + mobilizer.nu
         return body
 
     def register(self, used: Iterable[Parameter]) -> None:
         """Take in Parameters and Inputs; all, or none if two defaults disagree."""
+        used = list(used)
+        if not used:
+            return
         parameters, inputs = self.parameters.copy(), self.inputs.copy()
         for p in used:
             (inputs if isinstance(p, Input) else parameters).add(p)
@@ -146,7 +152,7 @@ class Tree:
 
     def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
                      ) -> tuple[Coordinate, ...]:
-        taken = set(self.coordinates)
+        taken = self._coordinate_index.keys()
         if given is None:
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(tuple(Coordinate(n) for n in names), taken, name)
@@ -168,16 +174,17 @@ class Tree:
         return self._unique(tuple(items), taken, name)
 
     @staticmethod
-    def _unique(items: tuple[Coordinate, ...], taken: set[str], body: str) -> tuple[Coordinate, ...]:
+    def _unique(items: tuple[Coordinate, ...], taken: Set[str], body: str) -> tuple[Coordinate, ...]:
+        mine: set[str] = set()
         for c in items:
-            if c.name in taken:
+            if c.name in taken or c.name in mine:
                 raise DescriptionError(f"body {body!r}: a coordinate {c.name!r} exists already; "
                                        "give other names with coordinates=(...)")
-            taken = taken | {c.name}
+            mine.add(c.name)
         return items
 
     @staticmethod
-    def _default_names(name: str, mobilizer: Mobilizer, short: tuple[str, ...], taken: set[str]) -> list[str]:
+    def _default_names(name: str, mobilizer: Mobilizer, short: tuple[str, ...], taken: Set[str]) -> list[str]:
         if mobilizer.named_by_user and not taken & set(short):
             return list(short)
         return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
@@ -233,4 +240,5 @@ def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:
 
 def mobilizer_parameters(mobilizer: Mobilizer, what: str) -> list[Parameter]:
     """Parameters in the equations of a mobilizer."""
-    return parameters_in(motion_symbols(mobilizer), f"{what}: {mobilizer!r}")
+    symbols = motion_symbols(mobilizer)
+    return parameters_in(symbols, f"{what}: {mobilizer!r}") if symbols.numel() else []
