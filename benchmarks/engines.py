@@ -57,7 +57,7 @@ class Condyle:
     def batch(self, threads: int) -> dict[str, Case]:
         tree, forward_dynamics = self.tree, self.system.forward_dynamics
         return {"condyle: forward_dynamics": Case(
-            lambda: forward_dynamics(tree.q, tree.u, tree.tau, threads=threads), len(tree.q))}
+            lambda: forward_dynamics(tree.q, tree.u, tree.tau, threads=threads), len(tree.q), threads)}
 
 
 class Pinocchio:
@@ -96,7 +96,7 @@ class Pinocchio:
             q, u, tau = (np.asfortranarray(a[:PEER_BATCH].T) for a in (tree.q, tree.u, tree.tau))
             udot = np.empty_like(q)
             cases["pinocchio: abaInParallel"] = Case(
-                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), PEER_BATCH)
+                lambda: pin.abaInParallel(threads, pool, q, u, tau, udot), PEER_BATCH, threads)
         return cases
 
 
@@ -155,7 +155,7 @@ class MuJoCo:
         state, sensors = np.empty((n, 1, initial.shape[1])), np.empty((n, 1, 0))
         return {"mujoco: rollout": Case(
             lambda: pool.rollout(models, data, initial, control, control_spec=spec, nstep=1, skip_checks=True,
-                                 state=state, sensordata=sensors), n)}
+                                 state=state, sensordata=sensors), n, threads)}
 
 
 class OpenSim:
@@ -172,7 +172,7 @@ class OpenSim:
 
     def one_state(self, calls: int) -> dict[str, Case]:
         return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds", calls), calls,
-                                                             times_itself=True)}
+                                                             elsewhere=True)}
 
     def batch(self, threads: int) -> dict[str, Case]:
         """OpenSim has no batch call."""

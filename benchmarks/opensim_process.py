@@ -6,7 +6,6 @@ with its parent: it works only while the parent waits, and it times itself.
 from __future__ import annotations
 
 import multiprocessing
-import time
 from collections.abc import Callable
 from itertools import cycle
 from multiprocessing.connection import Connection
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.timing import Clock
 from benchmarks.trees import Array, Tree, opensim_model
 
 
@@ -74,12 +74,12 @@ def accelerations(tree: Tree) -> Array:
 
 
 class Stopwatch:
-    """Seconds to realize the acceleration of the next few states, without tau. The model is made at the first call."""
+    """Time to realize the acceleration of the next few states, without tau. The model is made at the first call."""
 
     def __init__(self) -> None:
         self.made: Any = None
 
-    def __call__(self, tree: Tree, calls: int) -> float:
+    def __call__(self, tree: Tree, calls: int) -> tuple[float, bool]:
         if self.made is None:
             import opensim as osim
 
@@ -88,9 +88,9 @@ class Stopwatch:
             self.made = model, state, cycle([(create(q[order]), create(u[order])) for q, u in zip(tree.q, tree.u)])
         model, state, states = self.made
         part = [next(states) for _ in range(calls)]
-        start = time.perf_counter()
-        for q, u in part:
-            state.setQ(q)
-            state.setU(u)
-            model.realizeAcceleration(state)
-        return time.perf_counter() - start
+        with Clock() as clock:
+            for q, u in part:
+                state.setQ(q)
+                state.setU(u)
+                model.realizeAcceleration(state)
+        return clock.seconds, clock.quiet

@@ -68,9 +68,12 @@ def fastest(times: dict[str, float], engine: str, containing: str = "") -> float
 
 def record(report: Report, group: str, bodies: int, cases: dict[str, Case], rounds: int) -> dict[str, float]:
     """Time the cases, Condyle's (or the Pin's) first."""
-    times = interleaved(cases, rounds)
+    timings = interleaved(cases, rounds)
+    times = {case: timing.seconds for case, timing in timings.items()}
     base = next(iter(times.values()))
     report.times += [Time(group, bodies, case, seconds, seconds / base) for case, seconds in times.items()]
+    report.notes += [f"{group}, {bodies} bodies, {case}: other work interrupted nearly every run; its time is too long"
+                     for case, timing in timings.items() if not timing.sure]
     return times
 
 
@@ -146,6 +149,9 @@ def first_result(report: Report, bodies: int, runs: int) -> None:
         return min(each[key] for each in found)
 
     for name, found in (("empty cache", empty), ("from cache", warm)):
+        quickest = min(found, key=lambda each: each["describe"] + each["first call"])
+        if quickest["processor"] < 0.9 * (quickest["describe"] + quickest["first call"]):
+            report.notes.append(f"first result, {name}: other work interrupted every run; its time is too long")
         report.times += [Time("first result", bodies, f"{name}: {key}", best(found, key))
                          for key in ("import", "describe", "first call", "second call")]
     report.claims += [
