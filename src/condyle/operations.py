@@ -66,6 +66,11 @@ def operator(stage: Stage, arrays: str, kernel: bool = False) -> Callable[[Calla
     return mark
 
 
+def _stacked(angular: Array, linear: Array) -> Array:
+    """A spatial vector (..., 6) from its halves, which broadcast."""
+    return np.concatenate(np.broadcast_arrays(angular, linear), axis=-1)
+
+
 def _writing(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method with its result written into `out`, if that is given."""
     @functools.wraps(method)
@@ -232,7 +237,7 @@ class Operations:
         """Spatial velocity in ground, shape (..., 6), of a frame fixed on the body with its origin at the station."""
         r = self._arm(q, body, station, options)
         V = self.body_velocity(q, u, body, **options)
-        return np.concatenate([V[..., :3], V[..., 3:] + np.cross(V[..., :3], r)], axis=-1)
+        return _stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
 
     @operator(VELOCITY, "q u")
     def station_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
@@ -246,7 +251,7 @@ class Operations:
         r, w = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)[..., :3]
         A = self.body_acceleration(q, u, udot, body, **options)
         a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))
-        return np.concatenate([A[..., :3], a], axis=-1)
+        return _stacked(A[..., :3], a)
 
     @operator(ACCELERATION, "q u udot")
     def station_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any,
@@ -302,7 +307,7 @@ class Operations:
     def momentum(self, q: Any, u: Any, about: Any = (0.0, 0.0, 0.0), **options: Unpack[Options]) -> Array:
         """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (..., 6)."""
         h = self._run("momentum", VELOCITY, (q, u), options)
-        return np.concatenate([h[..., :3] - np.cross(np.asarray(about, dtype=float), h[..., 3:]), h[..., 3:]], axis=-1)
+        return _stacked(h[..., :3] - np.cross(np.asarray(about, dtype=float), h[..., 3:]), h[..., 3:])
 
     # ---- shared -------------------------------------------------------------------------------------------------------
 
