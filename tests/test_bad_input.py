@@ -19,7 +19,7 @@ def _casadi(monkeypatch):
 def system():
     system = cd.System()
     system.add_body("thigh", mobilizer=cd.Pin(), coordinates="hip", **MASS)
-    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), coordinates="knee", **MASS)
+    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), com=(0, -0.2, 0), coordinates="knee", **MASS)
     return system
 
 
@@ -324,11 +324,22 @@ def test_a_quaternion_without_direction():
         system.state().replace(q={"float_qw": 0})
 
 
-def test_numbers_that_are_not_finite_pass_through_arrays(system):
-    """As in NumPy: NaN in, NaN out, for that state alone."""
+def test_coordinates_that_are_not_finite(system):
+    """Forward dynamics looks at its pivots and says which coordinate; the other operators pass NaN on, as NumPy does."""
     q = np.zeros((20, 2))
-    q[3, 0] = np.nan
-    udot = system.forward_dynamics(q, np.zeros((20, 2)))
+    q[3, 1] = np.nan
+    with refused(cd.ShapeError, "forward_dynamics", "'knee' is nan", "finite"):
+        system.forward_dynamics(q, np.zeros((20, 2)))
+    tau = system.inverse_dynamics(q, np.zeros((20, 2)), np.zeros(2))
+    assert np.isnan(tau[3]).any()
+    assert np.isfinite(np.delete(tau, 3, axis=0)).all()
+
+
+def test_speeds_that_are_not_finite(system):
+    """NaN in, NaN out, for that state alone."""
+    u = np.zeros((20, 2))
+    u[3, 0] = np.nan
+    udot = system.forward_dynamics(np.zeros((20, 2)), u)
     assert np.isnan(udot[3]).any()
     assert np.isfinite(np.delete(udot, 3, axis=0)).all()
 

@@ -189,6 +189,9 @@ def test_a_coordinate_that_moves_nothing_of_its_own(law):
 
 @pytest.mark.usefixtures("_casadi")
 def test_a_joint_that_stands_still_at_one_place_only():
-    """q^3 has no slope at q = 0, but elsewhere: a legal joint, infinite only there."""
+    """q^3 has no slope at q = 0, but elsewhere: a legal joint, refused only there."""
     system = leg(knee(None, None, lambda q: q**3))
     assert np.isfinite(system.forward_dynamics([0.5], [0.1])).all()
+    for q in ([0.0], [[0.5], [0.0]]):
+        with pytest.raises(cd.SingularError, match=r"'shank'.*'flexion' moves nothing new at flexion = 0"):
+            system.forward_dynamics(q, [0.1])

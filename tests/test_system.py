@@ -261,7 +261,12 @@ def test_every_shape_follows_the_batch():
         assert system.station_jacobian(q, body, (0, 0, 1)).shape == (3, 1, 3, 9)
     assert [e.shape for e in system.energy(q, u)] == [batch, batch]
     assert [np.shape(e) for e in system.energy(q[0, 0], u[0])] == [(), ()]
-    assert system.station_jacobian(q[0, 0], "shank", np.zeros((4, 3))).shape == (4, 3, 9)
+    one, stations = (q[0, 0], u[0]), np.ones((4, 3))          # many stations of one state
+    assert system.station_jacobian(one[0], "shank", stations).shape == (4, 3, 9)
+    assert system.station_position(one[0], "shank", stations).shape == (4, 3)
+    assert system.station_velocity(*one, "shank", stations).shape == (4, 3)
+    assert system.station_acceleration(*one, udot[0], "shank", stations).shape == (4, 3)
+    assert system.momentum(*one, stations).shape == (4, 6)
 
 
 def test_time_for_each_state():
