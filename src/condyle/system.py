@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condyle.differentiation import Differentiation
+from condyle.dynamics.looped import LOOPED, prefers_loops
+from condyle.dynamics.looped import build as looped_build
 from condyle.dynamics.operators import OPERATORS, Subject, description
 from condyle.errors import DescriptionError, FrozenError, ShapeError, SingularError, UnknownNameError
 from condyle.explanation import Explanation, explain
@@ -194,7 +196,8 @@ class System(Operations, Differentiation):
         self._no_tail[subject.tail["z"]] = [value for force in self._forces.values() for _, value in force.states]
         self._no_tail[subject.tail["inputs"]] = self._tree.inputs.defaults
         self._no_tail[subject.tail["parameters"]] = defaults = self._tree.parameters.defaults
-        self._no_tail[subject.tail["table"]] = self.function("instance")(defaults)
+        if len(defaults):
+            self._no_tail[subject.tail["table"]] = self.function("instance")(defaults)
         self.no_tau.flags.writeable = self._no_tail.flags.writeable = False
 
     # ---- states -----------------------------------------------------------------------------------------------------
@@ -272,8 +275,10 @@ class System(Operations, Differentiation):
             self._freeze(f"{name}()")
             operator, subject = OPERATORS[name], self._subject
             static = {} if which is None else {"body": self.body(which).index}
+            looped = name in LOOPED and prefers_loops(subject)
             self._functions[key] = NativeFunction(
-                name, lambda: operator.build(subject, name, **static), key=f"{name} {static}\n{self._key}",
+                name, lambda: looped_build(subject, name) if looped else operator.build(subject, name, **static),
+                key=f"{name} {static} {'looped' if looped else 'unrolled'}\n{self._key}",
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject))
         return self._functions[key]
 
@@ -300,7 +305,7 @@ class System(Operations, Differentiation):
         """A result that comes with a status: SingularError where a mobilizer has lost rank."""
         out = options.get("out")
         if out is not None:
-            options = {**options, "out": (out, np.empty(out.shape[:-1] + (1,)))}
+            options = {**options, "out": (out, np.empty(np.shape(out)[:-1] + (1,)))}
         result, status = self._run(name, Stage.ACCELERATION, arguments, options)
         if status[0] if status.ndim == 1 else status.any():
             self._explain_singular(name, arguments[0], status)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
@@ -70,15 +71,15 @@ def carry(V_GP, r, V_FM, bias):
 
 @dataclass
 class Step:
-    """What (1)-(5) give for one body; V_GM and c are None for positions only."""
+    """What (1)-(5) give for one body; V_GM and c are Pairs, or None for positions only."""
 
     R_GM: ca.SX
     p_GM: ca.SX
     p_PM: ca.SX
     X_GF: Pair
     H: list[Pair]
-    V_GM: Pair | None = None
-    c: Pair | None = None
+    V_GM: Any = None
+    c: Any = None
 
 
 def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX, q: ca.SX, u: ca.SX
@@ -108,7 +109,7 @@ def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | 
         new = step(body.mobilizer, placed[B], R_GP, p_GP, V_GP, t, ca.vertcat(*qs[body.q]), u_B)
         kin.R_GM[B], kin.p_GM[B], kin.p_PM[B], kin.X_GF[B] = new.R_GM, new.p_GM, new.p_PM, new.X_GF
         kin.H.update(zip(tree.speeds_of(B), new.H, strict=True))
-        if new.V_GM is not None and new.c is not None:
+        if u is not None:
             kin.V_GM[B], kin.c[B] = new.V_GM, new.c
     return kin
 

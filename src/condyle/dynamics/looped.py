@@ -1,10 +1,11 @@
 """The looped layout of the operators: for trees whose straight line would take long to compile.
 
-Each operator is a few passes over the rows of condyle.dynamics.tables with the functions of kinematics.py, aba.py, rnea.py, crba.py
-and energy.py; forces other than gravity are one straight line between two passes, which sees the rows that it asks for.
+Each operator is a few passes over the rows of condyle.dynamics.tables with the functions of kinematics.py, aba.py, rnea.py and
+energy.py; forces other than gravity are one straight line between two passes, which sees the rows that it asks for.
 """
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,7 +23,8 @@ from condyle.dynamics.kinematics import (
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
 from condyle.dynamics.tables import COMMON, Draft, Looped, packed, unpacked
 from condyle.dynamics.view import Loads
-from condyle.mobilizers import motion
+from condyle.errors import DescriptionError
+from condyle.mobilizers import motion, motion_size
 from condyle.native.rows import Rows
 
 ZERO = (ca.SX(3, 1), ca.SX(3, 1))
@@ -135,7 +137,7 @@ def _make_room(d: Draft) -> None:
 def _qdot(looped: Looped) -> None:
     def rates(d: Draft) -> None:
         u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
-        d.writes["qdot"] = ca.densify(motion(d.kind.mobilizer, d.t, d.q, u)[8])
+        d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u)[8])
     looped.outward(rates, nothing)
 
 
@@ -354,7 +356,9 @@ def _power(looped: Looped) -> None:
 
 
 def _rates(looped: Looped) -> None:
-    looped.outward(lambda d: d.kinematics(True, positions=True) and None, at_rest)
+    def prepare(d: Draft) -> None:
+        d.kinematics(True, positions=True)
+    looped.outward(prepare, at_rest)
     line = _Between(looped)
     rates = [rate for _, force, view in line.laws() for rate in force.rates(view)]
     if rates:
@@ -366,9 +370,31 @@ LOOPED: dict[str, Callable[[Looped], None]] = {
     "solve_mass_matrix": _solve_mass_matrix, "multiply_mass_matrix": _multiply_mass_matrix, "gravity_forces": _gravity_forces,
     "coriolis_forces": _coriolis_forces, "applied_forces": _applied_forces, "poses": _poses, "velocities": _velocities,
     "accelerations": _accelerations, "energy": _energy, "momentum": _momentum, "mass_centre": _mass_centre,
-    "mass_centre_motion": _mass_centre_motion, "composite_inertias": _composite_inertias, "power": _power, "reactions": _reactions,
+    "mass_centre_motion": _mass_centre_motion, "composite_inertias": _composite_inertias, "power": _power,
+    "reactions": _reactions,
 }
 """Operators that have a looped layout. The others are matrices over the whole tree, or concern one body and its ancestors."""
+
+
+VARIABLE = "CONDYLE_LAYOUT"
+LONGEST = 25_000
+"""Operations of an unrolled forward dynamics beyond which loops are preferred: about a second of compiling."""
+
+
+def prefers_loops(subject: Subject) -> bool:
+    """Whether the operators of a tree are looped: where a straight line would be long, and loops a good deal shorter.
+
+    The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
+    """
+    wish = os.environ.get(VARIABLE) or "auto"
+    if wish not in ("auto", "looped", "unrolled"):
+        raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
+    if wish != "auto" or len(subject.tree.bodies) < 10:
+        return wish == "looped"
+    cost = {text: motion_size(b.mobilizer) + 350 + 200 * b.mobilizer.nu
+            for b, text in zip(subject.tree.bodies, subject.mobilizers, strict=True)}
+    total = sum(cost[text] for text in subject.mobilizers)
+    return total > LONGEST and total > 2 * sum(cost.values())
 
 
 def build(subject: Subject, name: str) -> Rows:

@@ -53,6 +53,13 @@ class Subject:
         return self._tabulated[1:] if len(self.tree.parameters) else (ca.SX(0, 1), ca.SX(0, 1))
 
     @cached_property
+    def mobilizers(self) -> list[str]:
+        """The description of each body's mobilizer."""
+        known = {id(b.mobilizer): b.mobilizer for b in self.tree.bodies}
+        texts = {key: mobilizer.description() for key, mobilizer in known.items()}
+        return [texts[id(b.mobilizer)] for b in self.tree.bodies]
+
+    @cached_property
     def tail(self) -> dict[str, slice]:
         """Where each part of the tail stands."""
         sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.forces),
@@ -80,13 +87,14 @@ def description(subject: Subject) -> str:
         return repr(np.asarray(value).tolist())
 
     lines = [f"{subject.tree.parameters.names} {subject.tree.inputs.names}"]
-    for b in subject.tree.bodies:
+    kinds = {text: k for k, text in enumerate(dict.fromkeys(subject.mobilizers))}
+    for b, kind in zip(subject.tree.bodies, subject.mobilizers, strict=True):
         m = b.mass_properties
         values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass, "com": m.com,
                   "inertia": m.inertia}
         numbers = " ".join(number(b, name, value) for name, value in values.items())
-        lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} {b.mobilizer.description()} {numbers}")
-    return "\n".join([*lines, *(f"{name}: {force.description()}" for name, force in subject.forces.items())])
+        lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}")
+    return "\n".join([*lines, *kinds, *(f"{name}: {force.description()}" for name, force in subject.forces.items())])
 
 
 class Symbols:

@@ -2,7 +2,7 @@
 
 Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same description (and so the same
 equations), if both or neither sit on an F that is not turned against the parent's M, and if the same of their numbers depend on
-Parameters. Machine code then grows with the number of types, not of bodies. The equations are those of the unrolled layout, the very
+Parameters. Machine code grows with the number of types, not of bodies. The equations are those of the unrolled layout, from the
 same functions, traced once a type over symbols that stand for the fields of a row.
 """
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Draft:
 
     @property
     def q(self) -> ca.SX:
-        return self.read("q", self._mobilizer.nq)
+        return self.read("q", self.mobilizer.nq)
 
     @property
     def t(self) -> ca.SX:
@@ -120,7 +120,7 @@ class Draft:
 
     def of_speeds(self, name: str) -> list[ca.SX]:
         """The entries of u, tau, udot, f or lock for the speeds of this body."""
-        n = self._mobilizer.nu
+        n = self.mobilizer.nu
         return ca.vertsplit(self.read(name, n)) if n else []
 
     def add(self, name: str, values: ca.SX) -> None:
@@ -128,7 +128,7 @@ class Draft:
         self.writes[f"root.{name}"] = self.read(f"root.{name}", values.numel()) + ca.densify(values)
 
     @property
-    def _mobilizer(self) -> Mobilizer:
+    def mobilizer(self) -> Mobilizer:
         assert self.kind.mobilizer is not None
         return self.kind.mobilizer
 
@@ -147,16 +147,16 @@ class Draft:
 
     def kinematics(self, moving: bool, positions: bool = False) -> Step:
         """The recursion of kinematics.py for this body, its results left for others."""
-        u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self._mobilizer.nu, 1)
+        u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
         p_GP = self.get("parent", "p") if positions else ca.SX(3, 1)
-        new = step(self._mobilizer, self.body, self.get("parent", "R"), p_GP, self.get("parent", "V") if moving else None,
+        new = step(self.mobilizer, self.body, self.get("parent", "R"), p_GP, self.get("parent", "V") if moving else None,
                    self.t, self.q, u)
         self.put("me", "R", new.R_GM)
         if positions:
             self.put("me", "p", new.p_GM)
         self.keep("r", new.p_PM)
         self.keep("H", new.H)
-        if new.V_GM is not None and new.c is not None:
+        if moving:
             self.put("me", "V", new.V_GM)
             self.keep("c", new.c)
         return new
@@ -206,7 +206,7 @@ class Looped:
         fills: dict[str, list[tuple[int, ca.SX]]] = {}
         eye = np.eye(3)
         names = [f.name for f in fields(Placed)]
-        for row, (body, placed) in enumerate(zip(bodies, subject.placed, strict=True), start=1):
+        for row, (body, text, placed) in enumerate(zip(bodies, subject.mobilizers, subject.placed, strict=True), start=1):
             varying = []
             for name in names:
                 value = getattr(placed, name)
@@ -218,7 +218,7 @@ class Looped:
                 else:
                     self.constants[name][row] = value.T.ravel() if np.ndim(value) == 2 else value
             turned = "R_PF" in varying or not np.array_equal(placed.R_PF, eye)
-            key = body.mobilizer.description(), turned, tuple(varying)
+            key = text, turned, tuple(varying)
             if key not in known:
                 known[key] = len(self.kinds)
                 self.kinds.append(Kind(body.mobilizer, turned, tuple(varying)))

@@ -169,6 +169,11 @@ def _traced(mobilizer: Mobilizer) -> Closure:
     return _TRACED[text]
 
 
+def motion_size(mobilizer: Mobilizer) -> int:
+    """How many operations a mobilizer's equations take."""
+    return _traced(mobilizer).function.n_instructions()
+
+
 def motion_symbols(mobilizer: Mobilizer) -> ca.SX:
     """The symbols beside t, q, u in a mobilizer's equations: its Parameters."""
     return _traced(mobilizer).outside

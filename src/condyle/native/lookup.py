@@ -156,7 +156,8 @@ class Staged:
         outputs = [f"ptr %out{k}" for k in range(len(self.outputs))]
         body = [f"%rows = getelementptr double, ptr %work, i64 {most * W}",
                 f"%rest = getelementptr double, ptr %work, i64 {(most + self.row_size) * W}"]
-        works, known = [], {}
+        works: list[int] = []
+        known: dict[int, str] = {}
         for level, (f, tables, start) in enumerate(self.stages):
             works.append(module.add_kernel(f, f"{name}.index{level}", uniform=uniform))
             body.append(f"call void @{name}.index{level}({', '.join([*arguments, 'ptr %rows', 'ptr %work', 'ptr %rest'])})")
