@@ -17,7 +17,31 @@ from condyle.errors import (
     UnknownNameError,
 )
 from condyle.functions import Spline
-from condyle.mobilizers import Free, FunctionBased, Mobilizer, Pin, Slider, Weld
+from condyle.forces import Wrench
+from condyle.mobilizers import (
+    Ball,
+    BendStretch,
+    Bushing,
+    CantileverFreeBeam,
+    Custom,
+    Cylinder,
+    Ellipsoid,
+    Free,
+    FreeLine,
+    FunctionBased,
+    Gimbal,
+    LineOrientation,
+    Mobilizer,
+    Pin,
+    Planar,
+    Screw,
+    Slider,
+    SphericalCoords,
+    Translation,
+    Universal,
+    Weld,
+    compose,
+)
 from condyle.operations import Stage
 from condyle.spatial import Transform
 from condyle.state import State
@@ -28,7 +52,9 @@ from condyle.tree.parameter import Input, Parameter
 
 __version__ = "0.1.0"
 __all__ = [
-    "Body", "CondyleError", "Coordinate", "DescriptionError", "Free", "FrozenError", "FunctionBased", "Input", "Mobilizer",
-    "NativeError", "Parameter", "Pin", "ShapeError", "SingularError", "Slider", "Spline", "Stage", "State", "System",
-    "TraceError", "Transform", "UnknownNameError", "Weld", "forces", "where",
+    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "Coordinate", "Custom", "Cylinder",
+    "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation",
+    "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SingularError", "Slider",
+    "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform", "Translation", "Universal",
+    "UnknownNameError", "Weld", "Wrench", "compose", "forces", "where",
 ]

@@ -231,6 +231,7 @@ class System(Operations, Differentiation):
     def tail(self, **options: Any) -> np.ndarray:
         """The tail vector of condyle.dynamics.operators, shape (..., n), from the keyword options."""
         given = {name: value for name, value in options.items() if name in _TAIL and value is not None}
+        self._freeze("tail()")
         if not given:
             return self._no_tail
         where, now = self._subject.tail, self._no_tail
@@ -239,7 +240,7 @@ class System(Operations, Differentiation):
             if name in given:
                 parts[name] = _part(name, given[name], now[where[name]], names)
         if "parameters" in parts:
-            self._tree.check_parameters(parts["parameters"])
+            self._check_parameters(parts["parameters"])
             parts["table"] = self.function("instance")(parts["parameters"])
         if "disabled" in given:
             off = self.force_names(given["disabled"])
@@ -256,6 +257,13 @@ class System(Operations, Differentiation):
         for name, values in parts.items():
             tail[..., where[name]] = values
         return tail
+
+    def _check_parameters(self, values: np.ndarray) -> None:
+        """Refuse parameters that make a body no real body, or a force impossible."""
+        self._tree.check_parameters(values)
+        for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
+            for force in self._forces.values():
+                force.check_parameters(dict(zip(self.parameters, row, strict=True)))
 
     def _lock(self, locked: Any) -> np.ndarray:
         """0, or infinity where a speed is locked, shape (..., nu)."""

@@ -195,7 +195,7 @@ def _energy(s: Symbols) -> list[ca.SX]:
     view = s.view(kin)
     for enabled, force in s.laws(view):
         if (stored := force.potential(view)) is not None:
-            potential += enabled * stored
+            potential += ca.if_else(enabled, stored, 0)
     return [kinetic, potential]
 
 
@@ -290,7 +290,7 @@ def _composite_inertias(s: Symbols) -> list[ca.SX]:
 
 def _rates(s: Symbols) -> list[ca.SX]:
     view = s.view(s.kinematics())
-    return [column(rate for _, force in s.laws(view) for rate in force.rates(view))]
+    return [column(ca.if_else(enabled, rate, 0) for enabled, force in s.laws(view) for rate in force.rates(view))]
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ class View:
 
 
 class Loads:
-    """Spatial forces on bodies, about M's origin in ground, and generalised forces, each times an enabled flag."""
+    """Spatial forces on bodies, about M's origin in ground, and generalised forces, of enabled forces."""
 
     def __init__(self, view: View) -> None:
         self.view, tree = view, view.tree
@@ -84,10 +84,14 @@ class Loads:
         self.mobility: dict[int, ca.SX] = {}
         self._speeds = {name: k for k, name in enumerate(tree.speeds)}
 
+    def _if_enabled(self, value: ca.SX) -> ca.SX:
+        """The value, or zero: what a disabled force computes, be it NaN, does not matter."""
+        return ca.if_else(self.enabled, value, 0)
+
     def _add(self, body: str, F: Pair) -> None:
         B = self.view.tree.body(body).index
         if B >= 0:
-            F = self.enabled * F[0], self.enabled * F[1]
+            F = self._if_enabled(F[0]), self._if_enabled(F[1])
             self.bodies[B] = add(self.bodies[B], F) if B in self.bodies else F
 
     def add_force(self, body: str, p: Any, force: ca.SX) -> None:
@@ -100,4 +104,4 @@ class Loads:
         if speed not in self._speeds:
             raise UnknownNameError("speed", speed, self._speeds)
         k = self._speeds[speed]
-        self.mobility[k] = self.mobility.get(k, ca.SX(0)) + self.enabled * value
+        self.mobility[k] = self.mobility.get(k, ca.SX(0)) + self._if_enabled(value)

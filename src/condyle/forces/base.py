@@ -5,7 +5,7 @@ expressed in ground, and generalised forces on speeds. It never sees dynamics. A
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 import casadi as ca
@@ -60,6 +60,9 @@ class Force:
 
     def check(self, tree: Tree) -> None:
         """Raise a clear error if a body or coordinate that the law names does not exist."""
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        """Raise a clear error if values of the parameters are impossible for this law."""
 
     def apply(self, s: View, loads: Loads) -> None:
         """Add what the law exerts to the loads."""

@@ -45,7 +45,7 @@ class Parameter(Symbol):
         DEFAULTED[sx.element_hash()] = self
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.default:g})"
+        return f"{type(self).__name__}({self.name!r}, {self.default!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.name, self.default)
