@@ -101,9 +101,10 @@ def spread(f: ca.Function, x: Array, contract: bool) -> tuple[Array, NDArray[np.
 
     Each operation is evaluated at its operands and at the corners of the box of what its operands may be; the largest
     change, plus its own rounding, is what its result may be. A comparison, floor, sign, .. at its jump so gets a box
-    that holds both sides. Nothing is known any more where corners differ in kind (NaN, an infinity, a number), and where a
-    periodic function has a box that is no longer small. Zero from if_else may have either sign: its box is +-5e-324.
-    With contraction a product counts as not yet rounded, and nothing is known of one that overflows.
+    that holds both sides. Nothing is known any more where corners differ in kind (NaN, an infinity, a number), where a
+    periodic function has a box that is no longer small, and of the sign that is copied from a NaN. Zero from if_else
+    may have either sign: its box is +-5e-324. With contraction a product counts as not yet rounded, and nothing is
+    known of one that overflows.
     """
     slots: dict[int, tuple[Array, Array, NDArray[np.bool_], int]] = {}
     out_e, out_known = [], []
@@ -143,7 +144,7 @@ def _step(op: int, operands: list, contract: bool) -> tuple[Array, Array, NDArra
     if contract and op in (ca.OP_MUL, ca.OP_SQ):
         e = e + np.spacing(np.abs(v))
         known = known & ~(np.isinf(v) & np.isfinite(a) & np.isfinite(b))
-    if op == ca.OP_COPYSIGN:                                # the sign of a NaN is nobody's business
+    if op == ca.OP_COPYSIGN:
         known = known & ~np.isnan(b)
     if op == ca.OP_ADD and op_a == op_b == ca.OP_IF_ELSE_ZERO:
         e = np.where(v == 0, np.maximum(e, 5e-324), e)

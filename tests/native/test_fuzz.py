@@ -4,12 +4,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condyle.native import jit
+from condyle.native import emit, jit
 from tests.native.graphs import EXACT, LOGIC, OTHER, random_graph, random_inputs, spread
 from tests.native.kernels import Kernels, evaluate
 
 BATCH = 100                                                 # graphs in one module
 STATES = 16
+
+
+@pytest.fixture(autouse=True)
+def _short_reach(monkeypatch):
+    """Values travel through memory often, as in long kernels."""
+    monkeypatch.setattr(emit, "_REACH", 12)
 
 
 def graphs(seed: int, *tables, size: int = 40):
@@ -51,7 +57,8 @@ def check_close(seed: int, contract: bool) -> tuple[int, int]:
         assert not len(bad), (f"{where}: at {x[bad[0, 0]]}: {got[bad[0, 0]]} instead of {expected[bad[0, 0]]}, allowed "
                               f"{allowed[bad[0, 0]]}\n{f.str(True)}")
         lanes = wide(i, x)[0]
-        assert same(got, lanes).all(), f"{where}: {lanes} in lanes instead of {got}\n{f.str(True)}"
+        alike = same(got, lanes) | (~known if "copysign" in f.str(True) else False)      # of a NaN: either sign
+        assert alike.all(), f"{where}: {lanes} in lanes instead of {got}\n{f.str(True)}"
         compared += int(known.sum())
         total += known.size
     return compared, total
