@@ -62,24 +62,19 @@ def run(out: Path | None = None) -> bool:
     Args:
         out: folder for the picture, made if need be; None is the first unused of condyle-demo, condyle-demo-2, ...
     """
-    folder, made = _folder_for_picture(out)
-    try:
-        print(f"\n{_indented(LEG)}", flush=True)
-        leg = build()
-        print(compile_and_tell(leg), flush=True)
+    _refuse_unwritable(out)
+    print(f"\n{_indented(LEG)}", flush=True)
+    leg = build()
+    print(compile_and_tell(leg), flush=True)
 
-        t, q, u = swing(leg)
-        checks = [energy_drift(leg, q, u), inverse_of_forward(leg), derivatives(leg)]
-        print(f"\n  {'check':<58}{'measured':>9}{'allowed':>9}")
-        print(*checks, sep="\n", flush=True)
+    t, q, u = swing(leg)
+    checks = [energy_drift(leg, q, u), inverse_of_forward(leg), derivatives(leg)]
+    print(f"\n  {'check':<58}{'measured':>9}{'allowed':>9}")
+    print(*checks, sep="\n", flush=True)
 
-        print(f"\n{speed(leg)}", flush=True)
+    print(f"\n{speed(leg)}", flush=True)
 
-        picture = _write_new(folder / "swing.png", draw(leg, t, q, u))
-    except BaseException:
-        if made and not any(folder.iterdir()):
-            folder.rmdir()
-        raise
+    picture = _write_new(out, draw(leg, t, q, u))
     passed = all(check.passed for check in checks)
     print(f"\nThe motion is drawn in {picture}")
     if not passed:
@@ -268,32 +263,32 @@ def _indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
-def _folder_for_picture(out: Path | None) -> tuple[Path, bool]:
-    """(folder, whether it was made here). Found unusable now rather than after the work."""
+def _refuse_unwritable(out: Path | None) -> None:
+    """Say now, rather than after the work, that the picture cannot be written. Nothing is made yet."""
+    folder = (out or Path()).absolute()
     try:
-        if out is None:
-            return _first_unused("condyle-demo"), True
-        made = not out.exists()
-        out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=out).close()
+        tempfile.TemporaryFile(dir=next(place for place in (folder, *folder.parents) if place.exists())).close()
     except OSError as error:
         place = "the current folder" if out is None else f"--out {str(out)!r}"
         raise CondyleError(f"cannot write into {place}: {error.strerror}; choose a folder with --out DIR") from None
-    return out, made
 
 
-def _first_unused(name: str) -> Path:
-    """Make and return the first folder of name, name-2, name-3, ... that does not exist."""
+def _folder(out: Path | None) -> Path:
+    """Make and return the folder `out`, or the first of condyle-demo, condyle-demo-2, ... that does not exist."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        return out
     for number in itertools.count(1):
-        folder = Path(name if number == 1 else f"{name}-{number}")
+        folder = Path("condyle-demo" if number == 1 else f"condyle-demo-{number}")
         with suppress(FileExistsError):
             folder.mkdir()
             break
     return folder
 
 
-def _write_new(path: Path, content: bytes) -> Path:
-    """Write, then give it the first unused name of path, path-2, ...: never half a file, never over another."""
+def _write_new(out: Path | None, content: bytes) -> Path:
+    """Write, then give it the first unused name of swing.png, swing-2.png, ...: never half a file, never over another."""
+    path = _folder(out) / "swing.png"
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Start `python -m condyle` in a process and a folder of its own."""
+"""Run `python -m condyle` in a process and a folder of its own."""
 from __future__ import annotations
 
 import os
@@ -7,15 +7,7 @@ import sys
 from pathlib import Path
 
 
-def start(*arguments: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """A running `condyle`, its cache in cwd/cache."""
-    env = {**os.environ, "CONDYLE_CACHE_DIR": str(cwd / "cache"), "COLUMNS": "200", "NO_COLOR": "1", **environment}
-    return subprocess.Popen([sys.executable, "-m", "condyle", *arguments], cwd=cwd, env=env, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
 def condyle(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A finished `condyle`, its output captured."""
-    process = start(*arguments, cwd=cwd, **environment)
-    out, err = process.communicate(timeout=300)
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    """A finished `condyle`, its output captured, its cache in cwd/cache."""
+    env = {**os.environ, "CONDYLE_CACHE_DIR": str(cwd / "cache"), "COLUMNS": "200", "NO_COLOR": "1", **environment}
+    return subprocess.run([sys.executable, "-m", "condyle", *arguments], cwd=cwd, env=env, text=True, capture_output=True)
