@@ -1,0 +1,241 @@
+"""One scalar value that is not known yet, and what NumPy's functions do with it."""
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import casadi as ca
+import numpy as np
+
+from condyle.trace.refusal import refuse
+from condyle.trace.rules import RULES, UNARY
+
+
+class Symbol:
+    """One scalar value that is not known yet. It behaves like a float in arithmetic and in NumPy's functions.
+
+    Comparisons give Symbols (1 or 0): combine them with & | ~ and use them in `np.where` or `cd.where`.
+    NumPy arrays of Symbols have dtype object. Arithmetic, dot, cross, @, stack and sum work on them. np.sin and such
+    work if all entries are Symbols; comparisons, maximum, sign and clip do not, since NumPy wants plain booleans there:
+    do those entry by entry.
+    """
+
+    __slots__ = ("sx",)
+    __hash__ = object.__hash__
+
+    def __init__(self, sx: ca.SX) -> None:
+        self.sx = sx
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.sx})"
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __copy__(self) -> Symbol:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Symbol:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is computed from Parameters pickles: as its serialised expression."""
+        outside = defaulted_in(self.sx)
+        if len(outside) != len(ca.symvar(self.sx)):
+            raise TypeError(f"{self!r} cannot be pickled: it stands for no value outside the function that is being traced")
+        return _restored, (ca.Function("f", [s.sx for s in outside], [self.sx]).serialize(), outside)
+
+    def __float__(self) -> NoReturn:
+        refuse("float", "makes a float of a symbol")
+
+    def __int__(self) -> NoReturn:
+        refuse("int", "makes an integer of a symbol")
+
+    def __complex__(self) -> NoReturn:
+        refuse("float", "makes a complex number of a symbol")
+
+    def __bool__(self) -> NoReturn:
+        refuse("bool", "asks whether a symbol is true")
+
+    def __round__(self, digits: int | None = None) -> Symbol:
+        if digits:
+            refuse("function", "rounds a symbol to decimal digits")
+        return _apply("rint", self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return _apply("floor_divide", self, other), _apply("remainder", self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return _apply("floor_divide", other, self), _apply("remainder", other, self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if out is not None and any(isinstance(o, np.ndarray) and o.dtype != object for o in out):
+            refuse("store", "puts a symbol into an array of floats")
+        name, on_objects = ufunc.__name__, ["O" * ufunc.nin + "->" + "O" * ufunc.nout]
+        if method != "__call__" or ufunc.signature is not None or ufunc.types == on_objects:
+            return plain(getattr(ufunc, method)(*boxed(inputs), **options))
+        if name == "divmod":
+            return _apply("floor_divide", *inputs), _apply("remainder", *inputs)
+        if name not in RULES:
+            near = difflib.get_close_matches(name, RULES, n=3)
+            refuse("function", f"gives a symbol to {name}, which has no symbolic form"
+                    + (f" (near: {', '.join(near)})" if near else ""))
+        result = _apply(name, *inputs)
+        if out is None:
+            return result
+        out[0][...] = result
+        return out[0]
+
+    def __array_function__(self, func: Callable, types: Any, args: tuple, kwargs: dict) -> Any:
+        if func in _ARRAY_FUNCTIONS:
+            return _ARRAY_FUNCTIONS[func](*args, **kwargs)
+        return plain(func(*boxed(args), **{key: boxed(value) for key, value in kwargs.items()}))
+
+
+DEFAULTED: dict[int, Symbol] = {}
+"""Symbols that have a value of their own, `default`, by the hash of their node: Parameters and Inputs."""
+
+
+def _add_operators() -> None:
+    """Give Symbol its operators, and the methods .sin(), .sqrt(), ... that NumPy calls on entries of object arrays."""
+    def unary(name: str) -> Callable:
+        return lambda self: _apply(name, self)
+
+    def forward(name: str) -> Callable:
+        return lambda self, other: _apply(name, self, other) if _is_operand(other) else NotImplemented
+
+    def backward(name: str) -> Callable:
+        return lambda self, other: _apply(name, other, self) if _is_operand(other) else NotImplemented
+
+    for operator, name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+                           "mod": "remainder", "floordiv": "floor_divide", "and": "logical_and", "or": "logical_or",
+                           "xor": "logical_xor"}.items():
+        setattr(Symbol, f"__{operator}__", forward(name))
+        setattr(Symbol, f"__r{operator}__", backward(name))
+    for operator, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
+                           "ne": "not_equal"}.items():
+        setattr(Symbol, f"__{operator}__", forward(name))
+    for operator, name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "logical_not",
+                           "floor": "floor", "ceil": "ceil", "trunc": "trunc"}.items():
+        setattr(Symbol, f"__{operator}__", unary(name))
+    for name in UNARY:
+        setattr(Symbol, name, unary(name))
+    for name in ("arctan2", "hypot", "fmod", "copysign", "heaviside", "logaddexp"):
+        setattr(Symbol, name, forward(name))
+
+
+def is_number(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "fiub"
+    return isinstance(value, (numbers.Real, np.bool_))
+
+
+def is_symbolic(value: Any) -> bool:
+    return isinstance(value, Symbol) or (isinstance(value, ca.SX) and value.is_scalar())
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or is_symbolic(value) or is_number(value)
+
+
+def scalar(value: Any) -> ca.SX:
+    if isinstance(value, Symbol):
+        return value.sx
+    if is_symbolic(value):
+        return ca.densify(value)
+    if is_number(value):
+        return ca.SX(float(value))
+    raise TypeError(f"cannot calculate with {value!r} ({type(value).__name__}) and a symbol; use real numbers")
+
+
+def _apply(name: str, *inputs: Any) -> Any:
+    """The rule `name` on Symbols and numbers; entry by entry, to an object array, if an input is an array or a list."""
+    def rule(*values: Any) -> Symbol:
+        return Symbol(RULES[name](*map(scalar, values)))
+
+    if all(is_symbolic(x) or np.ndim(x) == 0 for x in inputs):
+        return rule(*(x[()] if isinstance(x, np.ndarray) else x for x in inputs))
+    return np.frompyfunc(rule, len(inputs), 1)(*boxed(inputs))
+
+
+def boxed(value: Any) -> Any:
+    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not hand the call back to them."""
+    if isinstance(value, Symbol):
+        box = np.empty((), dtype=object)
+        box[()] = value
+        return box
+    return type(value)(map(boxed, value)) if type(value) in (list, tuple) else value
+
+
+def plain(value: Any) -> Any:
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds, else b: `if` for numbers, arrays and symbols alike.
+
+    Both sides are always evaluated. If the side not taken can be NaN or infinite (the root of a negative number, a
+    division by zero), guard its argument so that derivatives stay finite too:
+    `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
+    """
+    def choose(c: Any, x: Any, y: Any) -> Symbol:
+        return Symbol(ca.if_else(scalar(c), scalar(x), scalar(y)))
+
+    values = [np.asarray(boxed(v)) for v in (condition, a, b)]
+    if any(is_symbolic(entry) for v in values if v.dtype == object for entry in v.flat):
+        return plain(np.frompyfunc(choose, 3, 1)(*values))
+    return np.where(*values)[()]
+
+
+def _select(condlist: Sequence, choicelist: Sequence, default: Any = 0) -> Any:
+    for condition, choice in reversed(list(zip(condlist, choicelist, strict=True))):
+        default = where(condition, choice, default)
+    return default
+
+
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    low, high = (a_min if min is None else min), (a_max if max is None else max)
+    x = x if low is None else _apply("maximum", x, low)
+    return x if high is None else _apply("minimum", x, high)
+
+
+def _sinc(x: Any) -> Any:
+    y = where(x == 0, 1e-20, math.pi * x)
+    return np.sin(y) / y
+
+
+def _interp(*args: Any, **options: Any) -> NoReturn:
+    refuse("spline", "gives a symbol to np.interp")
+
+
+_ARRAY_FUNCTIONS: dict[Callable, Callable] = {
+    np.where: where, np.select: _select, np.clip: _clip, np.sinc: _sinc, np.interp: _interp}
+_add_operators()
+
+
+def symbols(sx: ca.SX) -> np.ndarray:
+    """The entries of an SX matrix as an object array of Symbols; a column gives shape (n,), else (rows, columns)."""
+    array = np.empty(sx.shape, dtype=object)
+    for i, j in np.ndindex(*sx.shape):
+        array[i, j] = Symbol(ca.densify(sx[i, j]))
+    return array[:, 0] if sx.shape[1] == 1 else array
+
+
+def to_sx(values: Any) -> ca.SX:
+    """Symbols and numbers, scalar, shape (n,) or (n, m), as a dense SX matrix."""
+    if isinstance(values, ca.SX):
+        return ca.densify(values)
+    rows = np.atleast_1d(np.array(values, dtype=object))
+    return ca.vertcat(*(ca.horzcat(*map(scalar, np.ravel(row))) for row in rows))
+
+
+def defaulted_in(x: ca.SX) -> tuple[Symbol, ...]:
+    """The symbols with a default, such as Parameters, that an expression depends on."""
+    return tuple(DEFAULTED[s.element_hash()] for s in ca.symvar(x) if s.element_hash() in DEFAULTED)
+
+
+def _restored(serial: str, outside: tuple[Symbol, ...]) -> Symbol:
+    return Symbol(ca.Function.deserialize(serial).call([s.sx for s in outside], True, False)[0])
