@@ -16,8 +16,8 @@ from condyle.errors import (
     TraceError,
     UnknownNameError,
 )
-from condyle.functions import Spline
 from condyle.forces import Wrench
+from condyle.functions import Spline
 from condyle.mobilizers import (
     Ball,
     BendStretch,

@@ -22,11 +22,14 @@ class ShapeError(CondyleError, ValueError):
 
 
 class SingularError(CondyleError, ArithmeticError):
-    """A mobilizer has lost a direction of motion at some coordinates. Carries `body`, `speed` and `q` of its mobilizer."""
+    """A mobilizer has lost a direction of motion at some coordinates.
 
-    def __init__(self, message: str, body: str, speed: str, q: object) -> None:
+    Carries `body`, `speed`, `q` of its mobilizer, and `result`: what was asked, with NaN for the states that are singular.
+    """
+
+    def __init__(self, message: str, body: str, speed: str, q: object, result: object) -> None:
         super().__init__(message)
-        self.body, self.speed, self.q = body, speed, q
+        self.body, self.speed, self.q, self.result = body, speed, q, result
 
 
 class TraceError(CondyleError, TypeError):

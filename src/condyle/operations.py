@@ -108,7 +108,6 @@ class Operations:
         def bodies(self) -> tuple[Body, ...]: ...
         def body(self, which: Body | str) -> Body: ...
         def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Any, which: str | None = None) -> Any: ...
-        def _regular(self, name: str, arguments: tuple[Any, ...], options: Any) -> Array: ...
         def _locks(self, options: Any) -> Array: ...
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
@@ -129,7 +128,7 @@ class Operations:
 
         The articulated-body algorithm, O(n).
         """
-        return self._regular("forward_dynamics", (q, u, tau), options)
+        return self._run("forward_dynamics", ACCELERATION, (q, u, tau), options)
 
     @operator(FORCE, "q u", kernel=True)
     def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
@@ -149,7 +148,7 @@ class Operations:
     @operator(ACCELERATION, "q", kernel=True)
     def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
         """M(q)^-1 f, shape (..., nu), in O(n). Locked speeds answer zero."""
-        return self._regular("solve_mass_matrix", (q, f), options)
+        return self._run("solve_mass_matrix", ACCELERATION, (q, f), options)
 
     @operator(ACCELERATION, "q")
     def inverse_mass_matrix(self, q: Any, **options: Unpack[Options]) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,6 +28,9 @@ from condyle.tree.tree import Tree
 
 _OPTIONS = tuple(Options.__annotations__)
 _TAIL = _OPTIONS[:-2]
+_DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix", "gravity_forces",
+           "coriolis_forces", "applied_forces", "power")
+"""Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
 
 
 class System(Operations, Differentiation):
@@ -260,6 +264,8 @@ class System(Operations, Differentiation):
 
     def _check_parameters(self, values: np.ndarray) -> None:
         """Refuse parameters that make a body no real body, or a force impossible."""
+        if not values.size:
+            return
         self._tree.check_parameters(values)
         for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
             for force in self._forces.values():
@@ -287,7 +293,8 @@ class System(Operations, Differentiation):
             self._functions[key] = NativeFunction(
                 name, lambda: looped_build(subject, name) if looped else operator.build(subject, name, **static),
                 key=f"{name} {static} {'looped' if looped else 'unrolled'}\n{self._key}",
-                inputs=operator.inputs(subject), outputs=operator.outputs(subject))
+                inputs=operator.inputs(subject), outputs=operator.outputs(subject), direct=name in _DIRECT,
+                refuse=partial(refuse_singular, self._tree, name) if operator.has_status else None)
         return self._functions[key]
 
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
@@ -300,7 +307,12 @@ class System(Operations, Differentiation):
         if arguments[-1] is None:
             arguments = (*arguments[:-1], self.no_tau)
         if not options:
-            return function.fast(*arguments, self._no_tail)
+            result = function.fast(*arguments, self._no_tail)
+            if name in _DIRECT and name not in self.__dict__ and getattr(type(self), name) is getattr(Operations, name):
+                direct = function.direct(getattr(self, name), self._no_tail)
+                if direct is not None:                      # from here on plain vectors go straight to the kernel
+                    self.__dict__[name] = direct
+            return result
         if "state" in options:
             return options["state"].result(function, stage, arguments, which)
         for option in options:
@@ -309,34 +321,26 @@ class System(Operations, Differentiation):
         out, threads = options.get("out"), options.get("threads")
         return function(*arguments, self.tail(**options), out=out, threads=threads)
 
-    def _regular(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> np.ndarray:
-        """A result that comes with a status: SingularError where a mobilizer has lost rank."""
-        out = options.get("out")
-        if out is not None:
-            options = {**options, "out": (out, np.empty(np.shape(out)[:-1] + (1,)))}
-        result, status = self._run(name, Stage.ACCELERATION, arguments, options)
-        if status[0] if status.ndim == 1 else status.any():
-            self._explain_singular(name, arguments[0], status)
-        return result
-
-    def _explain_singular(self, name: str, q: Any, status: np.ndarray) -> NoReturn:
-        where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
-        k = int(status[(*where, 0)]) - 1
-        body = next(b for b in self._tree.bodies if b.u.start <= k < b.u.stop)
-        q_state = np.broadcast_to(q, status.shape[:-1] + (self.nq,))[where]
-        for i in np.flatnonzero(~np.isfinite(q_state)):
-            raise ShapeError(f"{name}: q: coordinate {self.coordinates[i]!r} is {q_state[i]}; it must be a finite number")
-        q_B = q_state[body.q]
-        at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q_B, strict=True))
-        raise SingularError(
-            f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
-            f"{self.speeds[k]!r} moves nothing new at {at}{f' (state {where} of the batch)' if where else ''}. Use other "
-            "coordinates there (a quaternion instead of angles), lock that speed, or stay away from it",
-            body.name, self.speeds[k], q_B)
-
     def _locks(self, options: Any) -> np.ndarray:
         tail = options["state"].tail if "state" in options else self.tail(**options)
         return tail[..., self._subject.tail["lock"]]
+
+
+def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:
+    """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an operator."""
+    where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
+    k = int(status[(*where, 0)]) - 1
+    body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
+    q = np.broadcast_to(arguments[0], status.shape[:-1] + (tree.nq,))[where]
+    which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
+    for i in np.flatnonzero(~np.isfinite(q)):
+        raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
+    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q[body.q], strict=True))
+    results[0][status[..., 0] != 0] = np.nan
+    raise SingularError(
+        f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
+        f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
+        "lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
 
 
 def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:

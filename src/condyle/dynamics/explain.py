@@ -13,7 +13,7 @@ MOTION = ("R_FM", "p_FM", "H_FM, angular", "H_FM, linear", "w_t", "v_t", "bias, 
 
 
 def intermediates(subject: Subject) -> tuple[list[str], list[int], ca.Function | Staged]:
-    """Names and sizes of the intermediates in the order of their computation, and (q, u, tau, tail) -> all of them in one vector."""
+    """Names and sizes of the intermediates in the order of their computation; (q, u, tau, tail) -> all of them, one vector."""
     s, tree = Symbols(subject), subject.tree
     named: list[tuple[str, ca.SX]] = [("table of the parameters", subject.table[0])]
     for b in tree.bodies:

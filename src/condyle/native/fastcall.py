@@ -30,56 +30,72 @@ _DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
 _KIND = 24                                                  # in a dtype: kind, char, byte order, flags, type number
 _DOUBLE = 12                                                # NPY_DOUBLE
 _ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2's table of functions
-_FASTCALL = 0x80                                            # METH_FASTCALL
+_FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of our own table, in order.
 _TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref")
 
 
-def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int) -> None:
+def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
+             fixed: bool = False, status: bool = False) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
 
     Args:
         inputs, outputs: sizes of the kernel's arguments, zeros included.
         work: doubles that the kernel's `work` argument needs.
+        fixed: the last input is not an argument but an array given when the builtin is made.
+        status: the last output is no result but a number; if it is not zero, the slow path takes over.
     """
-    ins, outs = range(len(inputs)), range(len(outputs))
-    text = [f"@{name}.table = internal global ptr null",
+    asked = len(inputs) - fixed
+    ins, results = range(asked), range(len(outputs) - status)
+    text = [f"@{name}.table = internal global ptr null", f"@{name}.fixed = internal global ptr null",
+            f"@{name}.status = internal global double 0.0",
             f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
-            *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in outs),
-            f"define void @{name}.bind(ptr %table) {{", f"store ptr %table, ptr @{name}.table", "ret void", "}",
-            f"define ptr @{name}(ptr %owner, ptr %args, i64 %count) {{",
+            *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in results),
+            f"define void @{name}.bind(ptr %table, ptr %fixed) {{", f"store ptr %table, ptr @{name}.table",
+            f"store ptr %fixed, ptr @{name}.fixed", "ret void", "}",
+            f"define ptr @{name}(ptr %owner, ptr %args, i64 %count, ptr %keywords) {{",
             f"%table = load ptr, ptr @{name}.table"]
     for k, entry in enumerate(_TABLE):
         text += [f"%{entry}.p = getelementptr ptr, ptr %table, i64 {k}",
                  f"%{entry} = load {'i64' if entry == 'double_kind' else 'ptr'}, ptr %{entry}.p"]
-    text += [f"%right = icmp eq i64 %count, {len(inputs)}",
-             f"br i1 %right, label %{'arg0' if inputs else 'make0'}, label %slow"]
+    text += [f"%number = icmp eq i64 %count, {asked}",
+             "%plain = icmp eq ptr %keywords, null",
+             "%right = and i1 %number, %plain",
+             f"br i1 %right, label %{'arg0' if asked else 'make0'}, label %slow"]
     for k in ins:
-        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < len(inputs) else "make0")
-    for k in outs:                                          # NULL means that NumPy has set an error
+        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked else "make0")
+    for k in results:                                       # NULL means that NumPy has set an error
         text += [f"make{k}:",
                  f"%r{k} = call ptr %array_new(ptr %array_type, i32 1, ptr @{name}.size{k}, i32 {_DOUBLE}, ptr null, "
                  "ptr null, i32 0, i32 0, ptr null)",
                  f"%bad{k} = icmp eq ptr %r{k}, null",
                  f"br i1 %bad{k}, label %drop{k}, label %made{k}",
                  f"made{k}:", *_field(f"%y{k}", "ptr", f"%r{k}", _DATA), f"br label %make{k + 1}"]
-    arguments = ", ".join([*(f"ptr %x{k}" for k in ins), *(f"ptr %y{k}" for k in outs), f"ptr @{name}.work"])
-    text += [f"make{len(outputs)}:", f"call void @{kernel}({arguments})"]
-    if len(outputs) == 1:
+    given = [f"ptr %x{k}" for k in ins] + (["ptr %fixed"] if fixed else [])
+    into = [f"ptr %y{k}" for k in results] + ([f"ptr @{name}.status"] if status else [])
+    text += [f"make{len(results)}:", f"%fixed = load ptr, ptr @{name}.fixed",
+             f"call void @{kernel}({', '.join([*given, *into, f'ptr @{name}.work'])})"]
+    if status:
+        text += [f"%status = load double, ptr @{name}.status",
+                 "%fine = fcmp oeq double %status, 0.0",
+                 "br i1 %fine, label %answer0, label %refuse",
+                 "refuse:", *(f"call void %decref(ptr %r{k})" for k in results), "br label %slow",
+                 "answer0:"]
+    if len(results) == 1:
         text += ["ret ptr %r0"]
     else:
-        text += [f"%tuple = call ptr %tuple_new(i64 {len(outputs)})",
+        text += [f"%tuple = call ptr %tuple_new(i64 {len(results)})",
                  "%bad = icmp eq ptr %tuple, null",
-                 f"br i1 %bad, label %drop{len(outputs)}, label %fill",
+                 f"br i1 %bad, label %drop{len(results)}, label %fill",
                  "fill:",
-                 *(f"%set{k} = call i32 %tuple_set(ptr %tuple, i64 {k}, ptr %r{k})" for k in outs),
+                 *(f"%set{k} = call i32 %tuple_set(ptr %tuple, i64 {k}, ptr %r{k})" for k in results),
                  "ret ptr %tuple"]
-    first = len(outputs) if len(outputs) != 1 else 0
+    first = len(results) if len(results) != 1 else 0
     for k in range(first, -1, -1):                          # drop k: give up results k - 1 .. 0
         text += [f"drop{k}:"]
         text += [f"call void %decref(ptr %r{k - 1})", f"br label %drop{k - 1}"] if k else ["ret ptr null"]
-    text += ["slow:", "%answer = call ptr %vectorcall(ptr %owner, ptr %args, i64 %count, ptr null)", "ret ptr %answer",
+    text += ["slow:", "%answer = call ptr %vectorcall(ptr %owner, ptr %args, i64 %count, ptr %keywords)", "ret ptr %answer",
              "}"]
     module.add("\n".join(text))
 
@@ -128,13 +144,17 @@ class _MethodDef(ctypes.Structure):
                 ("doc", ctypes.c_char_p)]
 
 
-def make_builtin(library: Library, symbol: str, name: str, owner: Any) -> Callable[..., Any]:
+def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np.ndarray | None = None
+                 ) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
 
     Args:
         owner: the slow path, called with the same arguments. It must keep the library alive and take new attributes.
+        fixed: the last input, float64 and contiguous, where `add_call` was told so.
     """
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(library.address(f"{symbol}.bind"))(_table())
+    bind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library.address(f"{symbol}.bind"))
+    bind(_table(), None if fixed is None else fixed.ctypes.data)
+    owner.fixed_input = fixed
     definition = _MethodDef(name.encode(), library.address(symbol), _FASTCALL, None)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi))

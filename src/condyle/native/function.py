@@ -30,6 +30,8 @@ VARIABLE = "CONDYLE_EVALUATOR"
 SIMD_FROM = 16                                              # states from which lanes pay; the same on every machine
 THREAD_WORK = 4_000_000                                     # operations that are worth a thread, about 0.1 ms of lanes
 
+Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
+
 _compiling = threading.RLock()
 _llvm = getattr(llvmlite.binding.ffi.lib, "_lock", None) or contextlib.nullcontext()
 
@@ -108,12 +110,16 @@ class NativeFunction:
         key: text that identifies what `build` would make.
         inputs, outputs: names and sizes of the arguments and results.
         contract: allow fused multiply-add.
+        refuse: the last output is a status, one number. It is not among the results; where it is not zero, `refuse(arrays,
+            results, status)` is called with arguments, results and statuses (..., 1), and should raise.
+        direct: also prepare `direct`, with the last input fixed.
     """
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
-                 outputs: Sequence[tuple[str, int]], contract: bool = True) -> None:
+                 outputs: Sequence[tuple[str, int]], contract: bool = True,
+                 refuse: Refusal | None = None, direct: bool = False) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract)
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -141,6 +147,11 @@ class NativeFunction:
             self.__dict__["fast"] = builtin
         return result
 
+    def direct(self, slow: Callable[..., Any], last: np.ndarray) -> Callable[..., Any] | None:
+        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords too, to `slow`.
+        None until the scalar kernel exists."""
+        return self._evaluator.builtin(slow, last)
+
     @property
     def report(self) -> Report:
         """Times of building and compiling so far."""
@@ -151,8 +162,9 @@ class _Evaluator:
     """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code alive."""
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
-                 outputs: tuple[tuple[str, int], ...], contract: bool) -> None:
-        self.name, self._key, self._contract = name, key, contract
+                 outputs: tuple[tuple[str, int], ...], contract: bool,
+                 refuse: Refusal | None, direct: bool) -> None:
+        self.name, self._key, self._contract, self._refuse, self._direct = name, key, contract, refuse, direct
         self._inputs, self._outputs = inputs, outputs
         self._build = build
         self._function: ca.Function | Composite | None = None
@@ -169,10 +181,14 @@ class _Evaluator:
         results = [np.empty((*batch, size)) for _, size in self._outputs]
         targets = None if out is None else self._targets(out, batch)
         if targets is not None:
-            results = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
+            results[:len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
         if states:
             self._run([_flat(a, batch, states) for a in rows], [r.reshape(states, r.shape[-1]) for r in results],
                       states, threads)
+        if self._refuse is not None:
+            status = results.pop()
+            if status.any():
+                self._refuse(arrays, results, status)
         if targets is not None:
             for target, result in zip(targets, results):
                 if target is not result:
@@ -210,9 +226,10 @@ class _Evaluator:
 
     def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         targets = list(out) if isinstance(out, tuple) else [out]
-        if len(targets) != len(self._outputs):
-            raise ShapeError(f"{self.name}: out: expected {len(self._outputs)} arrays, got {len(targets)}")
-        for (name, size), target in zip(self._outputs, targets):
+        wanted = self._outputs if self._refuse is None else self._outputs[:-1]
+        if len(targets) != len(wanted):
+            raise ShapeError(f"{self.name}: out: expected {len(wanted)} arrays, got {len(targets)}")
+        for (name, size), target in zip(wanted, targets):
             shape = (*batch, size)
             if not isinstance(target, np.ndarray):
                 raise ShapeError(f"{self.name}: out {name}: expected an array, got {type(target).__name__}")
@@ -242,18 +259,22 @@ class _Evaluator:
 
     # -- making machine code
 
-    def builtin(self) -> Callable[..., Any] | None:
-        """The builtin over the scalar kernel, if that exists."""
+    def builtin(self, slow: Callable[..., Any] | None = None, last: np.ndarray | None = None) -> Callable[..., Any] | None:
+        """The builtin over the scalar kernel, if that exists; with the last input fixed, if it is given."""
         if 1 not in self._loops or not fastcall.works():
             return None
-        return fastcall.make_builtin(self._loops[1].library, "call", self.name, self)
+        library = self._loops[1].library
+        if last is None:
+            return fastcall.make_builtin(library, "call", self.name, self)
+        return fastcall.make_builtin(library, "direct", self.name, _Direct(self, slow), last)
 
     def _compile(self, W: int) -> Loop:
         with _compiling:
             if W in self._loops:                            # another thread was quicker
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
-            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract}\n{self._key}"
+            entries = f"status={self._refuse is not None} direct={self._direct}"
+            key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
             found = cache.fetch(key)
             if found is None:
@@ -278,7 +299,10 @@ class _Evaluator:
         work = module.add_kernel(f, "kernel") if isinstance(f, ca.Function) else f.emit(module, "kernel")
         add_loop(module, "loop", "kernel", ins, outs, work)
         if W == 1:
-            fastcall.add_call(module, "call", "kernel", ins, outs, work)
+            status = self._refuse is not None
+            fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status)
+            if self._direct:
+                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status)
         text = module.text()
         emitted = time.perf_counter()
         code = jit.compile_ir(text)
@@ -344,6 +368,16 @@ class _Evaluator:
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.T
+
+
+class _Direct:
+    """The slow path of a builtin with its last input fixed; keeps the machine code alive."""
+
+    def __init__(self, evaluator: _Evaluator, slow: Callable[..., Any] | None) -> None:
+        self.evaluator, self.slow = evaluator, slow
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return self.slow(*arguments, **options)  # type: ignore[misc]
 
 
 class _Piece:
