@@ -1,0 +1,222 @@
+"""Passes of kernels over rows against the same recursions written plainly in NumPy; no mechanics here."""
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from condyle.errors import NativeError
+from condyle.native.function import NativeFunction
+from condyle.native.lookup import Table, get
+from condyle.native.rows import Fill, Kernel, Line, Pass, Rows
+
+N, STATES = 23, 21                                           # rows; states: some blocks of lanes and a part of one
+# Sums of at most N products of numbers near 1.
+ROUNDING = 100 * np.finfo(float).eps
+
+
+def sym(name, n=1):
+    return ca.SX.sym(name, n)
+
+
+class Case:
+    """A random tree of rows of three types: the root, rows with one number of x and rows with two."""
+
+    def __init__(self, seed: int = 0, n: int = N) -> None:
+        rng = np.random.default_rng(seed)
+        self.n = n
+        self.parents = np.array([0, *(int(rng.integers(max(0, i - 4), i)) for i in range(1, n))])
+        self.types = np.array([0, *rng.integers(1, 3, n - 1)])
+        sizes = np.where(self.types == 2, 2, self.types)
+        self.offset = np.cumsum(sizes) - sizes
+        self.gain = rng.uniform(0.5, 1.0, (n, 1))
+        self.nx = int(sizes.sum())
+        self.x = rng.uniform(-1, 1, (STATES, self.nx))
+        self.bias = rng.uniform(-1, 1, (STATES, 2))
+        self.arguments, self.results = [("x", self.nx), ("bias", 2)], [("y", n), ("total", 1)]
+        self.windows = {"x": ("x", self.offset), "bias": ("bias", 0), "y": ("y", np.arange(n)), "total": ("total", 0)}
+
+    def rows(self, steps, **changes) -> Rows:
+        made = {"types": self.types, "parents": self.parents, "constants": {"gain": self.gain}, "windows": self.windows,
+                "arguments": self.arguments, "results": self.results, **changes}
+        return Rows(**made, steps=steps)
+
+    def outward(self) -> Pass:
+        """a = gain a_parent + f(x), the root has bias 0; also left for a later pass: half of x."""
+        def kernel(n, f):
+            x, a, gain = sym("x", n), sym("a"), sym("gain")
+            return Kernel({"x": x, "parent.a": a, "constant.gain": gain}, {"me.a": gain * a + f(x), "me.half": x / 2})
+        bias = sym("bias", 2)
+        return Pass([Kernel({"bias": bias}, {"me.a": bias[0], "me.s": ca.SX(0.0)}),
+                     kernel(1, ca.sin), kernel(2, lambda x: x[0] * x[1])])
+
+    def inward(self) -> Pass:
+        """Each row adds a and its halves to the sum s of its parent; y is the sum of what hangs from a row, itself included."""
+        def kernel(n):
+            a, half, s, up = sym("a"), sym("half", n), sym("s"), sym("up")
+            own = a + ca.sum1(half) + s
+            return Kernel({"me.a": a, "me.half": half, "me.s": s, "parent.s": up}, {"parent.s": up + own, "y": own})
+        s, a = sym("s"), sym("a")
+        return Pass([Kernel({"me.s": s, "me.a": a}, {"y": s + a}), kernel(1), kernel(2)], backwards=True)
+
+    def zero(self) -> Pass:
+        """s = 0 everywhere."""
+        return Pass([Kernel({}, {"me.s": ca.SX(0.0)})] * 3)
+
+    def expected(self, extra: dict[int, np.ndarray] | None = None) -> np.ndarray:
+        a, s = np.zeros((self.n, STATES)), np.zeros((self.n, STATES))
+        parts = [self.x[:, o:o + t].T for o, t in zip(self.offset, self.types)]
+        a[0] = self.bias[:, 0]
+        for i in range(1, self.n):
+            x = parts[i]
+            a[i] = self.gain[i] * a[self.parents[i]] + (np.sin(x[0]) if len(x) == 1 else x[0] * x[1])
+        for i, value in (extra or {}).items():
+            a[i] += value
+        for i in range(self.n - 1, 0, -1):
+            s[i] += a[i] + parts[i].sum(0) / 2
+            s[self.parents[i]] += s[i]
+        s[0] += a[0]
+        return s.T
+
+
+def run(rows: Rows, arrays, how: str):
+    sides = {"inputs": list(rows.arguments), "outputs": list(rows.results)}
+    f = NativeFunction("rows", lambda: rows, key=f"{id(rows)} {np.random.default_rng().integers(2**62)}", **sides)
+    f._evaluator._casadi = how == "interpreted"
+    if how != "scalar":
+        return f(*arrays)
+    each = [f.fast(*(a[k] for a in arrays)) for k in range(len(arrays[0]))]
+    return tuple(np.stack(y) for y in zip(*each))
+
+
+HOW = pytest.mark.parametrize("how", ["interpreted", "scalar", "lanes"])
+
+
+@HOW
+@pytest.mark.parametrize("seed", [0, 1])
+def test_two_passes(seed, how):
+    case = Case(seed)
+    rows = case.rows([case.zero(), case.outward(), case.inward()])
+    y, _ = run(rows, (case.x, case.bias), how)
+    np.testing.assert_allclose(y, case.expected(), rtol=0, atol=ROUNDING * N)
+
+
+@HOW
+def test_a_line_reads_and_writes_some_rows(how):
+    case = Case(2)
+    a5, a9, bias = sym("a5"), sym("a9"), sym("bias", 2)
+    line = Line({(5, "a"): a5, (9, "a"): a9, "bias": bias}, {(9, "a"): a9 + bias[1] * a5, "total": a5 * bias[0]})
+    y, total = run(case.rows([case.zero(), case.outward(), line, case.inward()]), (case.x, case.bias), how)
+    a = case_a(case)
+    np.testing.assert_allclose(y, case.expected({9: case.bias[:, 1] * a[5]}), rtol=0, atol=ROUNDING * N)
+    np.testing.assert_allclose(total[:, 0], a[5] * case.bias[:, 0], rtol=0, atol=ROUNDING)
+
+
+def case_a(case: Case) -> np.ndarray:
+    """a of each row: y less what children and halves add."""
+    y = case.expected().T
+    out = y.copy()
+    for i in range(1, case.n):
+        out[i] -= case.x[:, case.offset[i]:case.offset[i] + case.types[i]].sum(1) / 2
+        out[case.parents[i]] -= y[i]
+    return out
+
+
+@HOW
+def test_sums_in_the_root(how):
+    case = Case(3)
+
+    def kernel(n):
+        x, t = sym("x", n), sym("t")
+        return Kernel({"x": x, "root.t": t}, {"root.t": t + ca.sum1(x)})
+    t = sym("t")
+    steps = [Pass([Kernel({}, {"me.t": ca.SX(0.0)}), kernel(1), kernel(2)]), Line({(0, "t"): t}, {"total": t})]
+    _, total = run(case.rows(steps), (case.x, case.bias), how)
+    np.testing.assert_allclose(total[:, 0], case.x.sum(1), rtol=0, atol=ROUNDING)
+
+
+@HOW
+def test_fill_takes_arguments_and_numbers(how):
+    case = Case(4)
+    rows = np.flatnonzero(case.types == 1)
+    index, values = np.full((len(rows), 2), -1), np.zeros((len(rows), 2))
+    index[:, 0] = np.arange(len(rows)) % 2                   # first element from bias, second a number of each row
+    values[:, 1] = np.arange(len(rows)) + 0.5
+    c = sym("c", 2)
+    steps = [Fill("c", rows, "bias", index, values), Pass([None, Kernel({"me.c": c}, {"y": c[0] * c[1]}), None])]
+    y, _ = run(case.rows(steps), (case.x, case.bias), how)
+    np.testing.assert_allclose(y[:, rows], case.bias[:, index[:, 0]] * values[:, 1], rtol=0, atol=ROUNDING * N)
+
+
+@HOW
+def test_structural_zeros_are_not_kept(how):
+    case = Case(5)
+    sparse = ca.SX(ca.Sparsity.diag(3), sym("d", 3))
+    steps = [Pass([None, Kernel({"x": (x := sym("x"))}, {"me.D": x * ca.SX.eye(3)}), None]),
+             Pass([None, Kernel({"me.D": sparse}, {"y": ca.sum1(ca.sum2(sparse))}), None])]
+    rows = case.rows(steps)
+    assert rows.layout[1]["D"] == slice(0, 3)
+    y, _ = run(rows, (case.x, case.bias), how)
+    mine = np.flatnonzero(case.types == 1)
+    np.testing.assert_allclose(y[:, mine], 3 * case.x[:, case.offset[mine]], rtol=0, atol=ROUNDING)
+
+
+@HOW
+def test_look_ups_in_kernels(how):
+    case = Case(6)
+    table = Table.of(np.random.default_rng(6).uniform(-1, 1, (7, 2)))
+    x, gain = sym("x"), sym("gain")
+    row = get(table, 3 * x + 3)
+    kernel = Kernel({"x": x, "constant.gain": gain}, {"y": gain * (row[0] + row[1] * x)})
+    rows = case.rows([Pass([None, kernel, None])])
+    y, _ = run(rows, (case.x, case.bias), how)
+    mine = np.flatnonzero(case.types == 1)
+    at = case.x[:, case.offset[mine]]
+    found = table.rows[np.floor(3 * at + 3).astype(int)]
+    np.testing.assert_allclose(y[:, mine], case.gain[mine, 0] * (found[..., 0] + found[..., 1] * at), rtol=0, atol=ROUNDING)
+
+
+def test_long_kernels_travel_through_work():
+    """More operations than one function holds, in a type's kernel."""
+    case = Case(7)
+    x = sym("x")
+    y = x
+    for k in range(1500):
+        y = ca.sin(y + k) * 0.9 + x
+    rows = case.rows([Pass([None, Kernel({"x": x}, {"y": y}), None])])
+    mine = np.flatnonzero(case.types == 1)
+    expected = run(rows, (case.x, case.bias), "interpreted")[0][:, mine]
+    # Each step shrinks errors by 0.9 and adds one rounding of numbers below 3.
+    for how in ("scalar", "lanes"):
+        np.testing.assert_allclose(run(rows, (case.x, case.bias), how)[0][:, mine], expected, rtol=0, atol=10 * ROUNDING)
+
+
+def test_machine_code_does_not_grow_with_rows():
+    from condyle.native.emit import Module
+
+    kernels = []
+    for n in (10, 1000):
+        case = Case(8, n)
+        case.types[1:3] = 1, 2
+        module = Module(1)
+        case.rows([case.zero(), case.outward(), case.inward()]).emit(module, "f")
+        kernels.append("\n".join(line for line in module.text().splitlines() if not line.startswith("@")).count("\n"))
+    assert kernels[0] == kernels[1]
+
+
+def test_refusals():
+    case = Case(9)
+    x = sym("x")
+    with pytest.raises(NativeError, match="parent must come before"):
+        case.rows([], parents=np.roll(case.parents, -1) + 1)
+    with pytest.raises(NativeError, match="no window 'z'"):
+        case.rows([Pass([None, Kernel({"z": x}, {"y": x}), None])]).merged(0)
+    with pytest.raises(NativeError, match="field 'a' has sizes 1 and 2"):
+        case.rows([Pass([None, Kernel({"x": x}, {"me.a": x}), None]),
+                   Pass([None, Kernel({"me.a": (a := sym("a", 2))}, {"y": a[0]}), None])]).merged(0)
+    with pytest.raises(NativeError, match="constant 'gain' has 1 numbers a row, a kernel reads 2"):
+        case.rows([Pass([None, Kernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}), None])]).merged(0)
+    from condyle.native.emit import Module
+    with pytest.raises(NativeError, match="no argument 'elsewhere'"):
+        case.rows([Pass([None, Kernel({"x": x}, {"y": x}), None])], windows={
+            "x": ("elsewhere", 0), "y": ("y", 0)}).emit(Module(1), "f")
