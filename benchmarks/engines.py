@@ -46,11 +46,12 @@ class Condyle:
         return self.system.forward_dynamics(self.tree.q[0], self.tree.u[0], self.tree.tau[0])
 
     def one_state(self, calls: int) -> dict[str, Case]:
-        parts, forward_dynamics = parts_of(states_of(self.tree), calls), self.system.forward_dynamics
+        """Called as a user calls it, by its name: after the first call the name stands for a native builtin."""
+        parts, system = parts_of(states_of(self.tree), calls), self.system
 
         def run() -> None:
             for q, u, tau in next(parts):
-                forward_dynamics(q, u, tau)
+                system.forward_dynamics(q, u, tau)
 
         return {"condyle: forward_dynamics": Case(run, calls)}
 

@@ -31,7 +31,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Case:
-    """A piece of work, `run`, that evaluates `states` states on so many threads (with several, each run counts as quiet).
+    """A piece of work, `run`, that evaluates `states` states on so many threads (with several all runs are quiet).
 
     `elsewhere`: the work is done in another process, and run() returns that process's (seconds, quiet).
     """
