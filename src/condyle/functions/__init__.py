@@ -1,0 +1,14 @@
+"""Functions that a model may be described with, on numbers, arrays and symbols alike: docs/theory/functions.md.
+
+Any Python function may stand where one of these may; these are for what a few lines of NumPy do not say.
+"""
+from __future__ import annotations
+
+from condyle.functions.base import Function
+from condyle.functions.bspline import BSpline
+from condyle.functions.elementary import Constant, Linear, Sine, SmoothStep
+from condyle.functions.polynomial import Polynomial
+from condyle.functions.splines import PiecewiseLinear, SimmSpline, Spline
+
+__all__ = ["BSpline", "Constant", "Function", "Linear", "PiecewiseLinear", "Polynomial", "SimmSpline", "Sine", "SmoothStep",
+           "Spline"]

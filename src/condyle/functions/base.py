@@ -1,0 +1,190 @@
+"""What all functions share: one call for numbers, arrays, Symbols and SX; Parameters among their numbers; being a value."""
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.trace import Symbol
+from condyle.trace.symbol import boxed, defaulted_in, scalar
+
+Number = Any
+"""A float, or a Symbol that is a Parameter or computed from Parameters."""
+
+
+class Function:
+    """A function of one or several variables: frozen, picklable, equal to another if its class and its numbers are.
+
+    It takes numbers, arrays (elementwise, broadcast), Symbols and casadi.SX. Where its own numbers are Parameters, numbers
+    and arrays give Symbols: what it is worth depends on values that come with each state.
+
+    A subclass is a frozen dataclass (eq=False, repr=False) whose fields are floats, Symbols and tuples of them. It gives
+    `formula(x, order, look_up)`: the derivative of that order at x, one float array or one scalar SX a variable.
+    """
+
+    variables: int | None = 1
+    """How many variables it takes; None: any number."""
+
+    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+        raise TypeError(f"{type(self).__name__} does not say what it computes: it needs formula(x, order, look_up)")
+
+    def __call__(self, *x: Any) -> Any:
+        """The value at x, one argument a variable: numbers, arrays of any shape (elementwise), Symbols, or casadi.SX."""
+        self._check_count(len(x))
+        return self._evaluate(x, (0,) * len(x))
+
+    def derivative(self, x: Any, order: Any = 1) -> Any:
+        """The derivative at x, of whatever kind the value may be; from the right where the two sides differ.
+
+        Args:
+            x: as for the value; with several variables a sequence, one entry a variable.
+            order: 0, 1, 2, ...; with several variables a sequence: how often by each.
+        """
+        several = isinstance(order, Sequence)
+        orders = tuple(order) if several else (order,)
+        try:
+            orders = tuple(map(operator.index, orders))
+        except TypeError:
+            orders = (-1,)
+        if any(k < 0 for k in orders):
+            raise DescriptionError(f"{self!r}: order must be 0, 1, 2, ..., or one of these for each variable, got {order!r}")
+        arguments = tuple(x) if several else (x,)
+        self._check_count(len(orders))
+        self._check_count(len(arguments))
+        return self._evaluate(arguments, orders)
+
+    def _check_count(self, n: int) -> None:
+        if self.variables is not None and n != self.variables:
+            raise DescriptionError(f"{self!r} is a function of {self.variables} variable(s), got {n}")
+
+    def _evaluate(self, x: Sequence[Any], order: Sequence[int]) -> Any:
+        if any(isinstance(v, ca.SX) for v in x):
+            given = [ca.SX(scalar(v)) if isinstance(v, Symbol) else ca.SX(v) for v in x]
+            shape = next((v.shape for v in given if not v.is_scalar()), (1, 1))
+            entries = [ca.vertsplit(ca.vec(ca.repmat(v, *shape) if v.is_scalar() else v)) for v in given]
+            values = [ca.SX(self.formula([ca.densify(e) for e in at], order, False)) for at in zip(*entries, strict=True)]
+            return ca.reshape(ca.vertcat(*values), shape)
+        if all(isinstance(v, Symbol) or np.ndim(v) == 0 for v in x) and (
+                self.uses_parameters or any(isinstance(v, Symbol) for v in x)):
+            at = [scalar(v[()] if isinstance(v, np.ndarray) else v) for v in x]
+            return Symbol(ca.SX(self.formula(at, order, True)))
+        arrays = [np.asarray(boxed(v)) for v in x]
+        if self.uses_parameters or any(a.dtype == object for a in arrays):
+            return np.frompyfunc(lambda *at: self._evaluate(at, order), len(arrays), 1)(*arrays)
+        arrays = [a if a.dtype.kind == "c" else np.asarray(a, dtype=float) for a in arrays]
+        value, shape = self.formula(arrays, order, False), np.broadcast_shapes(*(a.shape for a in arrays))
+        return value if np.shape(value) == shape else np.broadcast_to(value, shape).copy()
+
+    # ---- Being a value ----
+
+    @cached_property
+    def uses_parameters(self) -> bool:
+        """Whether Parameters are among its numbers."""
+        return _holds_symbol(tuple(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        return (type(self), *(_key_of(getattr(self, f.name)) for f in fields(self)))  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Function) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(short(getattr(self, f.name)) for f in fields(self))})"  # type: ignore[arg-type]
+
+
+def _holds_symbol(value: Any) -> bool:
+    return any(map(_holds_symbol, value)) if isinstance(value, tuple) else isinstance(value, Symbol)
+
+
+def _key_of(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_key_of, value))
+    if not isinstance(value, Symbol):
+        return value
+    outside = defaulted_in(value.sx)
+    return ca.Function("f", [s.sx for s in outside], [value.sx]).serialize(), repr(outside)
+
+
+def short(value: Any) -> str:
+    """A field as a repr shows it: few digits, few entries."""
+    if isinstance(value, tuple):
+        shown = [short(v) for v in value[:6]] + [f"... {len(value)} in all"] * (len(value) > 6)
+        return f"({', '.join(shown)}{',' * (len(value) == 1)})"
+    if isinstance(value, Symbol):
+        return str(getattr(value, "name", value.sx))
+    return f"{value:g}" if isinstance(value, float) else repr(value)
+
+
+# ---- The numbers of a function ----
+
+def at_default(value: Number) -> float:
+    """The number, or what an expression of Parameters is worth at their defaults."""
+    if not isinstance(value, Symbol):
+        return float(value)
+    outside = defaulted_in(value.sx)
+    return float(ca.Function("f", [s.sx for s in outside], [value.sx])(*(s.default for s in outside)))  # type: ignore[attr-defined]
+
+
+def as_operand(value: Number) -> Any:
+    """A float as it is, a Symbol as SX."""
+    return value.sx if isinstance(value, Symbol) else value
+
+
+def number(what: str, value: Any) -> Number:
+    """A finite float, or a Symbol made of Parameters that is finite at their defaults."""
+    if isinstance(value, Symbol):
+        if len(defaulted_in(value.sx)) != len(ca.symvar(value.sx)):
+            raise DescriptionError(f"{what}: {value!r} is not made of cd.Parameters; a function's numbers must not depend on "
+                                   "coordinates: make it outside of the function that is traced")
+        if not math.isfinite(at_default(value)):
+            raise DescriptionError(f"{what} = {short(value)} is {at_default(value)} at the defaults of its Parameters")
+        return value
+    try:
+        result: float | None = float(value)
+    except (TypeError, ValueError):
+        result = None
+    if result is None or isinstance(value, str):
+        raise DescriptionError(f"{what} must be a number or a cd.Parameter, got {value!r}")
+    if not math.isfinite(result):
+        raise DescriptionError(f"{what} = {result}; all numbers must be finite")
+    return result
+
+
+def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
+    """Several of them."""
+    try:
+        items = np.array(values, dtype=object)
+    except ValueError:
+        items = np.empty(0, dtype=object)
+    if items.ndim != 1 or len(items) == 0:
+        raise DescriptionError(f"{owner}: {name} must be a sequence of numbers of shape (n,), got {values!r}")
+    return tuple(number(f"{owner}: {name}[{k}]", value) for k, value in enumerate(items))
+
+
+def plain_numbers(owner: str, name: str, values: Any) -> tuple[float, ...]:
+    """Several that must be known: Parameters are refused."""
+    kept = numbers(owner, name, values)
+    for k, value in enumerate(kept):
+        if isinstance(value, Symbol):
+            raise DescriptionError(f"{owner}: {name}[{k}] = {short(value)} is a Parameter, which only values may be. Scale the "
+                                   "argument instead: f(x / scale)")
+    return kept
+
+
+def choose(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds, else b, on arrays and on SX."""
+    return ca.if_else(condition, a, b) if isinstance(condition, ca.SX) else np.where(condition, a, b)[()]

@@ -1,0 +1,143 @@
+"""Functions that are another polynomial in each interval, and finding the interval: docs/theory/functions.md (8)-(10).
+
+An expression has no branches. On Symbols the row of numbers that holds at x is looked up in a table, at a cost that does not
+depend on how many there are; where there are few, and on bare SX, which must be an expression by itself, it is selected.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.functions.base import Function, Number, at_default
+from condyle.native.lookup import Table, get
+from condyle.trace import Symbol
+
+LOOK_UP_FROM = 12
+"""Breaks from which a row is looked up in a table instead of being selected in the kernel."""
+
+MOST_BUCKETS = 20_000
+"""Where breaks lie closer than their range divided by this, rows are selected all the same."""
+
+
+class Pieces:
+    """Rows of numbers, one for each interval between breaks: rows[k] holds from breaks[k - 1] on, up to breaks[k].
+
+    Args:
+        breaks: shape (m,), strictly increasing.   rows: shape (m + 1, size).
+    """
+
+    def __init__(self, breaks: np.ndarray, rows: np.ndarray) -> None:
+        self.breaks, self.rows = breaks, rows
+        self.varies = (rows != rows[0]).any(axis=0)
+
+    def at_numbers(self, x: np.ndarray) -> np.ndarray:
+        """Rows at an array of x, shape (..., size)."""
+        return self.rows[np.searchsorted(self.breaks, np.real(x), side="right")]
+
+    def at(self, x: ca.SX, look_up: bool) -> ca.SX:
+        """The row at x, shape (size,). Numbers that are the same in all rows stay constants."""
+        row = ca.SX(ca.DM(self.rows[0]))
+        some = np.flatnonzero(self.varies).tolist()
+        if some:
+            long = look_up and len(self.breaks) >= LOOK_UP_FROM and self._tables is not None
+            row[some] = self._looked_up(x) if long else self._selected(x, self.rows[:, some])
+        return row
+
+    @cached_property
+    def _tables(self) -> tuple[Table, Table, float] | None:
+        """Buckets and rows as tables, and the width of a bucket; None where buckets would be too many.
+
+        A bucket is no wider than the nearest two breaks, so that it holds at most one: its row says which of the rows holds
+        at its left edge, and from which x the next one does.
+        """
+        x = self.breaks
+        width = float(np.diff(x).min())
+        count = math.ceil((x[-1] - x[0]) / width) + 1
+        if count > MOST_BUCKETS:
+            return None
+        edges = np.concatenate([[-np.inf], x[0] + width * np.arange(count)])
+        first = np.searchsorted(x, edges, side="right")
+        buckets = np.column_stack([first, np.append(x, np.inf)[first]])
+        return Table.of(buckets), Table.of(self.rows[:, self.varies]), width
+
+    def _looked_up(self, x: ca.SX) -> ca.SX:
+        """Two look-ups (9), (10)."""
+        assert self._tables is not None
+        buckets, rows, width = self._tables
+        bucket = get(buckets, 1 + ca.floor((x - self.breaks[0]) / width))                      # (9)
+        return get(rows, bucket[0] + (x >= bucket[1]))                                         # (10)
+
+    def _selected(self, x: ca.SX, rows: np.ndarray) -> ca.SX:
+        """A balanced tree of selections, one for each break."""
+        columns = ca.SX(ca.DM(rows.T))
+
+        def pick(first: int, last: int) -> ca.SX:
+            if first == last:
+                return columns[:, first]
+            middle = (first + last) // 2
+            return ca.if_else(x < self.breaks[middle], pick(first, middle), pick(middle + 1, last))
+
+        return pick(0, len(self.breaks))
+
+
+class Piecewise(Function):
+    """A polynomial in each interval, whose coefficients are linear in some values, such as those at given points.
+
+        f(x) = sum_j c_j (x - x_k)^j,   c = C y                                                    (8)
+
+    A subclass names its `values` y and gives `pieces(y)`.
+    """
+
+    @property
+    def values(self) -> tuple[Number, ...]:
+        """y, the numbers that may be Parameters."""
+        raise NotImplementedError
+
+    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Breaks (m,), origins x_k (m + 1,) and coefficients c (m + 1, degree + 1, s) for values y, shape (n, s)."""
+        raise NotImplementedError
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """Rows (x_k, c_0, c_1, ...) of (8), one an interval from left to right; Parameters have their defaults."""
+        _, origins, c = self.pieces(np.array([[at_default(v)] for v in self.values]))
+        rows = np.column_stack([origins, c[:, :, 0]])
+        rows.flags.writeable = False
+        return rows
+
+    @cached_property
+    def _columns(self) -> tuple[Pieces, list[ca.SX]]:
+        """Rows (x_k, c) without Parameters, then c of each Parameter alone; and the Parameters."""
+        y = np.array([[0.0 if isinstance(v, Symbol) else v] for v in self.values])
+        free = [i for i, v in enumerate(self.values) if isinstance(v, Symbol)]
+        breaks, origins, c = self.pieces(np.hstack([y, np.eye(len(y))[:, free]]))
+        flat = np.moveaxis(c, 2, 1).reshape(len(origins), -1)
+        return Pieces(breaks, np.column_stack([origins, flat])), [self.values[i].sx for i in free]
+
+    def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
+        pieces, parameters = self._columns
+        if isinstance(x[0], ca.SX):
+            row = ca.vertsplit(pieces.at(x[0], look_up))
+        else:
+            row = list(np.moveaxis(pieces.at_numbers(x[0]), -1, 0))
+        size = (len(row) - 1) // (1 + len(parameters))
+        c = row[1:1 + size]
+        for k, parameter in enumerate(parameters, 1):
+            c = [a + parameter * b for a, b in zip(c, row[1 + k * size:], strict=False)]
+        return taylor(x[0] - row[0], c, order[0])
+
+
+def taylor(t: Any, c: Sequence[Any], order: int = 0) -> Any:
+    """The derivative of sum_j c_j t^j, by Horner's rule."""
+    terms = [math.perm(j, order) * c_j if order else c_j for j, c_j in enumerate(c) if j >= order]
+    value = terms[-1] if terms else 0.0 * t
+    for c_j in reversed(terms[:-1]):
+        value = c_j + t * value
+    return value
+
+

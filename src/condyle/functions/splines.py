@@ -1,0 +1,162 @@
+"""Functions through given points: natural splines, SIMM's cubic, straight lines: docs/theory/functions.md (11)-(15)."""
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.functions.base import Number, numbers, plain_numbers
+from condyle.functions.pieces import Piecewise
+
+DEGREES = (3, 5, 7)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThroughPoints(Piecewise):
+    """Through points (x, y). See its subclasses."""
+
+    x: tuple[float, ...]
+    y: tuple[Number, ...]
+
+    fewest = 2
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        object.__setattr__(self, "x", plain_numbers(name, "x", self.x))
+        object.__setattr__(self, "y", numbers(name, "y", self.y))
+        check_points(name, self.x, self.y, self.fewest)
+
+    @property
+    def values(self) -> tuple[Number, ...]:
+        return self.y
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.x)} points, x from {self.x[0]:g} to {self.x[-1]:g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spline(ThroughPoints):
+    """The natural spline through points (x, y): the smoothest curve there is, with degree - 1 continuous derivatives (11).
+
+    Beyond either end it goes on as a polynomial of degree (degree - 1) / 2, all those derivatives still continuous: a straight
+    line for a cubic, a parabola for a quintic, a cubic for a septic. So does OpenSim's GCVSpline with zero error, which
+    this equals.
+
+    Args:
+        x: where the points lie, shape (n,), strictly increasing; n >= 3 for a cubic, 4 for a quintic, 5 for a septic.
+        y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
+        degree: 3, 5 or 7.
+    """
+
+    degree: int = 3
+
+    def __post_init__(self) -> None:
+        if self.degree not in DEGREES:
+            raise DescriptionError(f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: cd.functions.BSpline")
+        object.__setattr__(self, "degree", int(self.degree))
+        object.__setattr__(self, "fewest", (self.degree + 3) // 2)
+        super().__post_init__()
+
+    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        half = (self.degree + 1) // 2
+        ends = [(j, np.zeros(y.shape[1])) for j in range(half, self.degree)]                       # (11)
+        return interpolated(np.array(self.x), y, self.degree, ends, ends, half - 1)                # (12)
+
+    def __repr__(self) -> str:
+        return super().__repr__()[:-1] + (f", degree {self.degree})" if self.degree != 3 else ")")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimmSpline(ThroughPoints):
+    """The cubic spline of SIMM and OpenSim's SimmSpline: each end takes its third derivative from four points (13).
+
+    Beyond either end it goes on as a straight line. Two continuous derivatives inside; at the two ends the second one jumps.
+
+    Args:
+        x: where the points lie, shape (n,), n >= 2, strictly increasing. Three points give a parabola, two a line.
+        y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
+    """
+
+    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        x = np.array(self.x)
+        if len(x) == 2:
+            return straight(x, y)
+        left, right = (6 * divided_difference(x[s], y[s]) if len(x) > 3 else np.zeros(y.shape[1])
+                       for s in (slice(None, 4), slice(-4, None)))                                  # (13)
+        return interpolated(x, y, 3, [(3, left)], [(3, right)], 1)                                  # (14)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PiecewiseLinear(ThroughPoints):
+    """Straight lines between points (x, y); beyond the ends the outermost lines go on (15).
+
+    It has kinks: velocities jump there and accelerations are wrong for an instant, and integrators take small steps. A
+    warning says so. `cd.Spline` has none.
+
+    Args:
+        x: where the points lie, shape (n,), n >= 2, strictly increasing.
+        y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        warnings.warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those of one side; "
+                      "cd.Spline(x, y) is smooth", UserWarning, stacklevel=3)
+
+    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return straight(np.array(self.x), y)
+
+
+def straight(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lines between points as pieces (15); y has shape (n, s)."""
+    slope = np.diff(y, axis=0) / np.diff(x)[:, None]
+    c = np.stack([y[:-1], slope], axis=1)
+    return x[1:-1], x[:-1], c
+
+
+def interpolated(x: np.ndarray, y: np.ndarray, degree: int, left: list[Any], right: list[Any],
+                 beyond: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The spline through points with derivatives (order, value) given at its ends, as pieces.
+
+    Args:
+        x: (n,).   y: (n, s).   beyond: degree of the polynomials on either side.
+    """
+    from scipy.interpolate import make_interp_spline
+
+    # In units of the mean step, so that high derivatives are as large as the values and the equations well scaled.
+    h = (x[-1] - x[0]) / (len(x) - 1)
+    bc = tuple([(j, d * h**j) for j, d in end] for end in (left, right))
+    spline = make_interp_spline((x - x[0]) / h, y, k=degree, bc_type=bc)
+    at = np.concatenate([x[:1], x])
+    c = np.stack([spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)], axis=1)
+    c[:, 0] = np.concatenate([y[:1], y])
+    c[[0, -1], beyond + 1:] = 0.0
+    return x, at, c
+
+
+def divided_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """y[x_0, ..., x_n], shape (s,): the leading coefficient of the polynomial through the points."""
+    for n in range(1, len(x)):
+        y = np.diff(y, axis=0) / (x[n:] - x[:-n])[:, None]
+    return y[0]
+
+
+def check_points(name: str, x: tuple[float, ...], y: tuple[Number, ...], fewest: int) -> None:
+    """Raise DescriptionError unless there are enough points and x increases."""
+    if len(x) != len(y):
+        raise DescriptionError(f"{name}: {len(x)} values of x but {len(y)} of y; give one y for each x")
+    if len(x) < fewest:
+        raise DescriptionError(f"{name}: got {len(x)} point(s), needs at least {fewest}; a line is lambda q: a + b * q")
+    check_increasing(name, x, "reverse both x and y", "two points share one x: keep one of them", "sort the points by x")
+
+
+def check_increasing(name: str, x: tuple[float, ...], falling: str, equal: str, mixed: str) -> None:
+    step = np.diff(x)
+    if not (step > 0).all():
+        k = int(np.argmin(step > 0))
+        advice = falling if (step < 0).all() else equal if step[k] == 0 else mixed
+        raise DescriptionError(f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = {x[k + 1]:g}; {advice}")
