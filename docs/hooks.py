@@ -1,0 +1,104 @@
+"""What MkDocs does to the pages: formulas to MathML, and text that is taken from the code so that it cannot drift.
+
+A line `<!-- name: argument -->` of a page is replaced:
+
+    docstring: dynamics/aba.py     the docstring of a module, equations with their numbers
+    members: condyle.mobilizers    API entries of the public names of a package, under their shortest path
+    operators                      the table of the operators of System and State
+    examples                       examples/*.py: what each says of itself, its picture, its code
+
+Pictures of examples are docs/img/NAME.png or .svg. Formulas stand between $ or $$, with \\tag{1} for a number.
+"""
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+
+ROOT = Path(__file__).resolve().parent.parent
+DIRECTIVE = re.compile(r"^<!-- (docstring|members|operators|examples)(?:: (\S+))? -->$", re.MULTILINE)
+MATH = re.compile(r"(```.*?```|`[^`\n]+`)|\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
+
+
+def on_config(config: Any) -> None:
+    """Pages of theory that the navigation does not name come last."""
+    (theory,) = (section["Theory"] for section in config.nav if "Theory" in section)
+    named = [uri for entry in theory for uri in entry.values()]
+    theory += [uri for path in sorted((ROOT / "docs" / "theory").glob("*.md")) if (uri := f"theory/{path.name}") not in named]
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    markdown = DIRECTIVE.sub(lambda found: DIRECTIVES[found[1]](found[2]), markdown)
+    page.formulas = []
+
+    def take(found: re.Match[str]) -> str:
+        """Leave a mark, which Markdown does not touch, in place of a formula."""
+        if found[1]:
+            return found[1]
+        page.formulas.append(_mathml(found[2] or found[3], block=bool(found[2])))
+        mark = f"formula{len(page.formulas) - 1}x"
+        return f"\n\n{mark}\n\n" if found[2] else mark
+
+    return MATH.sub(take, markdown)
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    return re.sub(r"(<p>)?formula(\d+)x(?(1)</p>)", lambda found: page.formulas[int(found[2])], html)
+
+
+def _mathml(latex: str, block: bool) -> str:
+    tag = re.search(r"\\tag\{(.*?)\}", latex)
+    latex = re.sub(r"\\tag\{.*?\}", "", latex).replace(r"\operatorname", r"\mathrm")
+    math = convert(latex.strip(), display="block" if block else "inline")
+    return f'<div class="equation">{math}<span>{f"({tag[1]})" if tag else ""}</span></div>' if block else math
+
+
+def docstring(path: str) -> str:
+    text = ast.get_docstring(ast.parse((ROOT / "src" / "condyle" / path).read_text(encoding="utf-8"))) or ""
+    title, _, rest = text.partition("\n")
+    return f"*{title}* `{path}`\n\n```text\n{rest.strip(chr(10))}\n```\n"
+
+
+def members(package: str) -> str:
+    import condyle
+
+    flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__", "").startswith(package)]
+    names = getattr(import_module(package), "__all__", flat)
+    return "\n\n".join(f"::: condyle.{name}" if name in flat else f"::: {package}.{name}" for name in names)
+
+
+def operators(_: str) -> str:
+    from condyle.operations import Operations
+
+    rows = ["| operator of a System | of a State | stage | gives |", "|---|---|---|---|"]
+    for name, method in vars(Operations).items():
+        if not hasattr(method, "arrays"):
+            continue
+        known = [n for n in inspect.signature(method).parameters if n not in ("self", "options")]
+        own = [n for n in known if n not in method.arrays]
+        of_state = f"`{name}`" if name == "qdot" else f"`{name}({', '.join(own)})`"
+        says = " ".join((method.__doc__ or "").split("\n\n")[0].split())
+        rows.append(f"| `{name}({', '.join(known)})` | {of_state} | {method.stage.name} | {says} |")
+    return "\n".join(rows)
+
+
+def examples(_: str) -> str:
+    parts = []
+    for path in sorted((ROOT / "examples").glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        says = ast.get_docstring(ast.parse(source)) or ""
+        picture = next((p for p in (ROOT / "docs" / "img").glob(f"{path.stem}.*")), None)
+        code = source.split('"""', 2)[2].strip()
+        parts += [f"## {path.stem}", says, f"![{path.stem}](img/{picture.name})" if picture else "",
+                  f'```py title="examples/{path.name}"\n{code}\n```']
+    return "\n\n".join(parts)
+
+
+DIRECTIVES: dict[str, Callable[[str], str]] = {
+    "docstring": docstring, "members": members, "operators": operators, "examples": examples}

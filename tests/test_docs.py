@@ -1,0 +1,124 @@
+"""The documentation: it builds without a warning, works without a network, covers the public names, and its code runs."""
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import condyle
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Page(HTMLParser):
+    """The ids, links and fetched resources of an HTML page."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attributes}
+        if "id" in given:
+            self.ids.add(given["id"])
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if "src" in given:
+            self.fetched.append(given["src"])
+        if tag == "link" and "href" in given:
+            self.fetched.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
+    """All pages of the site by path, built as CI builds them: a warning is an error."""
+    pytest.importorskip("mkdocs")
+    out = tmp_path_factory.mktemp("docs") / "site"
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(out)], cwd=ROOT,
+                          capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {path: Page(path) for path in out.rglob("*.html")}
+
+
+def test_every_page_is_built(site: dict[Path, Page]) -> None:
+    built = {path.stem for path in site}
+    assert {page.stem for page in PAGES} <= built
+
+
+def test_every_public_name_has_an_entry(site: dict[Path, Page]) -> None:
+    entries = set().union(*(page.ids for path, page in site.items() if path.parent.name == "api"))
+    modules = [name for name in condyle.__all__ if inspect.ismodule(getattr(condyle, name))]
+    missing = [f"condyle.{name}" for name in condyle.__all__ if f"condyle.{name}" not in entries and name not in modules]
+    missing += [f"condyle.{module}.{name}" for module in modules for name in getattr(condyle, module).__all__
+                if not {f"condyle.{module}.{name}", f"condyle.{name}"} & entries]
+    assert not missing, f"docs/api has no entry for {missing}: add '::: {missing[0]}' to the page where it belongs"
+
+
+def test_links_resolve(site: dict[Path, Page]) -> None:
+    broken = []
+    for path, page in site.items():
+        if path.name == "404.html":                          # its links are absolute, for whatever folder it stands in for
+            continue
+        for link in page.links + page.fetched:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists() or (parts.fragment and target in site and unquote(parts.fragment) not in site[target].ids
+                                       and parts.fragment != "__skip"):
+                broken.append(f"{path.name}: {link}")
+    assert not broken
+
+
+def test_nothing_is_fetched_from_elsewhere(site: dict[Path, Page]) -> None:
+    assert [(p.name, f) for p, page in site.items() for f in page.fetched if urlsplit(f).netloc] == []
+
+
+def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
+    for path in site:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\$\$|formula\d+x|<!-- (docstring|members|operators|examples)", text), path.name
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text(encoding="utf-8"))],
+                         ids=lambda page: str(page.relative_to(DOCS)))
+def test_code_runs(page: Path, tmp_path: Path) -> None:
+    """The blocks of a page, one after the other; what each print shows is what the comment beside it says."""
+    code = "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+    script = tmp_path / "page.py"
+    script.write_text(code, encoding="utf-8")
+    shown = re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
+    assert len(shown) == len(re.findall(r"\bprint\(", code)), "every print has a comment that shows its output"
+    done = subprocess.run([sys.executable, "-W", "error", str(script)], cwd=tmp_path, capture_output=True, text=True,
+                          env=os.environ | {"CONDYLE_EVALUATOR": "casadi"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == shown
+
+
+def test_every_environment_variable_is_in_the_table() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    table = (DOCS / "theory" / "native.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"CONDYLE_[A-Z_]+", source)) == set(re.findall(r"^\| `(CONDYLE_[A-Z_]+)`", table, re.MULTILINE))
+
+
+def test_the_recursions_are_all_there() -> None:
+    """Every module of dynamics that numbers equations has them on the page."""
+    text = (DOCS / "theory" / "recursions.md").read_text(encoding="utf-8")
+    for path in (ROOT / "src" / "condyle" / "dynamics").glob("*.py"):
+        head = path.read_text(encoding="utf-8").split('"""')[1:2]
+        if head and re.search(r"\(1\)$", head[0], re.MULTILINE):
+            assert f"<!-- docstring: dynamics/{path.name} -->" in text, path.name
