@@ -16,7 +16,8 @@ class Jet:
     def __init__(self, x, d1=0.0, d2=0.0):
         self.x, self.d1, self.d2 = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (x, d1, d2)))
 
-    def _chain(self, f, f1, f2):
+    def chain(self, f, f1, f2):
+        """f(x) from its value and two derivatives."""
         return Jet(f, f1 * self.d1, f1 * self.d2 + f2 * self.d1**2)                          # (2)
 
     def __array_ufunc__(self, ufunc, method, *inputs):
@@ -29,14 +30,14 @@ class Jet:
                 b = a[1]
                 return Jet(x * b.x, a[0].d1 * b.x + x * b.d1, a[0].d2 * b.x + 2 * a[0].d1 * b.d1 + x * b.d2)   # (1)
             case "sin":
-                return a[0]._chain(np.sin(x), np.cos(x), -np.sin(x))
+                return a[0].chain(np.sin(x), np.cos(x), -np.sin(x))
             case "cos":
-                return a[0]._chain(np.cos(x), -np.sin(x), -np.cos(x))
+                return a[0].chain(np.cos(x), -np.sin(x), -np.cos(x))
             case "exp":
-                return a[0]._chain(np.exp(x), np.exp(x), np.exp(x))
+                return a[0].chain(np.exp(x), np.exp(x), np.exp(x))
             case "tanh":
                 y = np.tanh(x)
-                return a[0]._chain(y, 1 - y**2, -2 * y * (1 - y**2))
+                return a[0].chain(y, 1 - y**2, -2 * y * (1 - y**2))
         return NotImplemented
 
     def __add__(self, other):
@@ -47,6 +48,10 @@ class Jet:
 
     def __sub__(self, other):
         return self + (other * -1)
+
+    def __pow__(self, n):
+        """x^n for a number n, x > 0."""
+        return self.chain(self.x**n, n * self.x ** (n - 1), n * (n - 1) * self.x ** (n - 2))
 
     __radd__, __rmul__ = __add__, __mul__
 
