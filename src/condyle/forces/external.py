@@ -12,7 +12,8 @@ from condyle.errors import DescriptionError
 from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import BodyName, Law, Role, Station, quantity
 from condyle.functions import Spline
-from condyle.trace import Symbol
+from condyle.functions.pieces import Pieces, taylor
+from condyle.functions.splines import straight
 
 FRAMES = ("ground", "body")
 
@@ -55,8 +56,8 @@ class ConstantTorque(Law):
 class TimeSeries:
     """Three numbers recorded at given times. Before the first and after the last time they keep their end values.
 
-    The samples become part of the machine code: cubic ones are looked up in a table, linear ones cost a selection each. Where a
-    recording changes from call to call, or is evaluated at its own frames only, give cd.Inputs instead, one value a frame.
+    The samples become part of the machine code, as a table that they are looked up in. Where a recording changes from call to
+    call, or is evaluated at its own frames only, give cd.Inputs instead, one value a frame.
 
     Args:
         times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.   values: shape (n, 3).
@@ -92,20 +93,10 @@ class TimeSeries:
     def __call__(self, t: Any) -> ca.SX:
         """The three values at time t, an SX column."""
         t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
-        columns = zip(*self.values, strict=True)
-        if self.interpolation == "cubic":
-            return ca.vertcat(*(Spline(self.times, y)(Symbol(t)).sx if any(y) else ca.SX(1, 1) for y in columns))
         x, y = np.array(self.times), np.array(self.values)
-        rows = ca.SX(ca.DM(np.column_stack([x[:-1], y[:-1], np.diff(y, axis=0) / np.diff(x)[:, None]]).T))
-
-        def pick(first: int, last: int) -> ca.SX:
-            if first == last:
-                return rows[:, first]
-            middle = (first + last) // 2
-            return ca.if_else(t < x[middle + 1], pick(first, middle), pick(middle + 1, last))
-
-        row = pick(0, len(x) - 2)
-        return row[1:4] + (t - row[0]) * row[4:7]
+        breaks, origins, c = straight(x, y) if self.interpolation == "linear" else Spline(x, x).pieces(y)
+        row = Pieces(breaks, np.column_stack([origins, c.reshape(len(c), -1)])).at(t, look_up=True)
+        return taylor(t - row[0], ca.vertsplit(row[1:], 3))
 
     def description(self) -> str:
         return f"TimeSeries({self.times}, {self.values}, {self.interpolation})"

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +26,8 @@ class BSpline(Piecewise):
         degree: 1, 2, 3, ...
     """
 
-    knots: tuple[float, ...]
-    coefficients: tuple[Number, ...]
+    knots: Sequence[float] | np.ndarray
+    coefficients: Sequence[Number] | np.ndarray
     degree: int = 3
 
     def __post_init__(self) -> None:
@@ -61,7 +62,7 @@ class BSpline(Piecewise):
 
     @property
     def values(self) -> tuple[Number, ...]:
-        return self.coefficients
+        return tuple(self.coefficients)
 
     def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         from scipy.interpolate import BSpline as Reference

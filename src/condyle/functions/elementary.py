@@ -46,8 +46,6 @@ class Linear(Function):
     def __post_init__(self) -> None:
         several = isinstance(self.slope, (Sequence, np.ndarray)) and not isinstance(self.slope, str) and np.ndim(self.slope) > 0
         slope = numbers("Linear", "slope", self.slope) if several else number("Linear: slope", self.slope)
-        if slope == ():
-            raise DescriptionError("Linear: slope is empty; give one for each variable")
         object.__setattr__(self, "slope", slope)
         object.__setattr__(self, "intercept", number("Linear: intercept", self.intercept))
 

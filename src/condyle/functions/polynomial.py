@@ -24,13 +24,11 @@ class Polynomial(Function):
         exponents: shape (n, variables), whole numbers >= 0, one row a coefficient; default: powers 0 .. n-1 of one variable.
     """
 
-    coefficients: tuple[Number, ...]
-    exponents: tuple[tuple[int, ...], ...] | None = None
+    coefficients: Sequence[Number] | np.ndarray
+    exponents: Sequence[Sequence[int]] | np.ndarray | None = None
 
     def __post_init__(self) -> None:
         c = numbers("Polynomial", "coefficients", self.coefficients)
-        if not c:
-            raise DescriptionError("Polynomial: coefficients is empty; zero is Polynomial((0,))")
         object.__setattr__(self, "coefficients", c)
         if self.exponents is None:
             return
@@ -49,10 +47,10 @@ class Polynomial(Function):
 
     @property
     def variables(self) -> int:  # type: ignore[override]
-        return len(self.exponents[0]) if self.exponents else 1
+        return 1 if self.exponents is None else len(self.exponents[0])
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
-        exponents = self.exponents or tuple((k,) for k in range(len(self.coefficients)))
+        exponents = [(k,) for k in range(len(self.coefficients))] if self.exponents is None else self.exponents
         terms: dict[tuple[int, ...], Any] = {}
         for e, c in zip(exponents, self.coefficients, strict=True):
             factor = math.prod(math.perm(k, n) for k, n in zip(e, order, strict=True))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,8 @@ DEGREES = (3, 5, 7)
 class ThroughPoints(Piecewise):
     """Through points (x, y). See its subclasses."""
 
-    x: tuple[float, ...]
-    y: tuple[Number, ...]
+    x: Sequence[float] | np.ndarray
+    y: Sequence[Number] | np.ndarray
 
     fewest = 2
 
@@ -32,7 +33,7 @@ class ThroughPoints(Piecewise):
 
     @property
     def values(self) -> tuple[Number, ...]:
-        return self.y
+        return tuple(self.y)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.x)} points, x from {self.x[0]:g} to {self.x[-1]:g})"
@@ -58,8 +59,11 @@ class Spline(ThroughPoints):
         if self.degree not in DEGREES:
             raise DescriptionError(f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: cd.functions.BSpline")
         object.__setattr__(self, "degree", int(self.degree))
-        object.__setattr__(self, "fewest", (self.degree + 3) // 2)
         super().__post_init__()
+
+    @property
+    def fewest(self) -> int:  # type: ignore[override]
+        return (self.degree + 3) // 2
 
     def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         half = (self.degree + 1) // 2
@@ -145,18 +149,15 @@ def divided_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return y[0]
 
 
-def check_points(name: str, x: tuple[float, ...], y: tuple[Number, ...], fewest: int) -> None:
+def check_points(name: str, x: Sequence[float] | np.ndarray, y: Sequence[Number] | np.ndarray, fewest: int) -> None:
     """Raise DescriptionError unless there are enough points and x increases."""
     if len(x) != len(y):
         raise DescriptionError(f"{name}: {len(x)} values of x but {len(y)} of y; give one y for each x")
     if len(x) < fewest:
         raise DescriptionError(f"{name}: got {len(x)} point(s), needs at least {fewest}; a line is lambda q: a + b * q")
-    check_increasing(name, x, "reverse both x and y", "two points share one x: keep one of them", "sort the points by x")
-
-
-def check_increasing(name: str, x: tuple[float, ...], falling: str, equal: str, mixed: str) -> None:
     step = np.diff(x)
     if not (step > 0).all():
         k = int(np.argmin(step > 0))
-        advice = falling if (step < 0).all() else equal if step[k] == 0 else mixed
+        advice = "reverse both x and y" if (step < 0).all() else \
+            "two points share one x: keep one of them" if step[k] == 0 else "sort the points by x"
         raise DescriptionError(f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = {x[k + 1]:g}; {advice}")
