@@ -1,6 +1,7 @@
 """A knee from measured points: splines become the joint, and the joint becomes machine code.
 
-Where the tibia stands on the femur at some angles of flexion: Yamaguchi and Zajac (1989), rounded to 0.1 mm.
+Where the tibia stands on the femur at some angles of flexion, as in OpenSim's model gait10dof18musc (after Yamaguchi and
+Zajac 1989), rounded to 0.1 mm.
 """
 import numpy as np
 
