@@ -52,6 +52,7 @@ def assert_same_acceleration(udot, expected):
     np.testing.assert_allclose(udot, expected, rtol=0, atol=TOLERANCE * np.abs(expected).max())
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("name", STORED)
 @pytest.mark.parametrize("peer", PEERS)
 def test_peer_gives_the_stored_acceleration(peer, name):
@@ -66,6 +67,7 @@ def random_tree_and_our_udot(bodies, seed):
     return tree, trees.condyle_system(tree).forward_dynamics(tree.q, tree.u, tree.tau)
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize(("bodies", "seed"), [(7, 1), (30, 2), (60, 3)])
 @pytest.mark.parametrize("peer", PEERS)
 def test_condyle_gives_the_peers_acceleration(peer, bodies, seed):
