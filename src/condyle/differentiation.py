@@ -10,6 +10,7 @@ import numpy as np
 from condyle.dynamics.differentiate import VARIABLES, Differentiated
 from condyle.dynamics.operators import OPERATORS, Subject
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.native.columns import Columns
 from condyle.native.function import NativeFunction
 from condyle.native.lookup import Staged
 from condyle.tree.body import Body
@@ -109,7 +110,7 @@ class Differentiation:
     def _made(self, kind: str, name: str, wrt: tuple[str, ...], body: int | None, part: slice, key: Any) -> NativeFunction:
         subject, operator = self._subject, OPERATORS[name]
 
-        def build() -> ca.Function | Staged:
+        def build() -> ca.Function | Staged | Columns:
             return getattr(Differentiated(subject, name, wrt, body, part), kind)()
 
         size = len(range(sum(n for name, n in operator.outputs(subject) if name != "status"))[part])

@@ -192,19 +192,15 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     return dq, du
 
 
-def solve_columns(tree: Tree, kin: Kinematics, lock: ca.SX, columns: ca.SX) -> ca.SX:
-    """M^-1 columns, by the factors M = L' D L that keep the tree's sparsity; locked speeds answer zero."""
-    if not tree.nu:
-        return columns
+def factorisation(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[ca.SX, ca.Function]:
+    """Factors M = L' D L that keep the tree's sparsity, and solve(factors, b) -> M^-1 b; locked speeds answer zero."""
     before = _before(tree)
     M = mass_matrix(tree, kin) + ca.diag(lock)
-    b = ca.SX.sym("b", tree.nu)
-    m = ca.SX.sym("m", sum(1 + len(j) for j in before))
     places = [(k, j) for k in range(tree.nu) for j in (k, *before[k])]
+    m, b = ca.SX.sym("m", len(places)), ca.SX.sym("b", tree.nu)
     factor = ca.Function("factor", [m], [_factor(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)))])
     solve = ca.Function("solve", [m, b], [_solve(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)), b)])
-    L = factor.call([ca.vertcat(*(M[k, j] for k, j in places))], True, False)[0]
-    return ca.horzcat(*(solve.call([L, column], True, False)[0] for column in ca.horzsplit(columns)))
+    return factor.call([ca.vertcat(*(M[k, j] for k, j in places))], True, False)[0], solve
 
 
 def _before(tree: Tree) -> list[list[int]]:

@@ -13,15 +13,14 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from condyle.dynamics.derivatives import inverse_dynamics_derivatives, solve_columns
+from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
 from condyle.mobilizers import motion
-from condyle.native.lookup import Staged, assembled
+from condyle.native.columns import Columns
+from condyle.native.lookup import Staged, assembled, lookups_in
 
 VARIABLES = ("q", "u", "tau", "udot", "f", "station", "t", "z", "inputs", "parameters")
 """What a derivative may be taken with respect to."""
-
-_ANALYTIC = {"inverse_dynamics": ("q", "u"), "forward_dynamics": ("q", "u", "tau")}
 
 
 class Differentiated:
@@ -80,10 +79,15 @@ class Differentiated:
         back = [self.N().T @ b if name == "q" else b for name, b in zip(self.wrt, back, strict=True)]
         return assembled("vjp", [*self.arguments, w], back)
 
-    def jacobian(self) -> ca.Function | Staged:
+    def jacobian(self) -> ca.Function | Staged | Columns:
         """arguments -> d result/d variable, row by row, for each variable."""
-        analytic = [name for name in self.wrt if name in _ANALYTIC.get(self.name, ())]
-        J = self._analytic(analytic) if analytic else {}
+        if self.name == "forward_dynamics" and self.subject.tree.nu and set(self.wrt) <= {"q", "u", "tau"}:
+            return self._forward_jacobian()
+        J = {}
+        if self.name == "inverse_dynamics" and {"q", "u"} & set(self.wrt):
+            s, kin = self.s, self.s.kinematics()
+            J["q"], J["u"] = inverse_dynamics_derivatives(
+                self.subject.tree, kin, s.t, s["q"], s["u"], s["udot"], s.gravity, s.loads(kin))
         if others := [name for name in self.wrt if name not in J]:
             y = self.result()
             for name in others:
@@ -91,16 +95,18 @@ class Differentiated:
                 J[name] = d @ self.N() if name == "q" else d
         return assembled("jacobian", self.arguments, [rows(J[name]) for name in self.wrt])
 
-    def _analytic(self, wrt: Sequence[str]) -> dict[str, ca.SX]:
+    def _forward_jacobian(self) -> ca.Function | Staged | Columns:
+        """(1), as one kernel and a loop over columns; looked-up rows need stages, and then all is unrolled."""
         s, tree = self.s, self.subject.tree
         kin = s.kinematics()
-        forward = self.name == "forward_dynamics"
         d = {"tau": -ca.SX.eye(tree.nu)}
-        if "q" in wrt or "u" in wrt:
-            udot = self.result() if forward else s["udot"]
+        if self.wrt != ("tau",):
             d["q"], d["u"] = inverse_dynamics_derivatives(
-                tree, kin, s.t, s["q"], s["u"], udot, s.gravity, s.loads(kin))
-        if not forward:
-            return {name: d[name] for name in wrt}
-        columns = solve_columns(tree, kin, s.lock, -ca.densify(ca.horzcat(*(d[name] for name in wrt))))         # (1)
-        return dict(zip(wrt, ca.horzsplit(columns, tree.nu), strict=True)) if tree.nu else dict.fromkeys(wrt, columns)
+                tree, kin, s.t, s["q"], s["u"], self.result(), s.gravity, s.loads(kin))
+        factor, solve = factorisation(tree, kin, s.lock)
+        columns = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt)))
+        if lookups_in([factor, columns]):
+            solved = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
+            return assembled("jacobian", self.arguments, [rows(x) for x in ca.horzsplit(solved, tree.nu)])
+        main = ca.Function("jacobian", self.arguments, [ca.densify(factor), columns])
+        return Columns(main, solve, [tree.nu] * len(self.wrt))

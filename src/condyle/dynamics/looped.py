@@ -5,27 +5,19 @@ energy.py; forces other than gravity are one straight line between two passes, w
 """
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
 
 from condyle.dynamics import aba, energy, rnea
-from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia
-from condyle.dynamics.kinematics import (
-    Kinematics,
-    acceleration,
-    body_acceleration,
-    body_pose,
-    body_velocity,
-)
-from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
-from condyle.dynamics.tables import COMMON, Draft, Looped, packed, unpacked
+from condyle.dynamics.between import Between
+from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
+from condyle.dynamics.kinematics import acceleration, body_acceleration, body_pose, body_velocity
+from condyle.dynamics.operators import Subject, rows
+from condyle.dynamics.tables import Draft, Looped, packed
 from condyle.dynamics.view import Loads
-from condyle.errors import DescriptionError
-from condyle.mobilizers import motion, motion_size
-from condyle.native.rows import Rows
+from condyle.mobilizers import motion
 
 ZERO = (ca.SX(3, 1), ca.SX(3, 1))
 
@@ -49,66 +41,6 @@ def falling_up(d: Draft) -> None:
     d.put("me", "A", (ca.SX(3, 1), -d.gravity))
 
 
-class _Asked(dict[int, Any]):
-    """Values of bodies, or speeds, that are made when first asked for."""
-
-    def __init__(self, make: Callable[[int], Any]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: int) -> Any:
-        self[key] = value = self._make(key)
-        return value
-
-
-class _Between:
-    """A straight line between passes over the fields of rows: what force laws need, as symbols made when asked for."""
-
-    def __init__(self, looped: Looped) -> None:
-        self.looped, subject = looped, looped.subject
-        self.symbols = Symbols(subject)
-        names = [name for name, _ in looped.arguments]
-        self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names if self.symbols[name].numel()}
-        self.owner = {k: (b.index, k - b.u.start) for b in subject.tree.bodies for k in range(b.u.start, b.u.stop)}
-        ask = lambda name: _Asked(lambda B: self.read(B, name))
-        self.kin = Kinematics(subject.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
-                              H=_Asked(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
-
-    def read(self, B: int, name: str) -> Any:
-        """A field of a body; -1 is ground."""
-        kind = self.looped.kinds[self.looped.types[B + 1]]
-        like = COMMON[name] if name in COMMON else kind.kept[name]
-        place = B + 1, name
-        if place not in self.reads:
-            self.reads[place] = ca.SX.sym(f"{name}{B}", packed(like).numel())
-        return unpacked(like, self.reads[place])
-
-    def total(self, name: str, size: int) -> ca.SX:
-        """A sum over all bodies."""
-        return self.reads.setdefault((0, name), ca.SX.sym(name, size))
-
-    def laws(self) -> Iterator[Any]:
-        """Enabled flag and law of each force but gravity, with the view that shows it its state variables."""
-        view = self.symbols.view(self.kin)
-        laws = self.symbols.laws(view)
-        next(laws)
-        for enabled, force in laws:
-            yield enabled, force, view
-
-    def loads(self, gravity: bool = True) -> Loads:
-        """What all forces exert; with `gravity`, what it takes back from bodies that it leaves alone."""
-        if gravity:
-            return self.symbols.loads(self.kin)
-        loads = Loads(self.symbols.view(self.kin))
-        for enabled, force, view in self.laws():
-            loads.view, loads.enabled = view, enabled
-            force.apply(view, loads)
-        return loads
-
-    def write(self, writes: dict[Any, ca.SX]) -> None:
-        self.looped.line(self.reads, writes)
-
-
 def _forces(subject: Subject) -> bool:
     """Whether there is more than gravity for all."""
     return len(subject.forces) > 1 or bool(subject.gravity.excluded)
@@ -116,7 +48,7 @@ def _forces(subject: Subject) -> bool:
 
 def _apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
     """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
-    line = _Between(looped)
+    line = Between(looped)
     loads = line.loads(gravity)
     writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
               for B, load in loads.bodies.items()}
@@ -297,13 +229,13 @@ def _composite_inertias(looped: Looped) -> None:
     looped.inward(inward, nothing)
 
 
-def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> _Between:
+def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> Between:
     """One pass that adds up terms of each body; the line that may use the sum comes next."""
     def ground(d: Draft) -> None:
         at_rest(d)
         d.writes["me.total"] = ca.SX.zeros(size, 1)
     looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground)
-    return _Between(looped)
+    return Between(looped)
 
 
 def _energy(looped: Looped) -> None:
@@ -359,10 +291,21 @@ def _rates(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
     looped.outward(prepare, at_rest)
-    line = _Between(looped)
+    line = Between(looped)
     rates = [rate for _, force, view in line.laws() for rate in force.rates(view)]
     if rates:
         line.write({"zdot": ca.vertcat(*rates)})
+
+
+def frame_velocity(looped: Looped, body: int) -> None:
+    """Spatial velocity of a frame on one body, at a station; its last three where no more are asked for."""
+    def prepare(d: Draft) -> None:
+        d.kinematics(True)
+    looped.outward(prepare, at_rest)
+    line, placed = Between(looped), looped.subject.placed[body]
+    r = line.read(body, "R") @ (placed.R_MB @ line.symbols["station"] + placed.p_MB)
+    V = ca.vertcat(*shift_motion(line.read(body, "V"), r))
+    line.write({"V": V[-looped.results[0][1]:]})
 
 
 LOOPED: dict[str, Callable[[Looped], None]] = {
@@ -373,33 +316,4 @@ LOOPED: dict[str, Callable[[Looped], None]] = {
     "mass_centre_motion": _mass_centre_motion, "composite_inertias": _composite_inertias, "power": _power,
     "reactions": _reactions,
 }
-"""Operators that have a looped layout. The others are matrices over the whole tree, or concern one body and its ancestors."""
-
-
-VARIABLE = "CONDYLE_LAYOUT"
-LONGEST = 25_000
-"""Operations of an unrolled forward dynamics beyond which loops are preferred: about a second of compiling."""
-
-
-def prefers_loops(subject: Subject) -> bool:
-    """Whether the operators of a tree are looped: where a straight line would be long, and loops a good deal shorter.
-
-    The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
-    """
-    wish = os.environ.get(VARIABLE) or "auto"
-    if wish not in ("auto", "looped", "unrolled"):
-        raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
-    if wish != "auto" or len(subject.tree.bodies) < 10:
-        return wish == "looped"
-    cost = {text: motion_size(b.mobilizer) + 350 + 200 * b.mobilizer.nu
-            for b, text in zip(subject.tree.bodies, subject.mobilizers, strict=True)}
-    total = sum(cost[text] for text in subject.mobilizers)
-    return total > LONGEST and total > 2 * sum(cost.values())
-
-
-def build(subject: Subject, name: str) -> Rows:
-    """An operator in the looped layout."""
-    operator = OPERATORS[name]
-    looped = Looped(subject, operator.inputs(subject), operator.outputs(subject))
-    LOOPED[name](looped)
-    return looped.rows()
+"""Operators that are passes over rows."""

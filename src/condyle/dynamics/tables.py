@@ -185,13 +185,13 @@ class Looped:
         self.windows: dict[str, tuple[str, Any]] = {name: ("tail", part[name].start) for name in (
             "t", "enabled", "parameters", "inputs")}
         self.windows["lock"] = "tail", part["lock"].start + u
-        for name, size in (*arguments, *results):
+        for name, _ in (*arguments, *results):
             if name in ("q", "qdot"):
                 self.windows[name] = name, q
             elif name in _PER_BODY:
                 self.windows[name] = name, _PER_BODY[name] * bodies
             elif name != "tail":
-                self.windows[name] = name, u if size == tree.nu and name not in _WHOLE else 0
+                self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
         self._steps: list[Pass | Line] = []
 
@@ -275,7 +275,7 @@ class Looped:
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
-_WHOLE = ("status", "kinetic", "potential", "h", "p", "v", "a")
+_PER_SPEED = ("u", "tau", "udot", "f", "Mf")
 
 
 def _needed(steps: Sequence[Pass | Line], types: np.ndarray) -> list[Pass | Line]:

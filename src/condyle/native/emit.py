@@ -64,6 +64,11 @@ class Module:
             write(name)
         return name
 
+    def include(self, other: Module) -> None:
+        """Take over all that another module has, for other lanes perhaps; names must differ."""
+        self._parts += other._parts
+        self._declared.update(other._declared)
+
     def text(self) -> str:
         return "\n".join([*self._parts, *self._declared.values()])
 

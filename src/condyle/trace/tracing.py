@@ -162,7 +162,7 @@ def _number(entry: Any, call: Call) -> float:
     if len(outside) != len(ca.symvar(x)):
         raise call.error("returned a symbol of an earlier call; it must not keep values between calls")
     f = ca.Function("f", [s.sx for s in outside], [x])
-    return float(f(*(s.default for s in outside)))  # type: ignore[attr-defined]
+    return float(f.call([s.default for s in outside])[0])  # type: ignore[attr-defined]
 
 
 def _without_sx(result: Any) -> Any:
