@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.dynamics import looped
+from condyle.dynamics.layouts import MATRICES, build_looped, prefers_loops
+from condyle.dynamics.looped import LOOPED
 from condyle.dynamics.operators import OPERATORS
 from condyle.errors import DescriptionError, SingularError
 from condyle.native.function import NativeFunction
@@ -16,7 +17,7 @@ EPS = np.finfo(float).eps
 STATES = 19                                                  # two blocks of eight lanes and some more
 # Both layouts do the same operations; constants fold and sums associate differently, over trees some bodies deep.
 SAME = 1e-12
-OPERATORS_LOOPED = tuple(looped.LOOPED)
+OPERATORS_LOOPED = tuple(LOOPED)
 
 
 def every_mobilizer() -> list[cd.Mobilizer]:
@@ -58,18 +59,18 @@ def arguments_of(system: cd.System, seed: int, n: int = STATES, **options) -> di
     return {"q": q, **arrays, "tail": system.tail(**options)}
 
 
-def layouts(system: cd.System, name: str, how: str) -> list[NativeFunction]:
+def layouts(system: cd.System, name: str, how: str, **body: int) -> list[NativeFunction]:
     """The operator unrolled, by CasADi's evaluator, and looped."""
     subject, operator = system._subject, OPERATORS[name]
     sides = {"inputs": operator.inputs(subject), "outputs": operator.outputs(subject)}
-    unrolled = NativeFunction(name, lambda: operator.build(subject, name), key="unrolled", **sides)
-    loops = NativeFunction(name, lambda: looped.build(subject, name), key=f"looped\n{name}\n{system._key}", **sides)
+    unrolled = NativeFunction(name, lambda: operator.build(subject, name, **body), key="unrolled", **sides)
+    loops = NativeFunction(name, lambda: build_looped(subject, name, **body), key=f"looped {name} {body}\n{system._key}", **sides)
     unrolled._evaluator._casadi, loops._evaluator._casadi = True, how == "interpreted"
     return [unrolled, loops]
 
 
-def compare(system: cd.System, name: str, how: str, given: dict[str, np.ndarray], same: float = SAME) -> None:
-    unrolled, loops = layouts(system, name, how)
+def compare(system: cd.System, name: str, how: str, given: dict[str, np.ndarray], same: float = SAME, **body: int) -> None:
+    unrolled, loops = layouts(system, name, how, **body)
     arrays = [given[argument] for argument, _ in unrolled.inputs]
     expected = unrolled(*arrays)
     if how == "scalar":
@@ -111,6 +112,16 @@ IN_LANES = [name for name in OPERATORS_LOOPED if name not in ("zdot", "applied_f
 @pytest.mark.parametrize(("name", "how"), [(n, "scalar") for n in OPERATORS_LOOPED] + [(n, "lanes") for n in IN_LANES])
 def test_machine_code(some, name, how):
     compare(some[0], name, how, some[1], 100 * SAME)     # cond(M) of this tree is some hundreds
+
+
+@pytest.mark.parametrize("how", ["interpreted", "scalar", "lanes"])
+@pytest.mark.parametrize("name", MATRICES)
+def test_matrices(some, name, how):
+    """One column at a time; the tree has a joint that moves with time by itself, which is no part of a Jacobian."""
+    system, given = some
+    body = {"body": len(system.bodies) - 2} if name in ("frame_jacobian", "station_jacobian") else {}
+    given = given | {"station": np.array([0.1, -0.2, 0.3])}
+    compare(system, name, how, given, **body)
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics", "reactions", "energy", "power", "zdot",
@@ -186,7 +197,7 @@ def test_equal_joints_compile_once():
     for n in (20, 200):
         system = chain(n, knee)
         system._freeze("a test")
-        rows = looped.build(system._subject, "forward_dynamics")
+        rows = build_looped(system._subject, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
         assert rows.n_instructions() > 300 * n
     assert made[0] == made[1] <= 6                           # three passes of ground and of knees, at most
@@ -198,12 +209,12 @@ def test_the_layout_is_chosen_by_size(monkeypatch):
     mixed = tree_of(every_mobilizer(), seed=2)               # as many types as bodies: loops would gain nothing
     for system, expected in ((small, False), (large, True), (mixed, False)):
         system._freeze("a test")
-        assert looped.prefers_loops(system._subject) is expected
+        assert prefers_loops(system._subject) is expected
     monkeypatch.setenv("CONDYLE_LAYOUT", "unrolled")
-    assert not looped.prefers_loops(large._subject)
+    assert not prefers_loops(large._subject)
     monkeypatch.setenv("CONDYLE_LAYOUT", "rolled")
     with pytest.raises(DescriptionError, match=r"CONDYLE_LAYOUT=rolled.*looped or unrolled"):
-        looped.prefers_loops(large._subject)
+        prefers_loops(large._subject)
 
 
 def test_a_long_chain_as_users_see_it():
@@ -220,5 +231,9 @@ def test_a_long_chain_as_users_see_it():
     R, _ = system.body_pose(q, "b119")
     # A product of 240 rotations.
     np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), rtol=0, atol=1000 * EPS)
+    assert prefers_loops(system._subject) and prefers_loops(system._subject, "mass_matrix")
+    np.testing.assert_allclose(system.mass_matrix(q[0]) @ u[0], system.multiply_mass_matrix(q[0], u[0]), rtol=1e-11)
+    J = system.station_jacobian(q[0], "b119", (0.1, 0.2, 0.3))
+    np.testing.assert_allclose(J @ u[0], system.station_velocity(q[0], u[0], "b119", (0.1, 0.2, 0.3)), rtol=1e-10)
     kinetic = system.energy(q, u)[0]
     np.testing.assert_allclose(2 * kinetic, (u * system.multiply_mass_matrix(q, u)).sum(-1), rtol=1e-11)

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from condyle.differentiation import Differentiation
-from condyle.dynamics.looped import LOOPED, prefers_loops
-from condyle.dynamics.looped import build as looped_build
+from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, description
 from condyle.errors import DescriptionError, FrozenError, ShapeError, SingularError, UnknownNameError
 from condyle.explanation import Explanation, explain
@@ -289,9 +288,9 @@ class System(Operations, Differentiation):
             self._freeze(f"{name}()")
             operator, subject = OPERATORS[name], self._subject
             static = {} if which is None else {"body": self.body(which).index}
-            looped = name in LOOPED and prefers_loops(subject)
+            looped = prefers_loops(subject, name, **static)
             self._functions[key] = NativeFunction(
-                name, lambda: looped_build(subject, name) if looped else operator.build(subject, name, **static),
+                name, lambda: (build_looped if looped else operator.build)(subject, name, **static),
                 key=f"{name} {static} {'looped' if looped else 'unrolled'}\n{self._key}",
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject), direct=name in _DIRECT,
                 refuse=partial(refuse_singular, self._tree, name) if operator.has_status else None)

@@ -1,0 +1,86 @@
+"""Which layout an operator has: one straight line for the whole tree, or kernels over tables.
+
+The straight line is what CasADi simplifies most, but compiling takes 40 microseconds an operation. Loops compile at once at any
+size; one state takes about as long as in a straight line, a batch a fifth longer.
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from condyle.dynamics.looped import LOOPED, frame_velocity
+from condyle.dynamics.operators import OPERATORS, Subject
+from condyle.dynamics.tables import Looped
+from condyle.errors import DescriptionError
+from condyle.mobilizers import motion_size
+from condyle.native.matrix import Matrix
+from condyle.native.rows import Rows
+
+MATRICES = ("mass_matrix", "system_jacobian", "frame_jacobian", "station_jacobian")
+"""Operators whose columns are made by passes over rows."""
+
+
+def _rows(subject: Subject, arguments: Sequence[str], results: Sequence[tuple[str, int]], write: Callable[[Looped], None]
+          ) -> Rows:
+    sizes = subject.sizes()
+    looped = Looped(subject, [(name, sizes[name]) for name in arguments], results)
+    write(looped)
+    return looped.rows()
+
+
+def build_looped(subject: Subject, name: str, body: int | None = None) -> Rows | Matrix:
+    """An operator in the looped layout. Matrices are columns of M f, or of velocities."""
+    results = OPERATORS[name].outputs(subject)
+    match name:
+        case "mass_matrix":
+            return Matrix(build_looped(subject, "multiply_mass_matrix"), 1)
+        case "system_jacobian":
+            return Matrix(build_looped(subject, "velocities"), 1, offset=True)
+        case "frame_jacobian" | "station_jacobian":
+            assert body is not None
+            size = 6 if name == "frame_jacobian" else 3
+            return Matrix(_rows(subject, ("q", "u", "station", "tail"), [("V", size)],
+                                lambda looped: frame_velocity(looped, body)), 1, offset=True)
+    return _rows(subject, OPERATORS[name].arguments, results, LOOPED[name])
+
+
+VARIABLE = "CONDYLE_LAYOUT"
+LONGEST = 22_000
+"""Operations of a straight line beyond which loops are preferred: about a second of compiling."""
+
+
+def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | None = None) -> bool:
+    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter.
+
+    The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
+    """
+    wish = os.environ.get(VARIABLE) or "auto"
+    if wish not in ("auto", "looped", "unrolled"):
+        raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
+    if wish == "unrolled" or name not in (*LOOPED, *MATRICES):
+        return False
+    if name in MATRICES:
+        return (wish == "looped" or _size(subject, name, body) > LONGEST) and subject.tree.nu > 0
+    if wish == "looped":
+        return True
+    cost = {text: motion_size(b.mobilizer) + 350 + 200 * b.mobilizer.nu
+            for b, text in zip(subject.tree.bodies, subject.mobilizers, strict=True)}
+    total = sum(cost[text] for text in subject.mobilizers)
+    return total > LONGEST and total > 2 * sum(cost.values())
+
+
+def _size(subject: Subject, name: str, body: int | None) -> int:
+    """Operations, about, of a matrix as a straight line."""
+    tree = subject.tree
+    if body is not None:
+        return sum(150 + 30 * tree.bodies[B].mobilizer.nu for B in tree.path(body))
+    before = np.zeros(len(tree.bodies), dtype=np.int64)      # speeds of a body and its ancestors
+    for B in tree.base_to_tip:
+        P = tree.parent(B)
+        before[B] = tree.bodies[B].mobilizer.nu + (0 if P is None else before[P])
+    speeds = np.array([b.mobilizer.nu for b in tree.bodies])
+    if name == "mass_matrix":
+        return int(300 * len(speeds) + (25 * speeds * before).sum())
+    return int(150 * len(speeds) + 15 * before.sum())
