@@ -41,6 +41,8 @@ class Pieces:
 
     def at(self, x: ca.SX, look_up: bool) -> ca.SX:
         """The row at x, shape (size,). Numbers that are the same in all rows stay constants."""
+        if x.is_constant():
+            return ca.SX(ca.DM(self.at_numbers(np.array(float(x)))))
         row = ca.SX(ca.DM(self.rows[0]))
         some = np.flatnonzero(self.varies).tolist()
         if some:

@@ -14,7 +14,7 @@ import numpy as np
 from condyle.errors import TraceError
 from condyle.native.lookup import Closure, Table, lookups_in
 from condyle.trace.refusal import Call, check_arity, describe, evaluate, refusal_first
-from condyle.trace.symbol import Symbol, is_number, is_symbolic, defaulted_in, scalar, symbols
+from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, scalar, symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +158,11 @@ def _number(entry: Any, call: Call) -> float:
     if not is_symbolic(entry):
         return float(entry)
     x = scalar(entry)
-    outside = defaulted_in(x)
-    if len(outside) != len(ca.symvar(x)):
+    outside = defaulted_in(ca.veccat(x, *(lookup.index for lookup in lookups_in([x]))))
+    f = Closure("f", [s.sx for s in outside], [x])
+    if f.outside.numel():
         raise call.error("returned a symbol of an earlier call; it must not keep values between calls")
-    f = ca.Function("f", [s.sx for s in outside], [x])
-    return float(f.call([s.default for s in outside])[0])  # type: ignore[attr-defined]
+    return float(f.at(*(s.default for s in outside))[0].item())  # type: ignore[attr-defined]
 
 
 def _without_sx(result: Any) -> Any:
