@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -108,6 +109,7 @@ class Rows:
     results: Sequence[tuple[str, int]]
     steps: Sequence[Pass | Line | Fill]
     _merged: dict[int, dict[int, Call]] = field(default_factory=dict, init=False)
+    _straight: dict[int, Straight] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         rows = np.arange(len(self.types))
@@ -211,8 +213,11 @@ class Rows:
 
     def straight(self, k: int) -> Straight:
         """The kernel of a Line: f(gathered fields, whole arguments) gives (fields to scatter, whole results)."""
-        step = self.steps[k]
-        assert isinstance(step, Line)
+        if k not in self._straight:                         # once: what it looks up is known only until it is made
+            self._straight[k] = self._make_straight(self.steps[k])
+        return self._straight[k]
+
+    def _make_straight(self, step: Any) -> Straight:
         ins, outs = ([p for p in side if isinstance(p, str)] for side in (step.reads, step.writes))
         fields = [[(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads, step.writes)]
         gathered, scattered = (ca.vertcat(ca.SX(0, 1), *(x.nz[:] for _, x in side)) for side in fields)
