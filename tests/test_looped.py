@@ -122,6 +122,9 @@ def test_matrices(some, name, how):
     body = {"body": len(system.bodies) - 2} if name in ("frame_jacobian", "station_jacobian") else {}
     given = given | {"station": np.array([0.1, -0.2, 0.3])}
     compare(system, name, how, given, **body)
+    if name == "mass_matrix":
+        M = layouts(system, name, how)[1](given["q"], given["tail"]).reshape(-1, system.nu, system.nu)
+        np.testing.assert_array_equal(M, np.swapaxes(M, -1, -2))
 
 
 @pytest.mark.parametrize("name", ["forward_dynamics", "inverse_dynamics", "reactions", "energy", "power", "zdot",

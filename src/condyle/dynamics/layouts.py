@@ -35,7 +35,7 @@ def build_looped(subject: Subject, name: str, body: int | None = None) -> Rows |
     results = OPERATORS[name].outputs(subject)
     match name:
         case "mass_matrix":
-            return Matrix(build_looped(subject, "multiply_mass_matrix"), 1)
+            return Matrix(build_looped(subject, "multiply_mass_matrix"), 1, symmetric=True)
         case "system_jacobian":
             return Matrix(build_looped(subject, "velocities"), 1, offset=True)
         case "frame_jacobian" | "station_jacobian":

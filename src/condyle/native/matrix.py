@@ -16,10 +16,11 @@ class Matrix:
         function: what is linear in x.
         argument: which argument x is. The others are the inputs.
         offset: whether b may differ from zero; it costs one more evaluation.
+        symmetric: A is symmetric; it will be so to the last bit.
     """
 
-    def __init__(self, function: Composite, argument: int, offset: bool = False) -> None:
-        self.function, self.argument, self.offset = function, argument, offset
+    def __init__(self, function: Composite, argument: int, offset: bool = False, symmetric: bool = False) -> None:
+        self.function, self.argument, self.offset, self.symmetric = function, argument, offset, symmetric
         self.n, (self.m,) = function.inputs[argument], function.outputs
         self.inputs = [size for k, size in enumerate(function.inputs) if k != argument]
         self.outputs = [self.m * self.n]
@@ -43,6 +44,8 @@ class Matrix:
                     f"%{tag}.j = add i64 %{tag}.i, 1", f"%{tag}.more = icmp slt i64 %{tag}.j, {size}",
                     f"br i1 %{tag}.more, label %{tag}, label %{tag}.out", f"{tag}.out:"]
 
+        mirror = [f"%kn = mul i64 %k, {n}", "%across = add i64 %kn, %j",
+                  f"%tp = getelementptr {L.T}, ptr %out0, i64 %across", f"store {L.T} %v, ptr %tp, align 8"]
         body = [f"define void @{name}({', '.join([*ins, 'ptr %out0', 'ptr %work'])}) {{", "entry:"]
         starts = {"x": 0, "b": n, "y": n + m, "rest": n + 2 * m}
         body += [f"%{part} = getelementptr {L.T}, ptr %work, i64 {start}" for part, start in starts.items()]
@@ -57,7 +60,9 @@ class Matrix:
                      *(f"%{p}p = getelementptr {L.T}, ptr %{p}, i64 %j\n%{p}v = load {L.T}, ptr %{p}p, align 8" for p in "yb"),
                      f"%v = fsub {L.T} %yv, %bv", f"%jn = mul i64 %j, {n}", "%at = add i64 %jn, %k",
                      f"%to = getelementptr {L.T}, ptr %out0, i64 %at", f"store {L.T} %v, ptr %to, align 8",
-                     "%j1 = add i64 %j, 1", f"%mj = icmp slt i64 %j1, {m}", "br i1 %mj, label %row, label %row.out",
+                     *(mirror if self.symmetric else []),
+                     "%j1 = add i64 %j, 1", f"%mj = icmp {'sle i64 %j1, %k' if self.symmetric else f'slt i64 %j1, {m}'}",
+                     "br i1 %mj, label %row, label %row.out",
                      "row.out:", "%k1 = add i64 %k, 1", f"%mk = icmp slt i64 %k1, {n}",
                      "br i1 %mk, label %column, label %end", "end:"]
         module.add("\n".join([*body, "ret void", "}"]))
@@ -72,5 +77,8 @@ class Matrix:
             return self.function.evaluate([*given[:self.argument], x, *given[self.argument:]])[0]
 
         b = at(np.zeros(self.n)) if self.offset else 0.0
-        columns = [at(x) - b for x in np.eye(self.n)]
-        return [np.stack(columns, axis=1).reshape(self.m * self.n, states) if columns else np.zeros((0, states))]
+        A = np.stack([at(x) - b for x in np.eye(self.n)], axis=1) if self.n else np.zeros((self.m, 0, states))
+        if self.symmetric:
+            upper = np.triu(np.ones((self.n, self.n), dtype=bool))[..., None]
+            A = np.where(upper, A, np.swapaxes(A, 0, 1))
+        return [A.reshape(self.m * self.n, states)]
