@@ -18,7 +18,8 @@ from condyle.native.lookup import Table, get
 from condyle.trace import Symbol
 
 LOOK_UP_FROM = 12
-"""Breaks from which a row is looked up in a table instead of being selected in the kernel."""
+"""Breaks from which a row is looked up in a table instead of being selected in the kernel. Measured on forward dynamics of seven
+knees with two cubics each: equal at 10 to 12 points; at 5 selecting is 1.6x faster in batches, at 30 looking up is 1.5x."""
 
 MOST_BUCKETS = 20_000
 """Where breaks lie closer than their range divided by this, rows are selected all the same."""
