@@ -1,6 +1,5 @@
 """Parameters among a function's numbers: changing them equals describing it anew; derivatives by them exist."""
 import pickle
-import warnings
 
 import casadi as ca
 import numpy as np
@@ -11,7 +10,6 @@ from condyle.functions import BSpline, Constant, Linear, PiecewiseLinear, Polyno
 from condyle.trace import Symbol, trace
 from tests.functions.oracles import random_points
 
-warnings.filterwarnings("ignore", message="PiecewiseLinear has kinks")
 pytestmark = pytest.mark.filterwarnings("ignore:PiecewiseLinear has kinks")
 X, Y, _ = random_points(11, 8)
 LONG_X, LONG_Y, _ = random_points(12, 20)

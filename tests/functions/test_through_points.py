@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 import scipy.interpolate
 
+import condyle as cd
 import condyle.functions
+import condyle.functions.pieces
 from condyle.errors import DescriptionError
 from condyle.functions import BSpline, PiecewiseLinear, SimmSpline, Spline
 from condyle.trace import trace
@@ -154,6 +156,36 @@ def test_cost_does_not_depend_on_the_number_of_points(kind):
             warnings.simplefilter("ignore", UserWarning)
             return trace(kind(*random_points(0, n)[:2]), ["q"], what="angle").function.n_instructions()
     assert operations(20) == operations(40) == operations(400)
+
+
+@pytest.mark.parametrize("x", [np.linspace(0, 10, 101), np.linspace(-1e6, 1e6, 3001), np.arange(50) / 3 + 1e4,
+                               np.cumsum(np.random.default_rng(5).choice([0.1, 0.2, 0.7], 200))], ids=range(4))
+def test_looking_up_finds_the_piece_to_the_last_bit(x):
+    """At every point the slope on its right, one bit before it that on its left: steps of a tenth and a third round."""
+    y = np.random.default_rng(6).normal(size=len(x))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        f = PiecewiseLinear(x, y)
+    index = np.random.default_rng(7).choice(len(x), 40)
+    traced = trace(lambda q: f.derivative(q), ["q"], what="slope", ranges=[(x[0], x[-1])])
+    assert len(traced.tables) == 2
+    for at in (x[index], np.nextafter(x[index], -np.inf), np.nextafter(x[index], np.inf)):
+        assert [traced(v).item() for v in at] == f.derivative(at).tolist()
+
+
+def test_a_joint_looked_up_equals_one_selected(monkeypatch):
+    """Forward dynamics, which takes two derivatives of the looked-up rows, in machine code."""
+    def udot(look_up_from):
+        monkeypatch.setattr(condyle.functions.pieces, "LOOK_UP_FROM", look_up_from)
+        x, y, _ = random_points(13, 20)
+        system = cd.System()
+        knee = cd.FunctionBased("k", (None, None, Spline(x, x + 0.1 * y)), (SimmSpline(x, 0.1 * y), Spline(x, y, 5), None))
+        system.add_body("shank", mobilizer=knee, mass=3.0, com=(0, -0.2, 0), inertia=(0.05, 0.01, 0.05))
+        return system.forward_dynamics(np.concatenate([np.linspace(-3, 10, 37), x])[:, None], np.full((57, 1), 0.7))
+
+    selected = udot(1000)
+    # The same coefficients: rounding of fused products, and udot divides by the inertia.
+    np.testing.assert_allclose(udot(3), selected, rtol=1e-11, atol=1e-11 * np.abs(selected).max())
 
 
 def test_uneven_points_are_selected():

@@ -55,15 +55,15 @@ class Pieces:
     def _tables(self) -> tuple[Table, Table, float] | None:
         """Buckets and rows as tables, and the width of a bucket; None where buckets would be too many.
 
-        A bucket is no wider than the nearest two breaks, so that it holds at most one: its row says which of the rows holds
-        at its left edge, and from which x the next one does.
+        A bucket is narrower than the nearest two breaks, so that it holds at most one, rounding of its edges included: its row
+        says which of the rows holds at its left edge, and from which x the next one does.
         """
         x = self.breaks
-        width = float(np.diff(x).min())
+        width = 0.9 * float(np.diff(x).min())
         count = math.ceil((x[-1] - x[0]) / width) + 1
         if count > MOST_BUCKETS:
             return None
-        edges = np.concatenate([[-np.inf], x[0] + width * np.arange(count)])
+        edges = np.concatenate([[-np.inf], x[0] + width * (np.arange(count) - 0.001)])
         first = np.searchsorted(x, edges, side="right")
         buckets = np.column_stack([first, np.append(x, np.inf)[first]])
         return Table.of(buckets), Table.of(self.rows[:, self.varies]), width
