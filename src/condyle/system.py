@@ -144,7 +144,9 @@ class System(Operations, Differentiation):
             return self._tree.defaults()
         if variable == "u":
             return np.zeros(self.nu)
-        return self._no_tail[self._subject.tail[variable]].copy()
+        if variable == "z":
+            return np.array([value for force in self._forces.values() for _, value in force.states], dtype=float)
+        return {"inputs": self._tree.inputs, "parameters": self._tree.parameters}[variable].defaults
 
     def names(self, variable: str) -> tuple[str, ...]:
         """Names of the entries of q, u, z, inputs or parameters."""
