@@ -140,6 +140,8 @@ def test_bodies_of_another_system(system):
 def test_mobilizers(system):
     with refused(cd.DescriptionError, "'foot'", "which mobilizer", "cd.Weld()"):
         system.add_body("foot", "shank", **MASS)
+    with refused(cd.DescriptionError, "'foot'", "Slider() stands where the parent belongs", "mobilizer="):
+        system.add_body("foot", cd.Slider(), **MASS)
     with refused(cd.DescriptionError, "'foot'", "cd.Pin()", "write Pin()"):
         system.add_body("foot", "shank", cd.Pin, **MASS)
     with refused(cd.DescriptionError, "'foot'", "'pin'"):
@@ -322,6 +324,41 @@ def test_a_quaternion_without_direction():
         system.state(q=np.zeros(7))
     with refused(cd.ShapeError, "quaternion"):
         system.state().replace(q={"float_qw": 0})
+
+
+def test_zero_quaternion_in_an_operator(monkeypatch):
+    monkeypatch.delenv("CONDYLE_EVALUATOR")                 # only machine code has the status
+    system = cd.System()
+    system.add_body("head", mobilizer=cd.Ball(), **MASS)
+    with refused(cd.ShapeError, "forward_dynamics", "quaternion of body 'head'", "(1, 0, 0, 0)"):
+        system.forward_dynamics(np.zeros(4), np.zeros(3))
+
+
+@pytest.mark.parametrize("station", [(0, 1), 3.0, "heel", None, np.zeros((3, 2))])
+def test_stations_that_are_no_points(system, station):
+    q, u = np.zeros((2, 2))
+    for ask in (lambda: system.station_position(q, "shank", station), lambda: system.station_velocity(q, u, "shank", station),
+                lambda: system.state().station_acceleration("shank", station)):
+        with refused(cd.ShapeError, "station", "3 numbers [m]", repr(station)):
+            ask()
+
+
+def test_one_state_or_many(system):
+    with refused(cd.ShapeError, "q", "(4, 2)", "a State is one state"):
+        system.state(q=np.zeros((4, 2)))
+    with refused(cd.ShapeError, "t", "[0, 0]", "q="):
+        system.state([0, 0])
+
+
+def test_options_of_derivatives(system):
+    q, u = np.zeros((2, 2))
+    for ask in (lambda o: system.jacobian("forward_dynamics", q, u, wrt="q", **o),
+                lambda o: system.jvp("forward_dynamics", q, u, tangents={"q": q}, **o),
+                lambda o: system.vjp("forward_dynamics", q, u, cotangent=q, **o)):
+        with refused(cd.UnknownNameError, "option", "'paramters'", "did you mean 'parameters'"):
+            ask({"paramters": {}})
+        with refused(cd.UnknownNameError, "option", "'out'"):
+            ask({"out": np.empty((2, 2))})
 
 
 def test_coordinates_that_are_not_finite(system):

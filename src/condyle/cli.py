@@ -12,7 +12,7 @@ from condyle.errors import CondyleError
 
 app = typer.Typer(
     name="condyle",
-    help="Dynamics of living things: joints, forces and muscles from a few lines of Python, run as machine code.",
+    help="Dynamics of living things: joints and forces from a few lines of Python, run as machine code.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -13,10 +13,12 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.native.columns import Columns
 from condyle.native.function import NativeFunction
 from condyle.native.lookup import Staged
+from condyle.operations import Options
 from condyle.tree.body import Body
 
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
             "reactions": ("reactions", 6)}
+_OPTIONS = tuple(name for name in Options.__annotations__ if name != "out")
 _FOR_BODY = ("station_jacobian", "frame_jacobian")
 
 
@@ -79,6 +81,9 @@ class Differentiation:
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
         self._freeze(f"{kind}()")
+        for option in options:
+            if option not in _OPTIONS:
+                raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
         known = [*OPERATORS, *_OF_BODY]
         if operator not in known:
             raise UnknownNameError("operator", operator, known)

@@ -71,6 +71,16 @@ def _stacked(angular: Array, linear: Array) -> Array:
     return np.concatenate(np.broadcast_arrays(angular, linear), axis=-1)
 
 
+def _point(name: str, value: Any) -> Array:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape[-1:] != (3,):
+        raise ShapeError(f"{name}: expected a point of 3 numbers [m], shape (..., 3), got {value!r}")
+    return array
+
+
 def _writing(method: Callable[..., Any]) -> Callable[..., Any]:
     """The method with its result written into `out`, if that is given."""
     @functools.wraps(method)
@@ -229,7 +239,7 @@ class Operations:
     @operator(POSITION, "q")
     def station_position(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Position in ground [m], shape (..., 3), of a point given in the body's frame."""
-        return self.body_pose(q, body, **options) @ np.asarray(station, dtype=float)
+        return self.body_pose(q, body, **options) @ _point("station", station)
 
     @operator(VELOCITY, "q u")
     def frame_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
@@ -306,13 +316,13 @@ class Operations:
     def momentum(self, q: Any, u: Any, about: Any = (0.0, 0.0, 0.0), **options: Unpack[Options]) -> Array:
         """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (..., 6)."""
         h = self._run("momentum", VELOCITY, (q, u), options)
-        return _stacked(h[..., :3] - np.cross(np.asarray(about, dtype=float), h[..., 3:]), h[..., 3:])
+        return _stacked(h[..., :3] - np.cross(_point("about", about), h[..., 3:]), h[..., 3:])
 
     # ---- shared -------------------------------------------------------------------------------------------------------
 
     def _arm(self, q: Any, body: Body | str, station: Any, options: Options) -> Array:
         """From the body's origin to a station, in ground."""
-        return (self.body_pose(q, body, **options).R @ np.asarray(station, dtype=float)[..., None])[..., 0]
+        return (self.body_pose(q, body, **options).R @ _point("station", station)[..., None])[..., 0]
 
     def _shaped(self, kernel: str, stage: Stage, arguments: tuple[Any, ...], shape: tuple[int, ...], options: Options,
                 which: str | None = None) -> Array:

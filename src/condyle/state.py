@@ -138,7 +138,7 @@ def _time(t: Any) -> float:
     except (TypeError, ValueError):
         value = np.nan
     if not np.isfinite(value):
-        raise ShapeError(f"t: expected one finite number [s], got {t!r}")
+        raise ShapeError(f"t: expected one finite number [s], got {t!r}; coordinates are given by name: state(q=...)")
     return value
 
 
@@ -148,7 +148,8 @@ def _vector(name: str, value: Any, size: int) -> np.ndarray:
     except (TypeError, ValueError) as error:
         raise ShapeError(f"{name}: expected {size} numbers, got {value!r}") from error
     if array.shape != (size,):
-        raise ShapeError(f"{name}: expected shape ({size},), got {array.shape}")
+        many = "; a State is one state: the operators of the System take many" if array.shape[1:] == (size,) else ""
+        raise ShapeError(f"{name}: expected shape ({size},), got {array.shape}{many}")
     return array
 
 

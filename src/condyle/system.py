@@ -75,7 +75,9 @@ class System(Operations, Differentiation):
             raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
                               "add bodies before, or to system.copy()")
         if mobilizer is None:
-            raise DescriptionError(f"body {name!r}: which mobilizer? For example mobilizer=cd.Pin(), or cd.Weld() for none")
+            wrong = f"{parent!r} stands where the parent belongs. " if isinstance(parent, Mobilizer) else ""
+            raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), or cd.Weld() "
+                                   "for none")
         return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates)
 
     def add_force(self, name: str, force: Force) -> None:
@@ -88,7 +90,8 @@ class System(Operations, Differentiation):
         if name in self._forces:
             raise DescriptionError(f"force {name!r} exists already; names are unique")
         if not isinstance(force, Force):
-            raise DescriptionError(f"force {name!r}: expected a force such as cd.forces.Gravity(...), got {force!r}")
+            raise DescriptionError(f"force {name!r}: expected a force such as cd.forces.Gravity(...), got {force!r}"
+                                   f"{'; write brackets and its numbers behind it' if isinstance(force, type) else ''}")
         force.check(self._tree)
         self._tree.register(force.parameters())
         self._forces[name] = force
@@ -223,9 +226,7 @@ class System(Operations, Differentiation):
 
     def check_coordinates(self, q: np.ndarray) -> None:
         """Refuse a quaternion without direction."""
-        for b in self._tree.bodies:
-            if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz") and not np.any(q[b.q][:4]):
-                raise ShapeError(f"q: the quaternion of body {b.name!r} is zero; (1, 0, 0, 0) is no rotation")
+        _check_quaternions(self._tree, q, "q")
 
     def speed_names(self, names: Iterable[str]) -> frozenset[str]:
         return _known("speed", names, self.speeds)
@@ -290,10 +291,11 @@ class System(Operations, Differentiation):
             self._freeze(f"{name}()")
             operator, subject = OPERATORS[name], self._subject
             static = {} if which is None else {"body": self.body(which).index}
-            looped = prefers_loops(subject, name, **static)
+            looped = [prefers_loops(subject, name, lanes=lanes, **static) for lanes in (False, True)]
+            one, many = (partial(build_looped if loops else operator.build, subject, name, **static) for loops in looped)
             self._functions[key] = NativeFunction(
-                name, lambda: (build_looped if looped else operator.build)(subject, name, **static),
-                key=f"{name} {static} {'looped' if looped else 'unrolled'}\n{self._key}",
+                name, one, wide=one if looped[0] == looped[1] else many,
+                key=f"{name} {static} looped: {looped}\n{self._key}",
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject), direct=name in _DIRECT,
                 refuse=partial(refuse_singular, self._tree, name) if operator.has_status else None)
         return self._functions[key]
@@ -336,12 +338,20 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
     which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
     for i in np.flatnonzero(~np.isfinite(q)):
         raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
+    _check_quaternions(tree, q, f"{name}: q", which)
     at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q[body.q], strict=True))
     results[0][status[..., 0] != 0] = np.nan
     raise SingularError(
         f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
         f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
         "lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+
+
+def _check_quaternions(tree: Tree, q: np.ndarray, where: str, which: str = "") -> None:
+    for b in tree.bodies:
+        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz") and not np.any(q[b.q][:4]):
+            raise ShapeError(f"{where}: the quaternion of body {b.name!r} is zero, which is no orientation{which}; "
+                             "start from system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")
 
 
 def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:

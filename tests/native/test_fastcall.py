@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import inspect
 import os
 import pickle
 import sys
@@ -12,6 +13,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import condyle as cd
 from condyle.errors import ShapeError
 from condyle.native import fastcall, function, gufunc, jit
 from condyle.native.function import NativeFunction
@@ -34,6 +36,20 @@ def test_fast_becomes_a_builtin(f):
     check(g.fast(draw(40, 7), EMPTY, draw(3)), draw(40, 7), draw(3))
     with pytest.raises(TypeError, match="keyword"):
         g.fast(draw(7), EMPTY, u=draw(3))
+
+
+def test_help_stays_when_a_builtin_takes_over():
+    """The signature without annotations, and the docstring, of the method that it stands for."""
+    system = cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, com=(0, -0.2, 0))
+    for name, arguments in (("forward_dynamics", 2), ("inverse_dynamics", 3), ("qdot", 2), ("gravity_forces", 1)):
+        method = getattr(system, name)
+        method(*np.zeros((arguments, 1)))
+        builtin = getattr(system, name)
+        assert type(builtin) is type(len)
+        assert inspect.getdoc(builtin) == inspect.getdoc(method)
+        assert [(p.name, p.kind, p.default) for p in inspect.signature(builtin).parameters.values()] == \
+            [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()]
 
 
 def test_builtin_takes_the_short_way(f, monkeypatch):

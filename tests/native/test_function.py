@@ -71,10 +71,12 @@ def test_unaligned_and_subclass(f):
     ((draw(7), EMPTY, draw(3), draw(3)), r"forward: expected 3 arrays .* got 4"),
     ((), r"forward: expected 3 arrays .* got 0"),
     ((draw(4, 7), EMPTY, draw(5, 3)), r"forward: shapes do not broadcast.*q \(4, 7\).*u \(5, 3\)"),
-    ((draw(7) * 1j, EMPTY, draw(3)), "forward: q: expected real numbers, got ndarray of complex128"),
-    (("abc", EMPTY, draw(3)), "forward: q: expected real numbers, got str"),
-    ((None, EMPTY, draw(3)), "forward: q: expected real numbers, got NoneType of object"),
-    ((ca.SX.sym("q", 7), EMPTY, draw(3)), "forward: q: expected real numbers, got SX"),
+    ((draw(7) * 1j, EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got ndarray of complex128"),
+    (("abc", EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got str: 'abc'"),
+    ((None, EMPTY, draw(3)), "forward: q: expected real numbers .* got NoneType: None"),
+    ((ca.SX.sym("q", 7), EMPTY, draw(3)), "forward: q: expected real numbers.* got SX"),
+        (({"hip": 1.0}, EMPTY, draw(3)), "forward: q: expected real numbers .* got dict: {'hip': 1.0}; .* not by name"),
+        ((draw(7, 20), EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(7, 20\); one row a state: transpose it"),
     (([[1, 2], [1]], EMPTY, draw(3)), "forward: q: expected .* rows of different lengths"),
 ])
 def test_refusals(f, call, arguments, message):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import platform
 import sysconfig
 from collections.abc import Callable, Sequence
@@ -144,23 +145,32 @@ class _MethodDef(ctypes.Structure):
                 ("doc", ctypes.c_char_p)]
 
 
-def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np.ndarray | None = None
-                 ) -> Callable[..., Any]:
+def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np.ndarray | None = None,
+                 like: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
 
     Args:
         owner: the slow path, called with the same arguments. It must keep the library alive and take new attributes.
         fixed: the last input, float64 and contiguous, where `add_call` was told so.
+        like: a bound method whose signature and docstring `help` shall show.
     """
     bind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library.address(f"{symbol}.bind"))
     bind(_table(), None if fixed is None else fixed.ctypes.data)
     owner.fixed_input = fixed
-    definition = _MethodDef(name.encode(), library.address(symbol), _FASTCALL, None)
+    definition = _MethodDef(name.encode(), library.address(symbol), _FASTCALL,
+                            None if like is None else _documentation(name, like))
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi))
     builtin = new(ctypes.addressof(definition), owner, None)
     owner.method_definition = definition                    # lives as long as the builtin: the builtin keeps its owner
     return builtin
+
+
+def _documentation(name: str, like: Callable[..., Any]) -> bytes:
+    """A text signature as CPython writes them, without annotations, and the docstring."""
+    parameters = [p.replace(annotation=p.empty) for p in inspect.signature(like).parameters.values()]
+    asked = ", ".join(["$self", *map(str, parameters)])
+    return f"{name}({asked})\n--\n\n{inspect.getdoc(like) or ''}".encode()
 
 
 @functools.cache

@@ -11,9 +11,10 @@ import contextlib
 import itertools
 import math
 import os
+import reprlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -113,13 +114,15 @@ class NativeFunction:
         refuse: the last output is a status, one number. It is not among the results; where it is not zero, `refuse(arrays,
             results, status)` is called with arguments, results and statuses (..., 1), and should raise.
         direct: also prepare `direct`, with the last input fixed.
+        wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
     """
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True,
-                 refuse: Refusal | None = None, direct: bool = False) -> None:
+                 refuse: Refusal | None = None, direct: bool = False,
+                 wide: Callable[[], ca.Function | Composite] | None = None) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct)
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, wide)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -163,10 +166,10 @@ class _Evaluator:
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool,
-                 refuse: Refusal | None, direct: bool) -> None:
+                 refuse: Refusal | None, direct: bool, wide: Callable[[], ca.Function | Composite] | None) -> None:
         self.name, self._key, self._contract, self._refuse, self._direct = name, key, contract, refuse, direct
         self._inputs, self._outputs = inputs, outputs
-        self._build = build
+        self._build, self._wide = build, wide or build
         self._function: ca.Function | Composite | None = None
         self._loops: dict[int, Loop] = {}
         self._mapped: tuple[int, ca.Function] | None = None
@@ -208,8 +211,9 @@ class _Evaluator:
         try:
             return rows, np.broadcast_shapes(*shapes)
         except ValueError:
-            got = ", ".join(f"{name} {a.shape}" for (name, _), a in zip(self._inputs, rows))
-            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}") from None
+            got = ", ".join(f"{name} {a.shape}" for (name, _), a in zip(self._inputs, rows) if a.ndim > 1)
+            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}; "
+                             "give as many rows of each, or one") from None
 
     def _real(self, name: str, size: int, x: Any) -> np.ndarray:
         try:
@@ -219,9 +223,12 @@ class _Evaluator:
         except TypeError as error:
             raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__}") from error
         if a.dtype.kind not in "fiub":
-            raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__} of {a.dtype}")
+            kind = f"ndarray of {a.dtype}" if isinstance(x, np.ndarray) else f"{type(x).__name__}: {reprlib.repr(x)}"
+            hint = "; give the numbers in their order, not by name" if isinstance(x, Mapping) else ""
+            raise ShapeError(f"{self.name}: {name}: expected real numbers of shape (..., {size}), got {kind}{hint}")
         if a.ndim == 0 or a.shape[-1] != size:
-            raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got {a.shape}")
+            turned = "; one row a state: transpose it" if a.ndim == 2 and a.shape[0] == size else ""
+            raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got {a.shape}{turned}")
         return a if a.dtype == np.float64 and a.flags.aligned else np.require(a, np.float64, "A")
 
     def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
@@ -266,7 +273,7 @@ class _Evaluator:
         library = self._loops[1].library
         if last is None:
             return fastcall.make_builtin(library, "call", self.name, self)
-        return fastcall.make_builtin(library, "direct", self.name, _Direct(self, slow), last)
+        return fastcall.make_builtin(library, "direct", self.name, _Direct(self, slow), last, slow)
 
     def _compile(self, W: int) -> Loop:
         with _compiling:
@@ -293,7 +300,7 @@ class _Evaluator:
             return loop
 
     def _machine_code(self, W: int, ins: list[int], outs: list[int]) -> tuple[bytes, dict[str, Any]]:
-        f = self._expressions()
+        f = self._expressions(self._build if W == 1 else self._wide)
         start = time.perf_counter()
         module = Module(W, self._contract)
         work = module.add_kernel(f, "kernel") if isinstance(f, ca.Function) else f.emit(module, "kernel")
@@ -311,12 +318,12 @@ class _Evaluator:
                               compile=old.compile + time.perf_counter() - emitted)
         return code, {"operations": f.n_instructions()}
 
-    def _expressions(self) -> ca.Function | Composite:
+    def _expressions(self, build: Callable[[], ca.Function | Composite]) -> ca.Function | Composite:
         """What `build` makes, checked, dense and expanded to scalars."""
-        if self._function is not None:
+        if self._function is not None and self._build is self._wide:
             return self._function
         start = time.perf_counter()
-        f = self._build()
+        f = build()
         if not isinstance(f, ca.Function):
             sizes = [[size for _, size in side] for side in (self._inputs, self._outputs)]
             if not hasattr(f, "emit"):
@@ -356,7 +363,7 @@ class _Evaluator:
 
     def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:
         with _compiling:
-            f = self._expressions()
+            f = self._function = self._function or self._expressions(self._wide)
             arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
             if isinstance(f, ca.Function):
                 if self._mapped is None or self._mapped[0] != states:
