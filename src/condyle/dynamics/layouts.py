@@ -1,7 +1,8 @@
 """Which layout an operator has: one straight line for the whole tree, or kernels over tables.
 
-The straight line is what CasADi simplifies most, but compiling takes 40 microseconds an operation. Loops compile at once at any
-size; one state takes about as long as in a straight line, a batch a fifth longer.
+The straight line is what CasADi simplifies most, but compiling takes 40 microseconds an operation, and for one state a processor
+must fetch every instruction of it once. Loops compile at once at any size. Measured for forward dynamics of pins: one state is
+quicker by loops from ten bodies on (30 bodies: 2.5 against 3.3 microseconds), lanes by a straight line (0.6 against 0.9).
 """
 from __future__ import annotations
 
@@ -49,9 +50,11 @@ def build_looped(subject: Subject, name: str, body: int | None = None) -> Rows |
 VARIABLE = "CONDYLE_LAYOUT"
 LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
+LONGEST_FOR_ONE = 5_500
+"""The same where one state is asked for: from here on loops are quicker too."""
 
 
-def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | None = None) -> bool:
+def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False) -> bool:
     """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter.
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
@@ -68,7 +71,7 @@ def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | 
     cost = {text: motion_size(b.mobilizer) + 350 + 200 * b.mobilizer.nu
             for b, text in zip(subject.tree.bodies, subject.mobilizers, strict=True)}
     total = sum(cost[text] for text in subject.mobilizers)
-    return total > LONGEST and total > 2 * sum(cost.values())
+    return total > (LONGEST if lanes else LONGEST_FOR_ONE) and total > 2 * sum(cost.values())
 
 
 def _size(subject: Subject, name: str, body: int | None) -> int:
