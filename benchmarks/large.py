@@ -83,12 +83,16 @@ def first_result(report: Report, joint: str, bodies: int, runs: int) -> None:
 
 
 def time_a_body(report: Report, joint: str, bodies: int, rounds: int) -> None:
-    """One state a call. Condyle's small tree is unrolled and its large one looped, as the system chooses by itself."""
+    """One state a call."""
     from benchmarks import engines, trees
     from benchmarks.speed import available, fastest, record
 
     small, large = trees.random_tree(30, states=20), trees.random_tree(bodies, states=2)
     few, many = engines.Condyle(small, mobilizer(joint)), engines.Condyle(large, mobilizer(joint))
+    for layout, engine in (("unrolled", few), ("looped", many)):
+        os.environ["CONDYLE_LAYOUT"] = layout                # asked for when the machine code is made
+        engine.udot()
+    del os.environ["CONDYLE_LAYOUT"]
     cases = {"condyle: looped": next(iter(many.one_state(2).values())),
              f"condyle: {bodies / 30:.3g} times 30 bodies, unrolled": _as_large(few, bodies)}
     peers = available(report) if joint == "pin" else []

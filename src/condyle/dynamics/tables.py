@@ -3,7 +3,7 @@
 Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same description (and so the same
 equations) and if the same of their numbers depend on Parameters. Machine code grows with the number of types, not of bodies. The
 equations are those of the unrolled layout, from the same functions, traced once a type over symbols that stand for the fields
-of a row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, nothing for a batch.)
+of a row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, not for many.)
 """
 from __future__ import annotations
 
