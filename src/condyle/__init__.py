@@ -5,7 +5,7 @@
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, .2, 0), mass=7, inertia=(.1, .02, .1))
     udot = system.forward_dynamics(*system.defaults())
 """
-from condyle import forces
+from condyle import forces, functions
 from condyle.errors import (
     CondyleError,
     DescriptionError,
@@ -17,7 +17,7 @@ from condyle.errors import (
     UnknownNameError,
 )
 from condyle.forces import Wrench
-from condyle.functions import Spline
+from condyle.functions import SimmSpline, Spline
 from condyle.mobilizers import (
     Ball,
     BendStretch,
@@ -54,7 +54,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "Coordinate", "Custom", "Cylinder",
     "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation",
-    "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SingularError", "Slider",
+    "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "compose", "forces", "where",
+    "UnknownNameError", "Weld", "Wrench", "compose", "forces", "functions", "where",
 ]

@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.emit import Module, constant
+from condyle.native.ir import definition
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,16 +167,15 @@ class Staged:
                     known[id(table)] = f"@{name}.table{len(known)}"
                     values = ", ".join(f"double {constant(v)}" for v in table.rows.ravel())
                     module.add(f"{known[id(table)]} = private constant [{table.rows.size} x double] [{values}]")
-                count, size = table.rows.shape
+                get = _add_get(module, *table.rows.shape)
                 body += [f"%i{level}.{k} = getelementptr double, ptr %work, i64 {k * W}",
                          f"%r{level}.{k} = getelementptr double, ptr %rows, i64 {start * W}",
-                         f"call void @{name}.get(ptr {known[id(table)]}, ptr %i{level}.{k}, ptr %r{level}.{k}, "
-                         f"i64 {count}, i64 {size})"]
-                start += size
+                         f"call void @{get}(ptr {known[id(table)]}, ptr %i{level}.{k}, ptr %r{level}.{k})"]
+                start += table.rows.shape[1]
         works.append(module.add_kernel(self.main, f"{name}.main", uniform=uniform))
         body.append(f"call void @{name}.main({', '.join([*arguments, 'ptr %rows', *outputs, 'ptr %rest'])})")
         head = ", ".join([*arguments, *outputs, "ptr %work"])
-        module.add("\n".join([f"define void @{name}({head}) {{", *body, "ret void", "}", _get_function(name, W)]))
+        module.add("\n".join([f"define void @{name}({head}) {{", *body, "ret void", "}"]))
         return most + self.row_size + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -202,20 +202,23 @@ def _row_numbers(index: np.ndarray, count: int) -> np.ndarray:
     return np.clip(np.nan_to_num(np.floor(index)), 0, count - 1).astype(int)
 
 
-def _get_function(name: str, W: int) -> str:
-    """row <- table[index] for each lane; an index that is NaN or out of range takes the first or last row."""
-    return "\n".join([
-        f"define internal void @{name}.get(ptr %table, ptr %index, ptr %row, i64 %count, i64 %size) {{",
-        "entry:", "%last = sub i64 %count, 1", "%top = sitofp i64 %last to double", "br label %lane",
-        "lane:", "%l = phi i64 [ 0, %entry ], [ %l1, %done ]",
-        "%ip = getelementptr double, ptr %index, i64 %l", "%x = load double, ptr %ip",
-        f"%low = fcmp oge double %x, {constant(0)}", f"%a = select i1 %low, double %x, double {constant(0)}",
-        "%high = fcmp olt double %a, %top", "%b = select i1 %high, double %a, double %top",
-        "%i = fptosi double %b to i64", "%first = mul i64 %i, %size", "br label %copy",
-        "copy:", "%j = phi i64 [ 0, %lane ], [ %j1, %copy ]",
-        "%from = add i64 %first, %j", "%fp = getelementptr double, ptr %table, i64 %from", "%v = load double, ptr %fp",
-        f"%jw = mul i64 %j, {W}", "%to = add i64 %jw, %l", "%tp = getelementptr double, ptr %row, i64 %to",
-        "store double %v, ptr %tp", "%j1 = add i64 %j, 1", "%more = icmp slt i64 %j1, %size",
-        "br i1 %more, label %copy, label %done",
-        "done:", "%l1 = add i64 %l, 1", f"%lanes = icmp slt i64 %l1, {W}", "br i1 %lanes, label %lane, label %end",
-        "end:", "ret void", "}"])
+def _add_get(module: Module, count: int, size: int) -> str:
+    """Define row <- table[index] for tables of this shape, all lanes at once; an index that is NaN or out of range takes the
+    first or last row. Returns the function's name."""
+    lanes = module.lanes
+    T, B, I, W = lanes.T, lanes.B, lanes.I, lanes.W
+    zero, last = lanes.number(0), lanes.number(count - 1)
+    gather = f"llvm.masked.gather.{lanes.suffix}.v{W}p0"
+    lines = [f"%x = load {T}, ptr %index, align 8",
+             f"%positive = fcmp oge {T} %x, {zero}", f"%a = select {B} %positive, {T} %x, {T} {zero}",
+             f"%inside = fcmp olt {T} %a, {last}", f"%b = select {B} %inside, {T} %a, {T} {last}",
+             f"%i = fptosi {T} %b to {I}", f"%first = mul {I} %i, {lanes.integer(size)}"]
+    for j in range(size):
+        lines += [f"%at{j} = add {I} %first, {lanes.integer(j)}", f"%from{j} = getelementptr double, ptr %table, {I} %at{j}",
+                  f"%v{j} = load double, ptr %from{j}, align 8" if W == 1 else
+                  f"%v{j} = call {T} @{gather}(<{W} x ptr> %from{j}, i32 8, {B} {lanes.true()}, {T} {zero})",
+                  f"%to{j} = getelementptr double, ptr %row, i64 {j * W}", f"store {T} %v{j}, ptr %to{j}, align 8"]
+    if W > 1:
+        module.declare(gather, f"{T} @{gather}(<{W} x ptr>, i32, {B}, {T})")
+    return module.define(f"get.{count}x{size}", lambda name: module.add(definition(
+        f"internal void @{name}(ptr %table, ptr %index, ptr %row)", lines)))
