@@ -247,7 +247,7 @@ def _energy(looped: Looped) -> None:
     kinetic, potential = ca.vertsplit(line.total("total", 2))
     for enabled, force, view in line.laws():
         if (stored := force.potential(view)) is not None:
-            potential += enabled * stored
+            potential += ca.if_else(enabled, stored, 0)
     line.write({"kinetic": kinetic, "potential": potential})
 
 
@@ -292,7 +292,7 @@ def _rates(looped: Looped) -> None:
         d.kinematics(True, positions=True)
     looped.outward(prepare, at_rest)
     line = Between(looped)
-    rates = [rate for _, force, view in line.laws() for rate in force.rates(view)]
+    rates = [ca.if_else(enabled, rate, 0) for enabled, force, view in line.laws() for rate in force.rates(view)]
     if rates:
         line.write({"zdot": ca.vertcat(*rates)})
 
