@@ -44,10 +44,10 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
-    """All pages of the site by path, built as CI builds them: a warning is an error."""
+    """All pages of the site by path, built as CI builds them: a warning is an error, which `--quiet` would hide."""
     pytest.importorskip("mkdocs")
     out = tmp_path_factory.mktemp("docs") / "site"
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(out)], cwd=ROOT,
+    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(out)], cwd=ROOT,
                           capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
     return {path: Page(path) for path in out.rglob("*.html")}
