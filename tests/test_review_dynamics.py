@@ -46,3 +46,73 @@ def test_disabled_force_in_the_looped_layout():
                                 inputs=operator.inputs(system._subject), outputs=operator.outputs(system._subject))
         np.testing.assert_allclose(np.ravel(looped(q, u, tail)), np.ravel(expected), atol=ROUNDING)
     assert not system.zdot(q, u, disabled="heat", z=np.arange(1.0, 7.0)).any()
+
+
+def test_inputs_do_not_describe_bodies():
+    """They would move a body without a speed, and poses do not wait for inputs in a State."""
+    for given in ({"mass": cd.Input("m", 1.0)}, {"X_PF": (cd.Input("x", 0.1), 0, 0)},
+                  {"X_BM": (0, cd.Parameter("L", 1.0) * cd.Input("y", 0.1), 0)}):
+        with pytest.raises(cd.errors.DescriptionError, match=r"Input.*cd\.Parameter"):
+            cd.System().add_body("a", "ground", cd.Pin(), **{"mass": 1.0, "inertia": (1, 1, 1), **given})
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_weight_comes_back_once(by_name):
+    """Gravity that leaves a body alone: named twice, or given as the body itself."""
+    first = pendulum()
+    system = pendulum(gravity=cd.forces.Gravity((0.0, 0.0, -9.81), excluded=("a", "a") if by_name else first.body("a")))
+    q, u = np.array([0.4]), np.zeros(1)
+    assert abs(system.forward_dynamics(q, u)[0]) < ROUNDING
+    assert system.gravity_forces(q)[0] == 0.0
+    assert system.energy(q, u) == (0.0, 0.0)
+
+
+def test_mass_centre_without_mass_is_nan():
+    system = cd.System()
+    system.add_body("frame", "ground", cd.Weld(), X_PF=(1.0, 2.0, 3.0))
+    q, u = system.defaults()
+    assert np.isnan(system.mass_centre(q)).all()
+    assert np.isnan(system.mass_centre_velocity(q, u)).all()
+    assert not system.momentum(q, u).any()
+
+
+def test_joint_that_moves_only_later():
+    """Its tangent vanishes at t = 0 for every q; that is no reason to refuse it."""
+    system = cd.System(gravity=(0, 0, 0))
+    joint = cd.FunctionBased(("k",), (None, None, lambda t, q: q * t), time=True)
+    system.add_body("a", "ground", joint, mass=1.0, inertia=(1, 1, 2))
+    # angle = q t: acceleration t udot + 2 u = 0
+    assert system.forward_dynamics([0.3], [0.5], t=2.0)[0] == pytest.approx(-0.5, abs=ROUNDING)
+
+
+def test_parameter_as_a_constant_of_function_based():
+    system = cd.System()
+    joint = cd.FunctionBased(("k",), (None, None, lambda q: q), (cd.Parameter("offset", 0.2), None, None))
+    system.add_body("a", "ground", joint, mass=1.0, inertia=(1, 1, 1))
+    assert system.body_pose([0.3], "a", parameters={"offset": 0.7}).p.tolist() == [0.7, 0.0, 0.0]
+
+
+def test_jacobian_of_ground_broadcasts():
+    system = pendulum()
+    for options, station in (({"t": np.zeros(4)}, (0, 0, 0)), ({}, np.zeros((4, 3)))):
+        for body in ("a", "ground"):
+            assert system.station_jacobian([0.1], body, station, **options).shape == (4, 3, 1)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_four_sliders_without_mass_between_are_refused(seed):
+    """Four speeds for three directions: elimination leaves rounding, which is nothing beside what the first slider carries."""
+    rng, system = np.random.default_rng(seed), cd.System()
+    for name, parent in zip("abcd", ("ground", *"abc"), strict=True):
+        last = {"mass": 1.0, "inertia": (1, 1, 1)} if name == "d" else {}
+        system.add_body(name, parent, cd.Slider(rng.normal(size=3)), **last)
+    with pytest.raises(cd.errors.DescriptionError, match="moves no inertia"):
+        system.state()
+
+
+def test_particle_welded_to_a_massless_rod():
+    """All inertia comes from the distance of what is carried: a simple pendulum, not a mobilizer without inertia."""
+    system = cd.System()
+    system.add_body("rod", "ground", cd.Pin())
+    system.add_body("bob", "rod", cd.Weld(), X_PF=(0, -2, 0), mass=1.5)
+    assert system.forward_dynamics([0.3], [0.0])[0] == pytest.approx(-9.81 / 2 * np.sin(0.3), abs=ROUNDING)

@@ -344,7 +344,8 @@ class Operations:
     def _jacobian(self, kernel: str, rows: int, q: Any, body: Body | str, station: Any, options: Options) -> Array:
         which = self.body(body)
         if which.is_ground:
-            return np.zeros(np.shape(q)[:-1] + (rows, self.nu))
+            batch = self._of_body("poses", POSITION, (q,), which, options, 12)[..., 0]
+            return np.zeros(np.broadcast_shapes(batch.shape, np.shape(station)[:-1]) + (rows, self.nu))
         return self._shaped(kernel, POSITION, (q, station), (rows, self.nu), options, which.name)
 
 

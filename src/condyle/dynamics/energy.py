@@ -69,13 +69,13 @@ def momentum(kin: Kinematics) -> Pair:
 
 
 def mass_centre(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[ca.SX]:
-    """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground."""
+    """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground; NaN without mass."""
     sums, total = [ca.SX(3, 1) for _ in range(1 + bool(kin.V_GM) + (A is not None))], ca.SX(0)
     for B, body in enumerate(kin.placed):
         values = centre_of(body, kin.R_GM[B], kin.p_GM[B], kin.V_GM.get(B), None if A is None else A[B])
         sums = [x + body.mass * v for x, v in zip(sums, values, strict=True)]
         total += body.mass
-    return [x / total for x in sums]
+    return [ca.SX(ca.DM.nan(3, 1)) if total.is_zero() else x / total for x in sums]
 
 
 def power(kin: Kinematics, loads: Loads, u: ca.SX) -> ca.SX:

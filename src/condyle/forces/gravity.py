@@ -1,7 +1,6 @@
 """Uniform gravity."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force, Loads, View, number, sx
+from condyle.tree.body import Body
 from condyle.tree.parameter import Expression
 from condyle.tree.tree import Tree
 
@@ -22,11 +22,11 @@ class Gravity(Force):
 
     Args:
         acceleration: in ground [m/s^2], shape (3,).
-        excluded: names of bodies that it leaves alone.
+        excluded: bodies that it leaves alone, or their names.
     """
 
     acceleration: Any
-    excluded: Sequence[str] = ()
+    excluded: Any = ()
 
     group = "gravity"
 
@@ -39,8 +39,9 @@ class Gravity(Force):
         if g.shape != (3,) or not np.isfinite(g).all():
             raise DescriptionError(f"gravity must be three finite numbers [m/s^2], got {self.acceleration!r}")
         object.__setattr__(self, "acceleration", kept if isinstance(kept, Expression) else tuple(g.tolist()))
-        names = (self.excluded,) if isinstance(self.excluded, str) else tuple(self.excluded)
-        object.__setattr__(self, "excluded", names)
+        given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else tuple(self.excluded)
+        names = dict.fromkeys(b.name if isinstance(b, Body) else b for b in given)
+        object.__setattr__(self, "excluded", tuple(names))
 
     @property
     def g(self) -> ca.SX:

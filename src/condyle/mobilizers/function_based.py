@@ -11,9 +11,9 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.constants import parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
-from condyle.trace import Traced, trace
+from condyle.trace import Symbol, Traced, trace
 
-Law = Callable[..., object] | float | None
+Law = Callable[..., object] | Symbol | float | None
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class FunctionBased(Mobilizer):
 
     Args:
         coordinates: names, one to six. They name the system's coordinates unless `add_body` gives others.
-        angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number is constant, None is zero.
+        angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number or Parameter is constant, None is zero.
         translations: three functions f(*q) -> displacement [m].
         axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of any
             length (rotation axes turn with the body). Default x, y, z for both.
@@ -107,4 +107,4 @@ def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     """The traced function, or None where it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None
-    return trace(function, arguments, what=what, outputs=())
+    return trace((lambda *_: function) if isinstance(function, Symbol) else function, arguments, what=what, outputs=())

@@ -1,7 +1,7 @@
 """Is there inertia behind every mobility? A massless tip has no acceleration: found when a system is first used.
 
 The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at the default
-and at random coordinates. A pivot that is zero against its value before elimination cannot be divided by.
+and at random coordinates and times. A pivot that is zero against its value before elimination cannot be divided by.
 """
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
     """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs little when every body has a full
     rotational inertia and mass of its own: then a pivot vanishes only where a user's joint moves nothing."""
     rng = np.random.default_rng(seed)
-    qs = [tree.defaults(), *(_random_q(tree, rng) for _ in range(2))]
-    if all(b.mobilizer.nu == 0 or (_full(b.mass_properties.inertia, b.mass) and _independent(b, qs)) for b in tree.bodies):
+    at = [(0.0, tree.defaults()), *((rng.uniform(0.5, 2.0), _random_q(tree, rng)) for _ in range(2))]
+    if all(b.mobilizer.nu == 0 or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at)) for b in tree.bodies):
         return
     best: dict[int, float] = {}
-    for q in qs:
-        for k, ratio in _pivots(tree, q).items():
+    for t, q in at:
+        for k, ratio in _pivots(tree, t, q).items():
             best[k] = max(ratio, best.get(k, 0.0))
     for body in tree.bodies:
         for name, k in zip(body.speeds, tree.speeds_of(body.index), strict=True):
@@ -37,12 +37,12 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
                     "inertia, or weld it: cd.Weld(). Each coordinate of a joint must move it in a way of its own")
 
 
-def _independent(body: Body, qs: list[np.ndarray]) -> bool:
+def _independent(body: Body, at: list[tuple[float, np.ndarray]]) -> bool:
     """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that users write."""
     if not body.mobilizer.named_by_user:
         return True
-    for q in qs:
-        H = np.vstack(motion_at(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[2:4])
+    for t, q in at:
+        H = np.vstack(motion_at(body.mobilizer, t, q[body.q], np.zeros(body.mobilizer.nu))[2:4])
         sizes = np.linalg.svd(H, compute_uv=False)
         if sizes[-1] > 1e-6 * sizes[0]:
             return True
@@ -58,25 +58,26 @@ def _random_q(tree: Tree, rng: np.random.Generator) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(b.mobilizer.random_q(rng) for b in tree.bodies)])
 
 
-def _pivots(tree: Tree, q: np.ndarray) -> dict[int, float]:
+def _pivots(tree: Tree, t: float, q: np.ndarray) -> dict[int, float]:
     """Ratio of pivot to scale for each speed."""
     X_MB = [body.X_BM.inverse() for body in tree.bodies]
     P = [body.mass_properties.transformed(X).matrix() for body, X in zip(tree.bodies, X_MB, strict=True)]
+    C = list(P)                                             # composite inertias: the same without elimination
     own = [np.abs(p).max() for p in P]
     ratios: dict[int, float] = {}
     for B in tree.tip_to_base:
         body = tree.bodies[B]
-        R, p, H_w, H_v = motion_at(body.mobilizer, 0.0, q[body.q], np.zeros(body.mobilizer.nu))[:4]
+        R, p, H_w, H_v = motion_at(body.mobilizer, t, q[body.q], np.zeros(body.mobilizer.nu))[:4]
         X_FM = Transform.unchecked(R, p[:, 0])
         to_M = np.kron(np.eye(2), R.T)
         for k, h in zip(tree.speeds_of(B), (to_M @ np.vstack([H_w, H_v])).T, strict=True):
             U = P[B] @ h
             D = h @ U
-            scale = (h @ h) * own[B] + np.abs(h) @ np.abs(P[B]) @ np.abs(h)
+            scale = (h @ h) * own[B] + np.abs(h) @ np.abs(P[B]) @ np.abs(h) + h @ C[B] @ h
             ratios[k] = D / scale if scale > 0 else 0.0
             P[B] = P[B] - np.outer(U, U) / D if D > 0 else P[B]
         if (parent := tree.parent(B)) is not None:
             R_PM, p_PM = X_MB[parent] @ body.X_PF @ X_FM
-            A = np.block([[R_PM.T, -R_PM.T @ skew(p_PM)], [np.zeros((3, 3)), R_PM.T]])
-            P[parent] = P[parent] + A.T @ P[B] @ A
+            A = np.block([[R_PM.T, np.zeros((3, 3))], [-R_PM.T @ skew(p_PM), R_PM.T]])       # V_M = A V_P, angular first
+            P[parent], C[parent] = P[parent] + A.T @ P[B] @ A, C[parent] + A.T @ C[B] @ A
     return ratios

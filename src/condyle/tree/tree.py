@@ -218,6 +218,10 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
             expression = Expression(value, f"{what}: {name}")
             number = expression.at()
             given[name] = number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else number[0, 0]
+            for p in expression.parameters:
+                if isinstance(p, Input):
+                    raise DescriptionError(f"{what}: {name} contains {p!r}, but inputs drive forces; what describes a body, and "
+                                           "may change from call to call, is a cd.Parameter")
             if expression.parameters:
                 symbolic[name] = expression
     numbers = {
