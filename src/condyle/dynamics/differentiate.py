@@ -5,16 +5,24 @@ Jacobians of inverse and forward dynamics with respect to q and u come from deri
 
     d udot = M^-1 (d tau - d tau/d q dq - d tau/d u du)                                              (1)
 
+and gradients of w . udot from one more solve with the same eliminations,
+
+    d (w . udot) = x . (d tau - d tau/d q dq - ...),   x = M^-1 w                                    (2)
+
 all else from automatic differentiation of the operators' expressions.
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 import casadi as ca
 
+from condyle.dynamics.aba import forward_dynamics, solve_mass_matrix
 from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
+from condyle.dynamics.rnea import inverse_dynamics
 from condyle.mobilizers import motion
 from condyle.native.columns import Columns
 from condyle.native.lookup import Staged, assembled, lookups_in
@@ -73,11 +81,33 @@ class Differentiated:
 
     def vjp(self) -> ca.Function | Staged:
         """(arguments, cotangent of the result) -> one cotangent a variable."""
+        if self.name == "forward_dynamics" and self.subject.tree.nu:
+            return self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
-        back = [ca.jtimes(y, self.variable(name), w, True) for name in self.wrt]
-        back = [self.N().T @ b if name == "q" else b for name, b in zip(self.wrt, back, strict=True)]
-        return assembled("vjp", [*self.arguments, w], back)
+        return assembled("vjp", [*self.arguments, w], self._back(y, w, self.wrt))
+
+    def _back(self, y: ca.SX, w: ca.SX, wrt: Sequence[str]) -> list[ca.SX]:
+        """d (w . y)/d variable for each variable, in one sweep."""
+        variables = [self.variable(name) for name in wrt]
+        back = ca.densify(ca.jtimes(y, ca.vertcat(ca.SX(0, 1), *variables), w, True))
+        parts = ca.vertsplit(back, [0, *accumulate(v.numel() for v in variables)])
+        return [self.N().T @ b if name == "q" else b for name, b in zip(wrt, parts, strict=True)]
+
+    def _forward_vjp(self) -> ca.Function | Staged:
+        """(2): the recursion that has eliminated all speeds gives x too, and only inverse dynamics is differentiated."""
+        s, tree = self.s, self.subject.tree
+        kin = s.kinematics()
+        loads = s.loads(kin)
+        w, x = ca.SX.sym("cotangent", tree.nu), ca.SX.sym("x", tree.nu)
+        tau = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
+        others = [name for name in self.wrt if name != "tau"]
+        back = dict(zip(others, self._back(-tau, x, others), strict=True), tau=x)
+        udot, _ = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
+        solved, _ = solve_mass_matrix(tree, replace(kin, c={}), w, s.lock)
+        unknown, known = ca.vertcat(s["udot"], x), ca.vertcat(udot, solved)
+        results = ca.cse([ca.substitute(back[name], unknown, known) for name in self.wrt])
+        return assembled("vjp", [*self.arguments, w], results)
 
     def jacobian(self) -> ca.Function | Staged | Columns:
         """arguments -> d result/d variable, row by row, for each variable."""
