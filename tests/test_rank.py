@@ -1,0 +1,154 @@
+"""Where a mobilizer loses rank: SingularError with names and q, one state, in a batch, by a State; and where it does not."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.errors import SingularError
+
+HALF = np.pi / 2
+FLAT = (0.3, HALF, 0.2)
+
+
+def square(x):
+    return x * x
+
+
+# Mobilizer, coordinates where it is singular, the speed that is blamed, coordinates nearby where all is well.
+LOST = {
+    "Gimbal": (cd.Gimbal(), FLAT, "rz", (0.3, HALF - 0.01, 0.2)),
+    "Gimbal, other side": (cd.Gimbal(), (0.0, -HALF, 0.0), "rz", (0.0, -HALF + 0.01, 0.0)),
+    "Gimbal, a turn later": (cd.Gimbal(), (0.3, HALF + 2 * np.pi, 0.2), "rz", (0.3, HALF + 2 * np.pi + 0.01, 0.2)),
+    "Gimbal reversed": (cd.Gimbal().reversed(), FLAT, "rz", (0.3, HALF - 0.01, 0.2)),
+    "Bushing": (cd.Bushing(), (*FLAT, 0.1, 0.2, 0.3), "rz", (0.3, 1.5, 0.2, 0.1, 0.2, 0.3)),
+    "angle stands still": (cd.FunctionBased(("x",), (None, None, square)), (0.0,), "x", (0.01,)),
+    "translation stands still": (cd.FunctionBased(("x",), translations=(None, square, None)), (0.0,), "x", (0.01,)),
+    "two move alike": (cd.FunctionBased(("x", "y"), (None, None, lambda x, y: x), (lambda x, y: x * y, None, None)),
+                       (0.0, 1.0), "y", (0.01, 1.0)),
+    "function in gimbal lock": (cd.FunctionBased(("x", "y", "z"), (lambda x, y, z: x, lambda x, y, z: y, lambda x, y, z: z)),
+                                FLAT, "z", (0.3, 1.5, 0.2)),
+    "Custom": (cd.Custom(("x",), lambda x: (np.eye(3), (np.cos(x), 0, 0))), (0.0,), "x", (0.01,)),
+    "Custom reversed": (cd.Custom(("x",), lambda x: (np.eye(3), (np.cos(x), 0, 0))).reversed(), (0.0,), "x", (0.01,)),
+    "composed": (cd.compose(cd.Pin("x"), cd.Pin("y"), cd.Pin("x")), (0.1, 0.0, 0.2), "angle3", (0.1, 0.01, 0.2)),
+}
+
+
+def system_of(mobilizer) -> cd.System:
+    """A pin, then the mobilizer, then a pin."""
+    system = cd.System()
+    body = {"mass": 1.0, "com": (0.1, 0.05, 0.02), "inertia": (0.1, 0.12, 0.11)}
+    system.add_body("thigh", mobilizer=cd.Pin(), **body)
+    system.add_body("shank", "thigh", mobilizer, X_PF=(0.1, -0.3, 0), **body)
+    system.add_body("foot", "shank", cd.Pin("x"), X_PF=(0, -0.3, 0), **body)
+    return system
+
+
+def states(system, *qs):
+    """q (n, nq) and u (n, nu) with these coordinates of the shank."""
+    q = np.tile(system.defaults()[0], (len(qs), 1))
+    q[:, system.body("shank").q] = qs
+    return q, np.full((len(qs), system.nu), 0.3)
+
+
+def blamed(system, short):
+    body = system.body("shank")
+    return next(s for s in body.speeds if s == short or s.endswith(f"_{short}") or len(body.speeds) == 1)
+
+
+@pytest.mark.parametrize("evaluator", ["native", "casadi"])
+@pytest.mark.parametrize("name", LOST)
+def test_lost_rank_is_reported(name, evaluator, monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
+    mobilizer, where, speed, near = LOST[name]
+    system = system_of(mobilizer)
+    q, u = states(system, where, near)
+    for call in (lambda: system.forward_dynamics(q[0], u[0]), lambda: system.solve_mass_matrix(q[0], u[0]),
+                 lambda: system.state(q=q[0], u=u[0]).udot, lambda: system.inverse_mass_matrix(q[0])):
+        with pytest.raises(SingularError) as caught:
+            call()
+        error, message = caught.value, str(caught.value)
+        assert error.body == "shank" and error.speed == blamed(system, speed)
+        np.testing.assert_array_equal(error.q, where)
+        assert "'shank'" in message and repr(mobilizer) in message and repr(error.speed) in message
+        for coordinate, value in zip(system.body("shank").coordinates, where, strict=True):
+            assert f"{coordinate.name} = {value:.6g}" in message
+        assert "lock that speed" in message
+    assert np.isfinite(system.forward_dynamics(q[1], u[1])).all()            # nearby it only gets large
+
+
+@pytest.mark.parametrize("name", ["Gimbal", "angle stands still", "Custom"])
+@pytest.mark.parametrize("threads", [None, 2])
+def test_one_singular_state_leaves_the_others(name, threads):
+    mobilizer, where, _, near = LOST[name]
+    system = system_of(mobilizer)
+    away = np.add(near, 0.1)
+    q, u = states(system, *[near, away, near, where, away, near, away, near, away, near, where, away])
+    q, u = q.reshape(3, 4, -1), u.reshape(3, 4, -1)
+    with pytest.raises(SingularError, match=r"state \(0, 3\) of the batch; `error\.result` has the others") as caught:
+        system.forward_dynamics(q, u, threads=threads)
+    result = caught.value.result
+    assert result.shape == (3, 4, system.nu)
+    bad = np.zeros((3, 4), bool)
+    bad[0, 3] = bad[2, 2] = True
+    assert np.isnan(result[bad]).all() and np.isfinite(result[~bad]).all()
+    alone = np.array([system.forward_dynamics(a, b) for a, b in zip(q[~bad], u[~bad])])
+    np.testing.assert_allclose(result[~bad], alone, rtol=1e-9)               # near the place cond(M) is some 1e4
+
+
+def test_a_lock_on_the_lost_speed_helps():
+    system = system_of(cd.Gimbal())
+    q, u = states(system, FLAT)
+    udot = system.forward_dynamics(q[0], u[0], locked=["shank_rz"])
+    assert np.isfinite(udot).all() and udot[system.speeds.index("shank_rz")] == 0
+
+
+REGULAR = {
+    "BendStretch at zero": (cd.BendStretch(), (0.4, 0.0)),
+    "SphericalCoords at zero": (cd.SphericalCoords(), (0.4, 0.0, 0.0)),
+    "Universal": (cd.Universal(), (0.4, HALF)),
+    "CantileverFreeBeam": (cd.CantileverFreeBeam(0.4), FLAT),
+    "Ball": (cd.Ball(), (np.cos(HALF / 2), 0, np.sin(HALF / 2), 0)),
+    "Free": (cd.Free(), (np.cos(HALF / 2), 0, np.sin(HALF / 2), 0, 0, 0, 0)),
+    "Ellipsoid": (cd.Ellipsoid((0.1, 0.2, 0.3)), (0, 0, 1.0, 0)),
+    "LineOrientation": (cd.LineOrientation(), (0, 0, 1.0, 0)),
+    "slow function": (cd.FunctionBased(("x",), (None, None, square)), (1e-5,)),
+}
+
+
+@pytest.mark.parametrize("name", REGULAR)
+def test_regular_places_are_not_reported(name, monkeypatch):
+    """Coordinates may be special while the mass matrix is not."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    mobilizer, where = REGULAR[name]
+    system = system_of(mobilizer)
+    q, u = states(system, where)
+    udot = system.forward_dynamics(q[0], u[0])
+    tau = system.inverse_dynamics(q[0], u[0], udot)
+    # What cancels: M udot and h. For the slow function udot is some 1e10 and cond(M) too.
+    M, h = system.mass_matrix(q[0]), system.inverse_dynamics(q[0], u[0], 0 * u[0])
+    np.testing.assert_allclose(tau, 0, atol=1e-12 * max(1, (np.abs(M) @ np.abs(udot)).max() + np.abs(h).max()))
+
+
+def test_a_particle_at_the_origin_is_singular():
+    """H keeps its rank, but nothing resists the angle: reported all the same."""
+    system = cd.System()
+    system.add_body("bead", mobilizer=cd.BendStretch(), mass=1.0)
+    with pytest.raises(SingularError, match=r"'bead_bend' moves nothing new at bead_bend = 0\.2, bead_stretch = 0"):
+        system.forward_dynamics([0.2, 0.0], [1.0, 1.0])
+    assert np.isfinite(system.forward_dynamics([0.2, 0.1], [1.0, 1.0])).all()
+
+
+def test_coordinates_that_are_not_finite_are_not_called_singular():
+    system = system_of(cd.Gimbal())
+    q, u = states(system, (0.1, np.nan, 0.2))
+    with pytest.raises(cd.ShapeError, match="coordinate 'shank_ry' is nan"):
+        system.forward_dynamics(q[0], u[0])
+
+
+def test_inverse_dynamics_needs_no_rank():
+    """Forces for a given motion exist everywhere."""
+    system = system_of(cd.Gimbal())
+    q, u = states(system, FLAT)
+    assert np.isfinite(system.inverse_dynamics(q[0], u[0], u[0])).all()
+    assert np.isfinite(system.mass_matrix(q[0])).all()
