@@ -43,6 +43,7 @@ from condyle.mobilizers import (
     compose,
 )
 from condyle.operations import Stage
+from condyle.simulate import simulate
 from condyle.spatial import Transform
 from condyle.state import State
 from condyle.system import System
@@ -56,5 +57,5 @@ __all__ = [
     "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation",
     "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "compose", "forces", "functions", "where",
+    "UnknownNameError", "Weld", "Wrench", "compose", "forces", "functions", "simulate", "where",
 ]

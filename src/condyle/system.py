@@ -52,6 +52,7 @@ class System(Operations, Differentiation):
     def _thaw(self) -> None:
         self._frozen: str | None = None
         self._functions: dict[Any, NativeFunction] = {}
+        self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
 
     # ---- describing -------------------------------------------------------------------------------------------------
@@ -223,6 +224,20 @@ class System(Operations, Differentiation):
         Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to be finite.
         """
         return explain(self._subject, state.q, state.u, self.no_tau if tau is None else np.asarray(tau, dtype=float), state.tail)
+
+    @property
+    def subject(self) -> Subject:
+        """What the system's expressions are made of (condyle.dynamics.operators); freezes it."""
+        self._freeze("subject")
+        return self._subject
+
+    def normalised(self, y: np.ndarray) -> np.ndarray:
+        """q, or q with more behind it, (..., n), with quaternions of unit length."""
+        for b in self._tree.bodies:
+            if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz"):
+                part = slice(b.q.start, b.q.start + 4)
+                y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
+        return y
 
     def check_coordinates(self, q: np.ndarray) -> None:
         """Refuse a quaternion without direction."""

@@ -15,7 +15,7 @@ P = cd.Parameter
     (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, -1.0, 0.1), r"stiffness: expected one finite.*at least 0, got -1.0"),
     (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, 1.0, -0.1), "rest_length.*at least 0"),
     (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, np.nan, 0.1), "stiffness.*got nan"),
-    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, P("k", -1.0), 0.1), r"stiffness.*got Parameter\('k', -1\)"),
+    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, P("k", -1.0), 0.1), r"stiffness.*got Parameter\('k', -1.0\)"),
     (lambda: forces.TwoPointSpring("a", (0, 0), "b", P_B, 1.0, 0.1), r"p_a: expected three finite numbers.*\[m\], got \(0, 0\)"),
     (lambda: forces.TwoPointSpring("a", (0, 0, "x"), "b", P_B, 1.0, 0.1), "p_a: expected three"),
     (lambda: forces.TwoPointSpring("a", P_A, 3, P_B, 1.0, 0.1), "b: expected a body or its name, got 3"),

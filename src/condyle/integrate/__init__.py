@@ -1,0 +1,1 @@
+"""Time stepping: methods as data, one step loop, trajectories."""

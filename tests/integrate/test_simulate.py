@@ -1,0 +1,140 @@
+"""Simulation: orders as declared, one accuracy knob, dense output, and ends that say why."""
+import _thread
+import threading
+
+import numpy as np
+import pytest
+from scipy.special import ellipj, ellipk
+
+import condyle as cd
+from condyle.integrate.methods import METHODS
+
+G = 9.81
+
+
+@pytest.fixture(scope="module")
+def pendulum() -> cd.System:
+    """A point mass, nearly, on a massless rod of 1 m."""
+    system = cd.System(gravity=(0, -G, 0))
+    system.add_body("bob", mobilizer=cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(1e-12,) * 3)
+    return system
+
+
+def pendulum_angle(amplitude: float, t: np.ndarray) -> np.ndarray:
+    """Exact swing from rest: sin(theta/2) = k sn(K + omega t | k^2)."""
+    k = np.sin(amplitude / 2)
+    sn, *_ = ellipj(ellipk(k * k) + np.sqrt(G) * t, k * k)
+    return 2 * np.arcsin(k * sn)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_order_is_the_declared_one(pendulum, name):
+    """Halving a fixed step divides the largest error of a swing by 2^order."""
+    errors = []
+    for n in (20, 40):
+        traj = cd.simulate(pendulum, pendulum.state(q=[1.2]), 0.85, integrator=name, step=0.85 / n)
+        errors.append(np.abs(traj.q[:, 0] - pendulum_angle(1.2, traj.t)).max())
+    # The next term of the error is h smaller than the first: some per cent of the slope at these steps.
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(METHODS[name].order, abs=0.3)
+
+
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
+def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
+    """Issue 4 asks for a global error of at most 10 accuracy; one swing of large amplitude, four periods."""
+    traj = cd.simulate(pendulum, pendulum.state(q=[np.pi / 2]), 9.0, accuracy=accuracy)
+    assert traj.finished
+    assert np.abs(traj.q[:, 0] - pendulum_angle(np.pi / 2, traj.t)).max() <= 10 * accuracy
+
+
+@pytest.mark.parametrize(("name", "order"), [("merson", 3), ("dormand-prince", 4)])
+def test_dense_output_has_order_p_minus_one(pendulum, name, order):
+    """Between steps the error shrinks at least as h^(p - 1), measured globally at thirds of steps."""
+    start, errors = pendulum.state(q=[1.2]), []
+    for n in (20, 40):
+        traj = cd.simulate(pendulum, start, 1.0, integrator=name, step=1.0 / n)
+        t = traj.t[:-1] + np.diff(traj.t) / 3
+        errors.append(np.abs(traj.at(t)[:, 0] - pendulum_angle(1.2, t)).max())
+    assert np.log2(errors[0] / errors[1]) >= order - 0.3     # the slope is not yet at its limit at these steps
+
+
+def test_states_of_a_trajectory(pendulum):
+    traj = cd.simulate(pendulum, pendulum.state(q=[0.5], t=1.0), 3.0)
+    assert traj.t[0] == 1.0
+    assert traj.t[-1] == 3.0
+    assert traj[-1].t == 3.0
+    np.testing.assert_array_equal(traj[-1].q, traj.q[-1])
+    assert traj(2.0).q[0] == pytest.approx(pendulum_angle(0.5, 1.0), abs=1e-2)      # ten times the default accuracy
+    with pytest.raises(cd.ShapeError, match="from 1 to 3"):
+        traj(4.0)
+    assert traj.statistics.steps == len(traj) - 1
+    assert traj.statistics.evaluations >= 5 * traj.statistics.steps
+
+
+def test_free_top_keeps_energy_momentum_and_unit_quaternions():
+    """Torque-free asymmetric top with a quaternion: momentum in ground and energy stay."""
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("top", mobilizer=cd.Free(), mass=2.0, com=(0.1, 0, 0), inertia=(0.1, 0.2, 0.25))
+    start = system.state(u=[0.1, 3.0, 0.2, 0.5, 0, 0])
+    traj = cd.simulate(system, start, 10.0, accuracy=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(traj.q[:, :4], axis=1), 1.0, atol=1e-15, rtol=0)
+    h = system.momentum(traj.q, traj.u)
+    np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), atol=1e-7)        # 100 steps' worth of the accuracy
+    assert np.ptp(system.energy(traj.q, traj.u)[0]) < 1e-7
+    assert np.linalg.norm(traj(3.3333).q[:4]) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_joints_with_looked_up_splines():
+    """The step loop looks rows up as the operators do: energy of a spline knee stays."""
+    x = np.linspace(-3, 3, 25)
+    spline = cd.Spline(x, 0.05 * np.sin(x))
+    system = cd.System()
+    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(spline, None, None))
+    system.add_body("shank", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
+    traj = cd.simulate(system, system.state(q=[1.0]), 5.0, accuracy=1e-8)
+    assert np.ptp(np.sum(system.energy(traj.q, traj.u), axis=0)) < 1e-5     # J of 10: the third derivative jumps at knots
+
+
+def test_forces_inputs_and_parameters_reach_the_loop():
+    """An oscillator with stiffness as a Parameter and a constant force as an Input, against its closed form."""
+    k, f = cd.Parameter("k", 100.0), cd.Input("f", 0.0)
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("block", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
+    system.add_force("spring", cd.forces.MobilitySpring("x", k, 0.0))
+    system.add_force("push", cd.forces.MobilityForce("x", f))
+    start = system.state(q=[0.1], parameters={"k": 400.0}, inputs={"f": 8.0})
+    traj = cd.simulate(system, start, 2.0, accuracy=1e-8)
+    # Errors in speed count by 0.1 s, twice the 1/omega here, and add up over six periods.
+    np.testing.assert_allclose(traj.q[:, 0], 0.02 + 0.08 * np.cos(20 * traj.t), atol=5e-7, rtol=0)
+
+
+def test_a_force_that_is_not_finite_stops_the_run_and_is_named(pendulum):
+    system = pendulum.copy()
+    system.add_force("gone", cd.forces.Custom(lambda s: {"bob": 0.1 * np.sqrt(1.0 - s.t)}))
+    traj = cd.simulate(system, system.state(q=[0.3]), 3.0)
+    assert not traj.finished
+    assert traj.t[-1] <= 1.0
+    assert traj.t[-1] > 0.9
+    assert "stopped at t" in traj.status
+
+
+def test_an_interrupt_gives_back_what_was_computed(pendulum):
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    traj = cd.simulate(pendulum, pendulum.state(q=[1.0]), 1e7, accuracy=1e-9)
+    timer.cancel()
+    assert traj.status == "interrupted"
+    assert len(traj) > 10
+    n = min(len(traj), 2000)
+    assert np.abs(traj.q[:n, 0] - pendulum_angle(1.0, traj.t[:n])).max() < 1e-6     # a hundred swings at accuracy 1e-9
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"integrator": "mersen"}, "merson"), ({"accuracy": 0}, "accuracy"), ({"integrator": "euler"}, "step"),
+    ({"step": -1.0}, "step"), ({"weights": [1.0]}, "weights")])
+def test_options_that_cannot_be(pendulum, options, words):
+    with pytest.raises(cd.CondyleError, match=words):
+        cd.simulate(pendulum, pendulum.state(), 1.0, **options)
+    with pytest.raises(cd.CondyleError, match="another system"):
+        cd.simulate(pendulum.copy(), pendulum.state(), 1.0)
+    with pytest.raises(cd.CondyleError, match="t_final"):
+        cd.simulate(pendulum, pendulum.state(t=2.0), 1.0)
