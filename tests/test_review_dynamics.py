@@ -116,3 +116,17 @@ def test_particle_welded_to_a_massless_rod():
     system.add_body("rod", "ground", cd.Pin())
     system.add_body("bob", "rod", cd.Weld(), X_PF=(0, -2, 0), mass=1.5)
     assert system.forward_dynamics([0.3], [0.0])[0] == pytest.approx(-9.81 / 2 * np.sin(0.3), abs=ROUNDING)
+
+
+def test_jacobians_far_from_the_origin():
+    """A free tree 10 km away: digits are lost in proportion to the distance, not to its square."""
+    system = cd.System()
+    system.add_body("base", "ground", cd.Free(), X_BM=(0.1, 0.2, 0.0), mass=1.0, com=(0.1, 0.0, 0.2), inertia=(1.0, 1.1, 1.2))
+    system.add_body("leg", "base", cd.Pin(), X_PF=(0.1, -0.2, 0.3), mass=1.0, com=(0.0, -0.2, 0.1), inertia=(1.0, 1.1, 1.2))
+    rng = np.random.default_rng(0)
+    near = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
+    far = near + 1e4 * np.array([0, 0, 0, 0, 1, 1, 1, 0])
+    u, udot = rng.normal(size=(2, system.nu))
+    J = [system.jacobian("inverse_dynamics", q, u, udot, wrt=("q", "u")) for q in (near, far)]
+    for name in ("q", "u"):
+        np.testing.assert_allclose(J[1][name], J[0][name], atol=1e-10)   # 1e4 m times rounding times sums of some ten terms

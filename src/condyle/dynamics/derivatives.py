@@ -1,11 +1,12 @@
 """Derivatives of inverse dynamics with respect to q and u, O(n d) for a tree of depth d; with M they give those of forward
 dynamics. No recursion is differentiated automatically, only each mobilizer by itself.
 
-All spatial vectors here are about ground's origin, in ground axes (Pluecker coordinates); x is the spatial cross product of
-motions, x* that of a motion and a force. A derivative with respect to q_j is along the manifold: qdot = N e_j, u and udot held.
+All spatial vectors here are about one fixed point O, in ground axes (Pluecker coordinates): where the base body of the tree
+stands now, so that few digits are lost far from ground's origin. x is the spatial cross product of motions, x* that of a motion
+and a force. A derivative with respect to q_j is along the manifold: qdot = N e_j, u and udot held.
 
 Notation
-  J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix, as a field about the origin
+  J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix, as a field about O
   V_i, a_i: velocity and acceleration (dV_i/dt).   I_i: inertia.   I_b, F_b: sums over what b carries; F_b is its reaction
   V_F, A_F: velocity and acceleration of M in F, about F's origin in F.   Ad: from F to ground
 
@@ -57,13 +58,13 @@ def to_ground(R, p, a):
 
 
 @inlined
-def about_origin(p, V):
-    """A velocity given at point p as a field about the origin."""
+def about_O(p, V):
+    """A velocity given at point p as a field about O."""
     return ca.vertcat(V[0], V[1] + ca.cross(p, V[0]))
 
 
 @inlined
-def acceleration_about_origin(p, V, A):
+def acceleration_about_O(p, V, A):
     return ca.vertcat(A[0], A[1] + ca.cross(V[1], V[0]) + ca.cross(p, A[0]))
 
 
@@ -140,13 +141,16 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     dq, du = ca.SX(nu, nu), ca.SX(nu, nu)
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     moments = mobilizer_forces(tree, kin, udot, gravity, None)
-    V, a, F, I, B, h = {}, {}, {}, {}, {}, {}
+    V, a, F, I, B, h, O = {}, {}, {}, {}, {}, {}, {}
     for b, constants in enumerate(kin.placed):
-        V[b] = about_origin(kin.p_GM[b], kin.V_GM[b])
-        a[b] = acceleration_about_origin(kin.p_GM[b], kin.V_GM[b], A[b])
+        parent = tree.parent(b)
+        O[b] = kin.p_GM[b] if parent is None else O[parent]
+        p = kin.p_GM[b] - O[b]
+        V[b] = about_O(p, kin.V_GM[b])
+        a[b] = acceleration_about_O(p, kin.V_GM[b], A[b])
         n, f = moments[b]
-        F[b] = ca.vertcat(n + ca.cross(kin.p_GM[b], f), f)
-        P = shift_inertia(rigid(kin.R_GM[b], constants.mass, constants.com, constants.I)[0], kin.p_GM[b])
+        F[b] = ca.vertcat(n + ca.cross(p, f), f)
+        P = shift_inertia(rigid(kin.R_GM[b], constants.mass, constants.com, constants.I)[0], p)
         I[b], h[b], B[b] = velocity_terms(P, V[b])
     for b in tree.tip_to_base:
         if (parent := tree.parent(b)) is not None:
@@ -158,8 +162,8 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
         body, P = tree.bodies[b], tree.parent(b)
         V_P = zero if P is None else V[P]
         H, dV, dA, dA_du, dH = _local(body.mobilizer)(t, q[body.q], u[body.u], udot[body.u])
-        R_GF, p_GF = kin.X_GF[b]
-        H, dV, dA, dA_du = (to_ground(R_GF, p_GF, x) for x in (H, dV, dA, dA_du))
+        R_GF, p_OF = kin.X_GF[b][0], kin.X_GF[b][1] - O[b]
+        H, dV, dA, dA_du = (to_ground(R_GF, p_OF, x) for x in (H, dV, dA, dA_du))
         speeds = tree.speeds_of(b)
         for c, k in enumerate(speeds):
             S[k] = H[:, c]
@@ -171,7 +175,7 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
             per_speed[j] = D_, G, E_, K_
             dF_q = crossed_into(F[b], S[j]) + force_change(I[b], B[b], h[b], E_, G, D_)      # (4)
             dF_u = multiply(I[b], K_) + row_D[j] + row_G[j] + 2 * crossed_into(h[b], S[j])   # (5)
-            dS = to_ground(R_GF, p_GF, ca.reshape(dH[:, c], 6, len(speeds)))
+            dS = to_ground(R_GF, p_OF, ca.reshape(dH[:, c], 6, len(speeds)))
             for e, k in enumerate(speeds):
                 dq[k, j] = inner(S[k], dF_q) + inner(dS[:, e], F[b])                         # (6)
                 du[k, j] = inner(S[k], dF_u)
