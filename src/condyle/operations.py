@@ -355,7 +355,9 @@ _GROUND = {"poses": (1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)}
 def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The operator as a method of State: q, u and udot are its own."""
     arrays = method.arrays  # type: ignore[attr-defined]
-    known = [n for n in inspect.signature(method).parameters if n not in ("self", "options", *arrays)]
+    signature = inspect.signature(method)
+    own = [p for n, p in signature.parameters.items() if n not in ("options", *arrays)]
+    known = [p.name for p in own[1:]]
 
     def call(self: State, *arguments: Any, **named: Any) -> Any:
         for argument in named:
@@ -364,4 +366,5 @@ def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
 
     call.__name__, call.__doc__ = name, method.__doc__
+    call.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
     return call

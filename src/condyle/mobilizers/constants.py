@@ -5,29 +5,12 @@ import contextlib
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
 from condyle.errors import DescriptionError
-from condyle.trace import DEFAULTED, Symbol, Traced
-
-
-@dataclass(frozen=True)
-class Computed:
-    """A number computed from Parameters, such as 0.5 * cd.Parameter("width", 0.2). It pickles."""
-
-    function: str
-    parameters: tuple[Any, ...]
-    default: float
-
-    @property
-    def sx(self) -> ca.SX:
-        return ca.Function.deserialize(self.function).call([p.sx for p in self.parameters], True, False)[0]
-
-    def __repr__(self) -> str:
-        return str(self.sx)
+from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
 
 
 def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
@@ -43,21 +26,17 @@ def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
 
 
 def constant(value: Any, what: str, positive: bool = False) -> Any:
-    """The number as a float, a Parameter as it is, or a Computed; checked, Parameters at their defaults."""
+    """The number as a float, or what is computed from Parameters as it is; checked, Parameters at their defaults."""
     number = math.nan
     if isinstance(value, Symbol):
         parameters = parameters_of(value.sx, what)
         f = ca.Function("f", [p.sx for p in parameters], [value.sx])
-        number = float(f(*(p.default for p in parameters)))
-        if not hasattr(value, "default"):
-            value = Computed(f.serialize(), parameters, number)
-    elif isinstance(value, Computed):
-        number = value.default
+        number = float(f.call([p.default for p in parameters])[0])
     else:
         with contextlib.suppress(TypeError, ValueError):
             value = number = float(value)
     if not math.isfinite(number) or (positive and number <= 0):
-        at = f" = {number:g} at the defaults" if isinstance(value, Computed) else ""
+        at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
         raise DescriptionError(f"{what}: expected one {'positive' if positive else 'finite'} number, or cd.Parameters that give "
                                f"one, got {value!r}{at}")
     return value
@@ -78,15 +57,16 @@ def sx(value: Any) -> ca.SX:
     """A constant, or a column of them, as an expression."""
     if isinstance(value, tuple):
         return ca.vertcat(*map(sx, value))
-    return value.sx if isinstance(value, (Symbol, Computed)) else ca.SX(value)
+    return value.sx if isinstance(value, Symbol) else ca.SX(value)
 
 
 def text(value: Any) -> str:
     """Text that determines a constant or a traced law: all digits of numbers, names and defaults of Parameters, tables."""
-    if isinstance(value, Computed):
-        return f"Computed({value.function}, {text(value.parameters)})"
+    if isinstance(value, Symbol) and hasattr(value, "default"):
+        return repr(value)
     if isinstance(value, Symbol):
-        return f"{type(value).__name__}({getattr(value, 'name', value.sx)!r}, {getattr(value, 'default', None)!r})"
+        parameters = defaulted_in(value.sx)
+        return f"{ca.Function('f', [p.sx for p in parameters], [value.sx]).serialize()} of {text(parameters)}"
     if isinstance(value, Traced):
         tables = [hashlib.sha256(repr(t.rows.shape).encode() + t.rows.tobytes()).hexdigest() for t in value.tables]
         return f"Traced({value.text}, {text(value.outside)}, {tables})"

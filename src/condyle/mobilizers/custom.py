@@ -10,7 +10,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, Motion
-from condyle.mobilizers.constants import Computed, constants, parameters_of, text
+from condyle.mobilizers.constants import constants, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
 from condyle.native.lookup import Closure
 from condyle.trace import Symbol, Traced, symbols, trace
@@ -64,7 +64,7 @@ class Custom(Mobilizer):
         names = _names(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
-        if any(isinstance(x, (Symbol, Computed)) for x in start):
+        if any(isinstance(x, Symbol) for x in start):
             raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")
         if len(units or names) != len(names):
             raise DescriptionError(f"{what}: one unit a coordinate: expected {len(names)}, got {units!r}")
