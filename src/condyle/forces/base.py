@@ -5,6 +5,8 @@ expressed in ground, and generalised forces on speeds. It never sees dynamics. A
 """
 from __future__ import annotations
 
+import hashlib
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
@@ -13,6 +15,9 @@ import numpy as np
 
 from condyle.tree.parameter import Expression, Parameter, as_sx
 from condyle.tree.tree import Tree
+
+
+_PROCESS = uuid.uuid4().hex
 
 
 class View(Protocol):
@@ -84,6 +89,19 @@ class Force:
         """Text that determines the equations."""
         fields = {k: v.text if isinstance(v, Expression) else v for k, v in vars(self).items()}
         return f"{type(self).__name__}({fields!r})"
+
+    def code(self) -> str:
+        """What else determines the equations: nothing for laws of our own; for a user's class, whose code may change, its code."""
+        parts: list[str] = []
+        for cls in type(self).__mro__:
+            if cls.__module__.startswith("condyle.") or cls is object:
+                continue
+            for name, method in sorted(vars(cls).items()):
+                if code := getattr(method, "__code__", None):
+                    parts.append(f"{name} {code.co_code!r} {code.co_consts!r} {code.co_names!r}")
+                    if code.co_freevars:                    # what it closes over is not in its code: good for this process only
+                        parts.append(_PROCESS)
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""
 
 
 def number(value: Any, what: str) -> Any:

@@ -11,7 +11,9 @@ All of these are measured and expressed in F, angular rows first. Vt and At are 
 """
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -88,9 +90,21 @@ class Mobilizer:
         return rng.uniform(-1.0, 1.0, self.nq)
 
     def description(self) -> str:
-        """Text that determines the equations: equal text, equal machine code."""
+        """Text that determines the equations: equal text, equal machine code.
+
+        Of classes of our own: name and fields. Of a user's class, whose code may change: the equations themselves.
+        """
+        if not type(self).__module__.startswith("condyle."):
+            return f"{type(self).__qualname__} {self._equations}"
         values: list[str] = [text(getattr(self, f.name)) for f in fields(self)] if is_dataclass(self) else []
         return f"{type(self).__name__}({', '.join(values)})"
+
+    @cached_property
+    def _equations(self) -> str:
+        t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
+        closure = Closure("motion", [t, q, u], [*self.motion(t, q, u).parts(), self.N(q) @ u])
+        tables = [hashlib.sha256(table.rows.tobytes()).hexdigest() for table in closure.tables]
+        return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
