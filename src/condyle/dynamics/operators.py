@@ -94,7 +94,8 @@ def description(subject: Subject) -> str:
                   "inertia": m.inertia}
         numbers = " ".join(number(b, name, value) for name, value in values.items())
         lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}")
-    return "\n".join([*lines, *kinds, *(f"{name}: {force.description()} {force.code()}" for name, force in subject.forces.items())])
+    laws = [f"{name}: {force.description()} {force.code()}" for name, force in subject.forces.items()]
+    return "\n".join([*lines, *kinds, *laws])
 
 
 class Symbols:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import Any, Protocol
 
 import casadi as ca
@@ -17,7 +18,17 @@ from condyle.tree.parameter import Expression, Parameter, as_sx
 from condyle.tree.tree import Tree
 
 
-_PROCESS = uuid.uuid4().hex
+def _value(value: Any) -> str:
+    """Text of a value that a user's method uses; of what has no exact text, one that nothing else has."""
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return repr([_value(v) for v in value])
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"{value.dtype} {value.shape} {value.tobytes()!r}"
+    if isinstance(value, ModuleType):
+        return value.__name__
+    return uuid.uuid4().hex
 
 
 class View(Protocol):
@@ -91,16 +102,17 @@ class Force:
         return f"{type(self).__name__}({fields!r})"
 
     def code(self) -> str:
-        """What else determines the equations: nothing for laws of our own; for a user's class, whose code may change, its code."""
+        """What else determines the equations: nothing for laws of our own; the code of a user's class, which may change."""
         parts: list[str] = []
         for cls in type(self).__mro__:
             if cls.__module__.startswith("condyle.") or cls is object:
                 continue
             for name, method in sorted(vars(cls).items()):
                 if code := getattr(method, "__code__", None):
+                    used = {n: method.__globals__[n] for n in code.co_names if n in method.__globals__}
+                    used |= {n: cell.cell_contents for n, cell in zip(code.co_freevars, method.__closure__ or (), strict=True)}
                     parts.append(f"{name} {code.co_code!r} {code.co_consts!r} {code.co_names!r}")
-                    if code.co_freevars:                    # what it closes over is not in its code: good for this process only
-                        parts.append(_PROCESS)
+                    parts += [f"{n} = {_value(v)}" for n, v in used.items()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""
 
 
