@@ -62,14 +62,18 @@ def states(count: int, seed: int = 0) -> Human:
     return Human(np.hstack(parts), *rng.uniform(-1, 1, (2, count, 30)))
 
 
-def knee(knots: int = 10) -> Any:
-    """Flexion about z with two translations and two angles that follow it along splines of so many knots."""
+def knee(knots: int = 10, splines: int = 4) -> Any:
+    """Flexion about z that carries the shank along splines of so many knots.
+
+    Two: translations forward and up, the knee of seth2010 (figure 6). Four: adduction and rotation follow it too.
+    """
     import condyle as cd
 
     x = np.linspace(-2.1, 0.2, knots)
-    adduction, rotation = cd.Spline(x, 0.05 * np.sin(x)), cd.Spline(x, 0.1 * np.sin(1.5 * x))
     forward, up = cd.Spline(x, 0.004 * np.sin(2 * x)), cd.Spline(x, 0.02 * np.cos(x) - 0.02)
-    return cd.FunctionBased(coordinates=("knee",), angles=(adduction, rotation, lambda q: q), translations=(forward, up, None))
+    adduction, rotation = cd.Spline(x, 0.05 * np.sin(x)), cd.Spline(x, 0.1 * np.sin(1.5 * x))
+    turns = (adduction, rotation) if splines == 4 else (None, None)
+    return cd.FunctionBased(coordinates=("knee",), angles=(*turns, lambda q: q), translations=(forward, up, None))
 
 
 def condyle_system(pins: bool = False) -> Any:
