@@ -51,6 +51,7 @@ class System(Operations, Differentiation):
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
+        self._checked = b""
         self._functions: dict[Any, NativeFunction] = {}
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
@@ -281,12 +282,13 @@ class System(Operations, Differentiation):
 
     def _check_parameters(self, values: np.ndarray) -> None:
         """Refuse parameters that make a body no real body, or a force impossible."""
-        if not values.size:
+        if not values.size or (now := values.tobytes()) == self._checked:
             return
         self._tree.check_parameters(values)
         for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
             for force in self._forces.values():
                 force.check_parameters(dict(zip(self.parameters, row, strict=True)))
+        self._checked = now                                 # a State that changes something else has the same ones again
 
     def _lock(self, locked: Any) -> np.ndarray:
         """0, or infinity where a speed is locked, shape (..., nu)."""

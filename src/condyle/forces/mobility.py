@@ -5,6 +5,7 @@ translations of Free; not for quaternions and Euler angles with angular velociti
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -141,7 +142,14 @@ class MobilityStop(_OnCoordinate):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        low, high = (float(v.at()[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high))
+        self._check_limits({})
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        self._check_limits(values)
+
+    def _check_limits(self, values: Mapping[str, float]) -> None:
+        low, high = (float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high))
         if not low < high:
             raise DescriptionError(f"MobilityStop on {self.coordinate!r}: low must be less than high, got {low:g} and {high:g}")
 

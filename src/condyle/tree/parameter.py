@@ -5,6 +5,7 @@ are the same parameter.
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -84,6 +85,11 @@ def as_sx(value: Any) -> Any:
     return to_sx(value) if is_number_like(value) else value
 
 
+@functools.lru_cache(maxsize=4096)
+def _function(text: str) -> ca.Function:
+    return ca.Function.deserialize(text)
+
+
 class Expression:
     """A matrix computed from Parameters and Inputs. Pickles, and its text determines it exactly.
 
@@ -97,13 +103,12 @@ class Expression:
 
     @property
     def sx(self) -> ca.SX:
-        function = ca.Function.deserialize(self.text)
-        return ca.sparsify(function.call([p.sx for p in self.parameters], True, False)[0])
+        return ca.sparsify(_function(self.text).call([p.sx for p in self.parameters], True, False)[0])
 
     def at(self, values: Mapping[str, float] | None = None) -> np.ndarray:
         """Numbers at the defaults, or at the given values of some parameters. Shape of the matrix."""
         arguments = [(values or {}).get(p.name, p.default) for p in self.parameters]
-        return np.array(ca.Function.deserialize(self.text).call(arguments)[0].full())
+        return np.array(_function(self.text).call(arguments)[0].full())
 
 
 class Registry:
