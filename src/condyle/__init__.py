@@ -5,9 +5,10 @@
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, .2, 0), mass=7, inertia=(.1, .02, .1))
     udot = system.forward_dynamics(*system.defaults())
 """
-from condyle import forces, functions
+from condyle import constraints, forces, functions
 from condyle.errors import (
     CondyleError,
+    ConstraintError,
     DescriptionError,
     FrozenError,
     NativeError,
@@ -53,9 +54,9 @@ from condyle.tree.parameter import Input, Parameter
 
 __version__ = "0.1.0"
 __all__ = [
-    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "Coordinate", "Custom", "Cylinder",
-    "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation",
+    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
+    "Cylinder", "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation",
     "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "compose", "forces", "functions", "simulate", "where",
+    "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces", "functions", "simulate", "where",
 ]

@@ -81,7 +81,7 @@ class Differentiated:
 
     def vjp(self) -> ca.Function | Staged:
         """(arguments, cotangent of the result) -> one cotangent a variable."""
-        if self.name == "forward_dynamics" and self.subject.tree.nu:
+        if self.name == "forward_dynamics" and self.subject.tree.nu and not self.subject.constraints:
             return self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
@@ -111,7 +111,8 @@ class Differentiated:
 
     def jacobian(self) -> ca.Function | Staged | Columns:
         """arguments -> d result/d variable, row by row, for each variable."""
-        if self.name == "forward_dynamics" and self.subject.tree.nu and set(self.wrt) <= {"q", "u", "tau"}:
+        direct = set(self.wrt) <= {"q", "u", "tau"} and not self.subject.constraints
+        if self.name == "forward_dynamics" and self.subject.tree.nu and direct:
             return self._forward_jacobian()
         J = {}
         if self.name == "inverse_dynamics" and {"q", "u"} & set(self.wrt):
