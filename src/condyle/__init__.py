@@ -55,8 +55,9 @@ from condyle.tree.parameter import Input, Parameter
 __version__ = "0.1.0"
 __all__ = [
     "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
-    "Cylinder", "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation",
-    "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
-    "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces", "functions", "simulate", "where",
+    "Cylinder", "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input",
+    "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline",
+    "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform",
+    "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces", "functions",
+    "simulate", "where",
 ]

@@ -94,7 +94,7 @@ class System(Operations, Differentiation):
         if not isinstance(name, str) or not name:
             raise DescriptionError(f"a force's name is a non-empty string, got {name!r}")
         if name in self._forces or name in self._constraints:
-            raise DescriptionError(f"{'force' if name in self._forces else 'constraint'} {name!r} exists already; names are unique")
+            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(force, Force):
             raise DescriptionError(f"force {name!r}: expected a force such as cd.forces.Gravity(...), got {force!r}"
                                    f"{'; write brackets and its numbers behind it' if isinstance(force, type) else ''}")
@@ -110,13 +110,19 @@ class System(Operations, Differentiation):
         if not isinstance(name, str) or not name:
             raise DescriptionError(f"a constraint's name is a non-empty string, got {name!r}")
         if name in self._forces or name in self._constraints:
-            raise DescriptionError(f"{'force' if name in self._forces else 'constraint'} {name!r} exists already; names are unique")
+            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(constraint, Constraint):
             raise DescriptionError(f"constraint {name!r}: expected one such as cd.constraints.Rod(...), got {constraint!r}"
                                    f"{'; write brackets and its numbers behind it' if isinstance(constraint, type) else ''}")
         constraint.check(self._tree)
         self._tree.register(constraint.parameters())
         self._constraints[name] = constraint
+
+    def _kind(self, name: str) -> str:
+        return "force" if name in self._forces else "constraint"
+
+    def _laws(self) -> list[Force | Constraint]:
+        return [*self._forces.values(), *self._constraints.values()]
 
     @property
     def ground(self) -> Body:
@@ -225,7 +231,7 @@ class System(Operations, Differentiation):
         """From here on nothing changes: check what only the whole can show, and lay out the tail."""
         if self._frozen:
             return
-        for law in (*self._forces.values(), *self._constraints.values()):
+        for law in self._laws():
             law.check(self._tree)
         check_inertia(self._tree)
         self._frozen = f"{why} at {_user_line()}"
@@ -317,7 +323,7 @@ class System(Operations, Differentiation):
             return
         self._tree.check_parameters(values)
         for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
-            for law in (*self._forces.values(), *self._constraints.values()):
+            for law in self._laws():
                 law.check_parameters(dict(zip(self.parameters, row, strict=True)))
         self._checked = now                                 # a State that changes something else has the same ones again
 

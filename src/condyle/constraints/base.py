@@ -45,8 +45,8 @@ class Constraint(Described):
         super().__post_init__()
         for p in self.parameters():
             if isinstance(p, Input):
-                raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input changes; use a cd.Parameter, "
-                                       "or write the equation with s.t: cd.constraints.Holonomic(lambda s: ...)")
+                raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input changes; use a "
+                                       "cd.Parameter, or write the equation with s.t: cd.constraints.Holonomic(lambda s: ...)")
 
     @property
     def leaves(self) -> tuple[Ask, ...]:

@@ -22,7 +22,7 @@ Direction = Annotated[Any, quantity("", 3)]
 def two_bodies(constraint: Any) -> None:
     """Refuse a constraint between a body and itself."""
     if constraint.a == constraint.b:
-        raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; a constraint is between two bodies")
+        raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two different bodies")
 
 
 def frame_leaves(body: str) -> tuple[Ask, Ask]:

@@ -57,8 +57,8 @@ class Written(Constraint):
         law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what))
         for ask in asks:
             if ask.kind == "input":
-                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; use "
-                                       "s.parameter or s.t")
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "
+                                       "use s.parameter or s.t")
             if ask.kind not in (*MOVING, "parameter", *velocities):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but a constraint on positions is made of "
                                        "positions only; for one on velocities use cd.constraints.Nonholonomic")
@@ -123,4 +123,4 @@ class Nonholonomic(Written):
         velocities = ("speed", "station_velocity", "angular_velocity")
         self.trace(self.function, velocities)  # type: ignore[arg-type]
         if not any(ask.kind in velocities for ask in self.asks):
-            raise DescriptionError(f"{self.what}: asks for no velocity; for a constraint on positions use cd.constraints.Holonomic")
+            raise DescriptionError(f"{self.what}: asks for no velocity; for positions use cd.constraints.Holonomic")
