@@ -72,7 +72,7 @@ class Constraint(Described):
     @property
     def size(self) -> int:
         """Number of equations m."""
-        return self.value.function.numel_out(0)
+        return self.zeroth.function.numel_out(0)
 
     def _symbols(self) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
         """Values of the leaves as columns, the same as the equations take them, and the equations."""
@@ -81,10 +81,10 @@ class Constraint(Described):
         return x, shaped, ca.densify(self.equations(shaped))
 
     @cached_property
-    def value(self) -> Closure:
+    def zeroth(self) -> Closure:
         """x -> p(x), or v."""
         x, _, e = self._symbols()
-        return Closure("value", x, [e])
+        return Closure("zeroth", x, [e])
 
     @cached_property
     def first(self) -> Closure:

@@ -134,7 +134,7 @@ class Rows:
         p, v = [], []
         for i, c in enumerate(self.constraints.values()):
             x = [leaf.answer(self.view) for leaf in c.leaves]
-            value = self._if_enabled(i, c.value(*x)[0])
+            value = self._if_enabled(i, c.zeroth(*x)[0])
             if c.level == "position":
                 p.append(value)
                 xdot = [self._moved(leaf)[0] for leaf in c.leaves]
