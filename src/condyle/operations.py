@@ -105,7 +105,7 @@ def _into(out: Any, result: Any, name: str) -> Any:
     return out
 
 
-_SMALLEST_EIGENVALUE = 1e-10
+SMALLEST_EIGENVALUE = 1e-10
 """Of Y, over its largest: below it rounding and redundancy look the same."""
 
 POSITION, VELOCITY, FORCE, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.FORCE, Stage.ACCELERATION
@@ -254,7 +254,7 @@ class Operations:
         Y = self._shaped("constraint_matrix", ACCELERATION, (q, u), (self.equations, self.equations), options)
         sizes = np.linalg.eigvalsh(Y)
         largest = sizes.max(axis=-1, initial=0.0)
-        count = sizes > _SMALLEST_EIGENVALUE * largest[..., None]
+        count = sizes > SMALLEST_EIGENVALUE * largest[..., None]
         least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)
         return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 

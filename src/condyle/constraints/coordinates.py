@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
@@ -74,7 +74,7 @@ class CoordinateCoupler(Written):
     """Coordinates satisfy function(*coordinates) = 0. Coordinates of any kind: also quaternions.
 
     Args:
-        function: of the coordinates, in their order: user Python or a cd.functions.Function. A number, or several.
+        function: of the coordinates, in their order -> a number that shall be zero, or several.
         coordinates: names.
     """
 
@@ -82,8 +82,9 @@ class CoordinateCoupler(Written):
     coordinates: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        function = checked(self.function, type(self).__name__)
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates"))
-        function, coordinates = checked(self.function, type(self).__name__), self.coordinates
+        coordinates = self.coordinates
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), ())                   # (17)
 
 
@@ -103,9 +104,10 @@ class SpeedCoupler(Written):
     coordinates: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        function = checked(self.function, type(self).__name__)
         object.__setattr__(self, "speeds", names(self.speeds, f"{type(self).__name__}: speeds"))
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0))
-        function, speeds, coordinates = checked(self.function, type(self).__name__), self.speeds, self.coordinates
+        speeds, coordinates = self.speeds, self.coordinates
         self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)), ("speed",))        # (18)
 
 
@@ -114,11 +116,11 @@ class PrescribedMotion(Written):
     """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the force needed."""
 
     function: Callable[..., Any] | None
-    coordinate: str = field(default="")
+    coordinate: str
 
     def __post_init__(self) -> None:
-        coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
         function = checked(self.function, type(self).__name__)
+        coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
         self.trace(lambda s: sequence([s.q(coordinate) - function(s.t)]), ())                # (17)
 
 
