@@ -33,7 +33,7 @@ def constant(value: Any, what: str, positive: bool = False) -> Any:
         f = ca.Function("f", [p.sx for p in parameters], [value.sx])
         number = float(f.call([p.default for p in parameters])[0])
     else:
-        with contextlib.suppress(TypeError, ValueError):
+        with contextlib.suppress(TypeError, ValueError, OverflowError, RuntimeError):     # the last from CasADi's matrices
             value = number = float(value)
     if not math.isfinite(number) or (positive and number <= 0):
         at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
@@ -51,6 +51,17 @@ def constants(values: Any, n: int, what: str, positive: bool = False) -> tuple[A
     if isinstance(values, (str, bytes)) or len(items) != n:
         raise DescriptionError(f"{what}: expected {n} numbers, got {values!r}")
     return tuple(constant(v, f"{what}[{i}]", positive) for i, v in enumerate(items))
+
+
+def names_of(given: Any, what: str, expected: str = "one or more different names") -> tuple[str, ...]:
+    """Different names, from one or several."""
+    try:
+        names = (given,) if isinstance(given, str) else tuple(given)
+    except TypeError:
+        names = ()
+    if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) != len(names):
+        raise DescriptionError(f"{what} must be {expected}, got {names or given!r}")
+    return names
 
 
 def sx(value: Any) -> ca.SX:
