@@ -52,8 +52,8 @@ def numbers(rng):
             Fraction(1, 3), 10**400, np.float32(2.5), np.int8(3), np.array(2.0), np.array([2.0]), np.array([[1.0]]), np.array([]),
             [], (), {}, set(), [1, 2], object(), Rude(), float, lambda: 1, ca.SX(2), ca.SX.sym("s"), ca.MX.sym("m"), ca.DM(3),
             ca.SX(2, 2), cd.Parameter("mass", 1.5), cd.Parameter("p", 0.3), -cd.Parameter("p", 0.3),
-            1 / cd.Parameter("zero", 0.0), cd.Input("f", 1.0), cd.Parameter("p", 0.3) * np.ones(3), np.datetime64("2020-01-01"), np.ma.masked,
-            iter([1, 2, 3]), range(3), memoryview(b"abc"), cd, cd.Pin, cd.Pin(), Ellipsis, NotImplemented]
+            1 / cd.Parameter("zero", 0.0), cd.Input("f", 1.0), cd.Parameter("p", 0.3) * np.ones(3), np.datetime64("2020-01-01"),
+            np.ma.masked, iter([1, 2, 3]), range(3), memoryview(b"abc"), cd, cd.Pin, cd.Pin(), Ellipsis, NotImplemented]
 
 
 def triples(rng):
