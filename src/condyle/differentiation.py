@@ -40,6 +40,7 @@ class Differentiation:
         def _freeze(self, why: str) -> None: ...
         def body(self, which: Body | str) -> Body: ...
         def tail(self, **options: Any) -> np.ndarray: ...
+        def refusal(self, name: str, label: str) -> Any: ...
 
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
         """Derivative of an operator in a direction, shape (..., size of the result).
@@ -125,7 +126,9 @@ class Differentiation:
             "vjp": lambda: ([*inputs, ("cotangent", size)], directions),
             "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
         ins, outs = sides[kind]()
-        return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=outs)
+        status = [("status", 1)] if operator.has_status else []
+        return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=[*outs, *status],
+                              refuse=self.refusal(name, f"{kind} of {name}"))
 
 
 def _called(function: NativeFunction, arrays: list[Any], options: Mapping[str, Any]) -> Any:

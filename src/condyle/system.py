@@ -314,8 +314,12 @@ class System(Operations, Differentiation):
                 name, one, wide=one if looped[0] == looped[1] else many,
                 key=f"{name} {static} looped: {looped}\n{self._key}",
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject), direct=name in _DIRECT,
-                refuse=partial(refuse_singular, self._tree, name) if operator.has_status else None)
+                refuse=self.refusal(name, name))
         return self._functions[key]
+
+    def refusal(self, name: str, label: str) -> Any:
+        """What a kernel that ends with an operator's status does where that is not zero; None if it has none."""
+        return partial(refuse_singular, self._tree, label) if OPERATORS[name].has_status else None
 
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
              which: str | None = None) -> Any:
@@ -357,7 +361,8 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
         raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
     _check_quaternions(tree, q, f"{name}: q", which)
     at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q[body.q], strict=True))
-    results[0][status[..., 0] != 0] = np.nan
+    for result in results:
+        result[status[..., 0] != 0] = np.nan
     raise SingularError(
         f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
         f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
