@@ -152,3 +152,21 @@ def test_inverse_dynamics_needs_no_rank():
     q, u = states(system, FLAT)
     assert np.isfinite(system.inverse_dynamics(q[0], u[0], u[0])).all()
     assert np.isfinite(system.mass_matrix(q[0])).all()
+
+
+@pytest.mark.parametrize("kind", ["jacobian", "jvp", "vjp"])
+def test_derivatives_report_lost_rank_too(kind, monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = system_of(cd.Gimbal())
+    q, u = states(system, FLAT, (0.3, 1.0, 0.2))
+    how = {"jacobian": {"wrt": "q"}, "jvp": {"tangents": {"q": u[0]}}, "vjp": {"cotangent": u[0], "wrt": ("q",)}}[kind]
+    ask = getattr(system, kind)
+    with pytest.raises(SingularError, match=rf"{kind} of forward_dynamics.*'shank'.*shank_ry = 1\.5708") as caught:
+        ask("forward_dynamics", q[0], u[0], **how)
+    assert caught.value.speed == "shank_rz"
+    with pytest.raises(SingularError, match=r"state \(0,\) of the batch"):
+        ask("forward_dynamics", q, u, **how)
+    fine = ask("forward_dynamics", q[1], u[1], **how)
+    assert np.isfinite(fine["q"] if kind == "vjp" else fine).all()
+    inverse = {**how, "wrt": ("q",)} if kind == "vjp" else how
+    ask("inverse_dynamics", q[0], u[0], u[0], **inverse)                     # needs no rank
