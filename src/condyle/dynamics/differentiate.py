@@ -109,8 +109,8 @@ class Differentiated:
         udot, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
         solved, _ = solve_mass_matrix(tree, replace(kin, c={}), w, s.lock)
         unknown, known = ca.vertcat(s["udot"], x), ca.vertcat(udot, solved)
-        results = ca.cse([ca.substitute(back[name], unknown, known) for name in self.wrt])
-        return assembled("vjp", [*self.arguments, w], [*results, status])
+        results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), status])
+        return assembled("vjp", [*self.arguments, w], results)
 
     def jacobian(self) -> ca.Function | Staged | Columns:
         """arguments -> d result/d variable, row by row, for each variable."""
