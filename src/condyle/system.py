@@ -367,7 +367,7 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
     if broken is not None:
         raise SingularError(
             f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or infinite at {at}{which}. "
-            "Look in its functions for a root of a negative number or a division by zero; system.explain(state) shows what they give",
+            "Look in its functions for a root of a negative number or a division by zero; system.explain(state) shows all",
             broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
     raise SingularError(
         f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
