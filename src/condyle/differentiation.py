@@ -19,11 +19,13 @@ from condyle.tree.body import Body
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
             "reactions": ("reactions", 6)}
 _OPTIONS = tuple(name for name in Options.__annotations__ if name != "out")
+_INTERNAL = ("instance", "poses", "velocities", "accelerations", "composite_inertias", "mass_centre_motion")
 _FOR_BODY = ("station_jacobian", "frame_jacobian")
 
 
 class Differentiation:
-    """jvp, vjp and jacobian of any operator.
+    """jvp, vjp and jacobian of the operators that are kernels of their own: dynamics, forces, energy, momentum, mass centre, and
+    poses, velocities, accelerations, reactions and Jacobians of bodies.
 
     With respect to q derivatives are along the manifold (q has nu directions, quaternions stay normalised):
     column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, parameters, as far as the
@@ -36,6 +38,7 @@ class Differentiation:
         _functions: dict[Any, NativeFunction]
         _key: str
         no_tau: np.ndarray
+        _no_tail: np.ndarray
 
         def _freeze(self, why: str) -> None: ...
         def body(self, which: Body | str) -> Body: ...
@@ -81,13 +84,15 @@ class Differentiation:
     def _derivative(self, kind: str, operator: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
+        known_function = self._functions.get((kind, operator, wrt, None))
+        if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1:
+            return known_function, [*arguments, self._no_tail]              # asked before, in the same way
         self._freeze(f"{kind}()")
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
-        known = [*OPERATORS, *_OF_BODY]
-        if operator not in known:
-            raise UnknownNameError("operator", operator, known)
+        if operator not in OPERATORS and operator not in _OF_BODY:
+            raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *_OF_BODY) if name not in _INTERNAL])
         name, size = _OF_BODY.get(operator, (operator, 0))
         inputs = OPERATORS[name].inputs(self._subject)[:-1]
         arrays, body, part = list(arguments), None, slice(None)
