@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
-from condyle.mobilizers import Mobilizer, motion
+from condyle.mobilizers import motion
 from condyle.mobilizers.base import Reversed
 from condyle.native.lookup import Staged, assembled
 from condyle.spatial import (
@@ -124,7 +124,8 @@ class Joint:
         s, su = x[14:], V[12:]
         R, p = motion(self.mobilizer, t, s, su)[:2]
         seen = relative(F, M)
-        return Pair(ca.vertcat(turned_apart(R.T @ seen.R), seen.p - p), s, su, s - near)     # (14)
+        apart = turned_apart(quaternion_from_rotation(R.T @ seen.R))
+        return Pair(ca.vertcat(apart, seen.p - p), s, su, s - near)                          # (14)
 
     def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
         """(3)"""
@@ -189,8 +190,3 @@ def fixed(body: Body, frame: str) -> Frame:
     R, p = (body.symbolic[name].sx if name in body.symbolic else ca.SX(ca.DM(np.asarray(value)))
             for name, value in ((f"R_{frame}", X.R), (f"p_{frame}", X.p)))
     return Frame(R, p)
-
-
-def is_closed(mobilizer: Mobilizer) -> bool:
-    """Whether a mobilizer is a lower pair in closed form here; the others bring their q as massless unknowns."""
-    return pair_of(mobilizer.forward if isinstance(mobilizer, Reversed) else mobilizer) is not None

@@ -12,7 +12,7 @@ import numpy as np
 
 from condyle.errors import ShapeError
 from condyle.maximal.equations import Equations
-from condyle.maximal.system import OPTIONS, MaximalSystem
+from condyle.maximal.system import MaximalSystem, known_options
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def of(system: System) -> MaximalSystem:
 
 def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options: Any) -> Array:
     """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N], by (19)."""
-    return _each(system, (q, u, system.no_tau if tau is None else tau), options, lambda at, tau: at.forward(tau).udot)
+    return _each(system, (q, u, np.zeros(system.nu) if tau is None else tau), options, lambda at, tau: at.forward(tau).udot)
 
 
 def inverse_dynamics(system: System, q: Any, u: Any, udot: Any, **options: Any) -> Array:
@@ -49,8 +49,7 @@ def _each(system: System, arrays: tuple[Any, Any, Any], options: dict[str, Any],
           ) -> Array:
     """The answer at every state of a batch."""
     maximal = of(system)
-    given = {name: value for name, value in options.items() if name in OPTIONS}
-    tail = system.tail(**given)
+    tail = system.tail(**known_options(options))
     values = [np.asarray(a, dtype=float) for a in arrays]
     for name, a, n in zip(("q", "u", "tau or udot"), values, (system.nq, system.nu, system.nu)):
         if a.shape[-1:] != (n,):

@@ -44,9 +44,9 @@ class Pair:
     driver: ca.SX
 
 
-def turned_apart(R: ca.SX) -> ca.SX:
-    """Three equations for R = 1: half the axial vector of R - R', to first order the vector of the small rotation R (6)."""
-    return ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
+def turned_apart(e: ca.SX) -> ca.SX:
+    """Three equations for a quaternion e that is no rotation: 2 vec e, the vector of the rotation to first order (6)."""
+    return 2 * ca.if_else(e[0] < 0, -e[1:], e[1:])
 
 
 def across(axis: tuple[float, float, float]) -> np.ndarray:
@@ -83,7 +83,7 @@ def _turn(x: Relative, near: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 def weld(m: Weld, x: Relative, near: ca.SX) -> Pair:
     none = ca.SX(0, 1)
-    return Pair(ca.vertcat(turned_apart(x.R), x.p), none, none, none)                                    # (6)
+    return Pair(ca.vertcat(turned_apart(x.e), x.p), none, none, none)                                    # (6)
 
 
 def pin(m: Pin, x: Relative, near: ca.SX) -> Pair:
@@ -99,7 +99,7 @@ def screw(m: Screw, x: Relative, near: ca.SX) -> Pair:
 
 def slider(m: Slider, x: Relative, near: ca.SX) -> Pair:
     q = _along(m.axis, x.p)
-    C = ca.vertcat(turned_apart(x.R), ca.DM(across(m.axis)) @ x.p)                                       # (9)
+    C = ca.vertcat(turned_apart(x.e), ca.DM(across(m.axis)) @ x.p)                                       # (9)
     return Pair(C, q, _along(m.axis, x.v), q - near)
 
 
@@ -114,7 +114,7 @@ def planar(m: Planar, x: Relative, near: ca.SX) -> Pair:
 
 
 def translation(m: Translation, x: Relative, near: ca.SX) -> Pair:
-    return Pair(turned_apart(x.R), x.p, x.v, x.p - near)                                                 # (9)
+    return Pair(turned_apart(x.e), x.p, x.v, x.p - near)                                                 # (9)
 
 
 def ball(m: Ball, x: Relative, near: ca.SX) -> Pair:

@@ -115,8 +115,11 @@ class MaximalSystem:
             if worst <= tolerance or (worst < 1e-9 and worst >= before / 2):     # as near as rounding lets it come
                 return x
             before = worst
-            x = x - solved(C_x, C, "position analysis")                                      # (5)
-        raise CondyleError(f"position analysis: no x within {STEPS} steps of Newton's method: {self._blame(C)} is still off by "
+            try:
+                x = x - solved(C_x, C, "position analysis")                                  # (5)
+            except CondyleError:
+                break
+        raise CondyleError(f"position analysis: Newton's method finds no solution from here: {self._blame(C)} is off by "
                            f"{worst:.3g}; begin nearer, or leave start out")
 
     def _constraints(self, x: Array, q: Array, tail: Tail) -> tuple[Array, Array]:
@@ -241,7 +244,7 @@ class MaximalSystem:
         return mine
 
     def _tail(self, options: dict[str, Any]) -> Tail:
-        tail = self.system.tail(**_known(options))
+        tail = self.system.tail(**known_options(options))
         if tail.ndim > 1:
             raise ShapeError(f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the functions of "
                              "condyle.maximal take many")
@@ -269,7 +272,8 @@ def _places(joint: Joint, n: int, first: int, own: int) -> tuple[Array, Array]:
 OPTIONS = ("t", "z", "inputs", "parameters", "locked", "disabled")
 
 
-def _known(options: dict[str, Any]) -> dict[str, Any]:
+def known_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, if all of them are known."""
     for name in options:
         if name not in OPTIONS:
             raise UnknownNameError("option", name, OPTIONS)
