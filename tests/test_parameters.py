@@ -412,3 +412,13 @@ def test_a_locked_pendulum_is_held_by_its_weight():
     np.testing.assert_array_equal(state.udot, [0.0])
     np.testing.assert_allclose(state.locking_forces([1.0]), [torque - 1.0], rtol=50 * EPS)
     np.testing.assert_array_equal(state.replace(locked=()).locking_forces(), [0.0])
+
+
+@pytest.mark.parametrize(("argument", "value"), [
+    ("com", (P("c", 0.1), "x", 0)), ("inertia", (P("c", 0.1), 0.1, {})), ("X_PF", (P("c", 0.1), None, 0)),
+    ("com", (P("c", 0.1), 10**400, 0))])
+def test_what_stands_beside_a_parameter_is_a_number(argument, value):
+    system = cd.System()
+    with pytest.raises(DescriptionError, match=f"body 'b': {argument}: "):
+        system.add_body("b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value}))
+    assert system.parameters == ()

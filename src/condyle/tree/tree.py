@@ -218,9 +218,10 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
               ) -> tuple[dict[str, Any], dict[str, Expression]]:
     """Checked numbers, Parameters at their defaults, and the expressions of what depends on Parameters."""
     symbolic: dict[str, Expression] = {}
-    given: dict[str, Any] = {"mass": as_sx(mass), "com": as_sx(com), "inertia": as_sx(inertia)}
+    given: dict[str, Any] = {name: _expression(value, f"{what}: {name}")
+                             for name, value in (("mass", mass), ("com", com), ("inertia", inertia))}
     for frame, value in (("PF", X_PF), ("BM", X_BM)):
-        X = Transform.of(as_sx(value), f"{what}: X_{frame}")
+        X = Transform.of(_expression(value, f"{what}: X_{frame}"), f"{what}: X_{frame}")
         if isinstance(X.p, np.ndarray) and X.p.ndim > 1:
             raise DescriptionError(f"{what}: X_{frame} is one Transform, got {X!r}")
         given[f"R_{frame}"], given[f"p_{frame}"] = X.R, X.p
@@ -242,6 +243,14 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
         "X_BM": Transform(given["R_BM"], given["p_BM"], what=f"{what}: X_BM"),
         "mass_properties": MassProperties.of(given["mass"], given["com"], given["inertia"], what=what)}
     return numbers, symbolic
+
+
+def _expression(value: Any, what: str) -> Any:
+    """SX where a Parameter is inside, everything else as it is."""
+    try:
+        return as_sx(value)
+    except (TypeError, OverflowError, RuntimeError) as error:            # the last from CasADi's matrices
+        raise DescriptionError(f"{what}: {error}") from None
 
 
 def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:
