@@ -120,7 +120,7 @@ class Equations:
         return self._solution(found[:n], lambda_s, tau)
 
     def momentum(self) -> Array:
-        """The momentum that each speed carries, shape (nu,): the drivers' part of K' p = M V."""
+        """The momentum that each speed carries, shape (nu,): the drivers' part of K' p = M V (23)."""
         return solved(self.K.T, self.M @ self.V, "momentum")[len(self.C_V):]
 
     def _solution(self, A: Array, lambda_s: Array, tau: Array) -> Solution:

@@ -88,7 +88,7 @@ class MaximalSystem:
         return x
 
     def position_constraints(self, x: Any, q: Any, **options: Any) -> tuple[Array, Array]:
-        """C(x, t) = (Cr, Cs, Cb) of ruggiero2020 (4), shape (nx,), and its Jacobian C_x, shape (nx, nx).
+        """C(x, t) = (Cr, Cs, Cb) (22) of ruggiero2020 (4), shape (nx,), and its Jacobian C_x, shape (nx, nx).
 
         Cr drives the coordinates to q, Cs are the joints, Cb keeps the bodies' quaternions at unit length.
         """
@@ -96,7 +96,7 @@ class MaximalSystem:
         return self._constraints(self._vector("x", x, self.nx), self._vector("q", q, self.tree.nq), tail)
 
     def position(self, q: Any, start: Any = None, tolerance: float = 1e-13, **options: Any) -> Array:
-        """x, shape (nx,), with C(x, t) = 0 at coordinates q: Newton's method, ruggiero2020 (5).
+        """x, shape (nx,), with C(x, t) = 0 at coordinates q: Newton's method (22), ruggiero2020 (5).
 
         Args:
             q: shape (nq,).
@@ -116,7 +116,7 @@ class MaximalSystem:
                 return x
             before = worst
             try:
-                x = x - solved(C_x, C, "position analysis")                                  # (5)
+                x = x - solved(C_x, C, "position analysis")                                  # (22)
             except CondyleError:
                 break
         raise CondyleError(f"position analysis: Newton's method finds no solution from here: {self._blame(C)} is off by "
