@@ -422,3 +422,16 @@ def test_what_stands_beside_a_parameter_is_a_number(argument, value):
     with pytest.raises(DescriptionError, match=f"body 'b': {argument}: "):
         system.add_body("b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value}))
     assert system.parameters == ()
+
+
+@pytest.mark.parametrize("mobilizer", [cd.Ellipsoid((0.5 * cd.Parameter("size", 0.2), 0.1, 0.3)),
+                                       cd.CantileverFreeBeam(cd.Parameter("size", 0.2)).reversed()])
+def test_a_mobilizer_refuses_parameters_that_cannot_be_when_they_are_set(mobilizer):
+    system = cd.System()
+    system.add_body("body", mobilizer=mobilizer, mass=1.0, inertia=(1, 1, 1))
+    q, u = system.defaults()
+    assert np.isfinite(system.forward_dynamics(q, u, parameters={"size": 0.4})).all()
+    with pytest.raises(cd.DescriptionError, match="positive"):
+        system.forward_dynamics(q, u, parameters={"size": -0.1})
+    with pytest.raises(cd.DescriptionError, match="positive"):
+        system.state(parameters={"size": 0.0})

@@ -203,7 +203,7 @@ class Operations:
     @operator(ACCELERATION, "q u udot")
     def reactions(self, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Unpack[Options]) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
-        (..., bodies, 6) for all. Includes tau: H' F = tau."""
+        (..., bodies, 6) for all. Includes tau and the forces on its own speeds: H' F is their sum."""
         return self._of_body("reactions", ACCELERATION, (q, u, udot), body, options)
 
     # ---- bodies -------------------------------------------------------------------------------------------------------

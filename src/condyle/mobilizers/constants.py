@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -69,6 +69,22 @@ def sx(value: Any) -> ca.SX:
     if isinstance(value, tuple):
         return ca.vertcat(*map(sx, value))
     return value.sx if isinstance(value, Symbol) else ca.SX(value)
+
+
+def depends(value: Any) -> bool:
+    """Whether a constant, or one of a tuple, is computed from Parameters."""
+    return isinstance(value, Symbol) or (isinstance(value, tuple) and any(depends(v) for v in value))
+
+
+def valued(value: Any, values: Mapping[str, float]) -> Any:
+    """The same constant, or tuple of them, with numbers in place of what is computed from Parameters."""
+    if isinstance(value, tuple):
+        return tuple(valued(v, values) for v in value)
+    if not isinstance(value, Symbol):
+        return value
+    parameters = defaulted_in(value.sx)
+    f = ca.Function("f", [p.sx for p in parameters], [value.sx])
+    return float(f.call([values.get(p.name, p.default) for p in parameters])[0])  # type: ignore[attr-defined]
 
 
 def text(value: Any) -> str:

@@ -145,6 +145,9 @@ class Tree:
             bad = np.flatnonzero(~np.isfinite(values).reshape(-1, len(self.parameters)).all(0))
             raise DescriptionError(f"parameter {self.parameters.names[bad[0]]!r} is not finite")
         rows = np.unique(values.reshape(-1, len(self.parameters)), axis=0)
+        for mobilizer in {b.mobilizer for b in self.bodies if motion_symbols(b.mobilizer).numel()}:
+            for row in rows:
+                mobilizer.check_parameters(dict(zip(self.parameters.names, row, strict=True)))
         bodies = [body for body in self.bodies if {"mass", "com", "inertia"} & body.symbolic.keys()]
         if not bodies:
             return
