@@ -75,8 +75,8 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
 
 def _weights(system: System) -> np.ndarray:
     """Errors as shares of a unit: radians as they are, quaternions twice, lengths by the system's length, speeds by 0.1 s."""
-    lengths = [float(np.linalg.norm(X.p)) for b in system.bodies for X in (b.X_PF, b.X_BM)]
-    length = float(np.mean([x for x in lengths if x > 0] or [1.0]))
+    lengths = np.linalg.norm([X.p for b in system.bodies for X in (b.X_PF, b.X_BM)] or [(0, 0, 0)], axis=1)
+    length = float(lengths[lengths > 0].mean()) if lengths.any() else 1.0
     q, u = units(system)
     unit = {"rad": 1.0, "1": 2.0, "m": 1 / length, "rad/s": TIME_SCALE, "m/s": TIME_SCALE / length}
     return np.array([*(unit.get(name, 1.0) for name in q), *(unit[name] for name in u), *[1.0] * len(system.state_variables)])

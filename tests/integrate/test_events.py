@@ -182,7 +182,8 @@ def test_witnesses_in_plain_python_may_ask_operators(ball):
 
 
 @pytest.mark.parametrize(("make", "words"), [
-    (lambda: Event(), "one of"), (lambda: Event(height, every=1.0), "one of"), (lambda: Event(height, direction="down"), "falling"),
+    (lambda: Event(), "one of"), (lambda: Event(height, every=1.0), "one of"),
+    (lambda: Event(height, direction="down"), "falling"),
     (lambda: Event(every=-1.0), "every"), (lambda: Event(lambda s: [s.t, s.t]), "one number"),
     (lambda: Event(height, action=3), "action")])
 def test_events_that_cannot_be(make, words):

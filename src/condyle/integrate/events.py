@@ -116,10 +116,11 @@ class Witnesses:
             for ask in e.asks:
                 ask.check(subject.tree, f"Event({e.name})")
         key = "\n".join(f"{[ask.text for ask in e.asks]} {e.law.text}" for e in self._traced if e.law is not None)
-        sizes = subject.sizes()
-        self._function = NativeFunction(
-            "witnesses", self._build, key=f"witnesses {key}\n{description(subject)}",
-            inputs=[(name, sizes[name]) for name in ("q", "u", "tail")], outputs=[("g", len(self._traced))])
+        if self._traced:
+            sizes = subject.sizes()
+            self._function = NativeFunction(
+                "witnesses", self._build, key=f"witnesses {key}\n{description(subject)}",
+                inputs=[(name, sizes[name]) for name in ("q", "u", "tail")], outputs=[("g", len(self._traced))])
 
     def _build(self) -> ca.Function | Staged:
         s = Symbols(self._subject)

@@ -16,7 +16,7 @@ import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Method
-from condyle.integrate.steps import one_step
+from condyle.integrate.steps import one_step, total
 from condyle.native.nodes import If, Node, Put, Stream, While, kernel
 from condyle.native.program import Program
 
@@ -46,7 +46,7 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
 
     def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX
                 ) -> tuple[ca.SX, ...]:
-        finite = ca.sum1(ca.fabs(y_next)) + err < np.inf
+        finite = total(ca.fabs(y_next)) + err < np.inf
         grow = ca.fmin(5, ca.fmax(0.1, 0.9 * ca.fmax(err, 1e-10) ** (-1 / max(method.estimate, 1))))                 # (1)
         fine = ca.logic_and(finite, ca.logic_or(fixed, err <= 1))
         longer = ca.fmax(h_try * grow, ca.if_else(h_try < h, h, 0))     # a step cut short at the end says nothing of the next

@@ -51,9 +51,17 @@ def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
     return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
 
 
+def total(x: ca.SX) -> ca.SX:
+    """The sum of a column by halves: additions that need not wait for each other."""
+    parts = ca.vertsplit(x) if x.numel() else [ca.SX(0)]
+    while len(parts) > 1:
+        parts = [sum(parts[i:i + 2]) for i in range(0, len(parts), 2)]
+    return parts[0]
+
+
 def norm(weights: ca.SX, e: ca.SX, accuracy: ca.SX) -> ca.SX:
     """rms(w e) in shares of what a step may add."""
-    return ca.sqrt(ca.sum1((weights * e) ** 2) / max(e.numel(), 1)) / (SHARE * accuracy)
+    return ca.sqrt(total((weights * e) ** 2) / max(e.numel(), 1)) / (SHARE * accuracy)
 
 
 def explicit(method: Explicit, n: int, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
