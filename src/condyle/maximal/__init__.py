@@ -6,6 +6,6 @@
 """
 from condyle.maximal.equations import Equations, Solution
 from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, reactions
-from condyle.maximal.system import MaximalSystem
+from condyle.maximal.system import Loop, MaximalSystem
 
-__all__ = ["Equations", "MaximalSystem", "Solution", "forward_dynamics", "inverse_dynamics", "of", "reactions"]
+__all__ = ["Equations", "Loop", "MaximalSystem", "Solution", "forward_dynamics", "inverse_dynamics", "of", "reactions"]

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
-from condyle.mobilizers import motion
+from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.base import Reversed
 from condyle.native.lookup import Staged, assembled
 from condyle.spatial import (
@@ -87,19 +87,20 @@ class Rates:
 
 
 class Joint:
-    """The mobilizer of a body as constraints. Arguments x (14 + nq of its own), V (12 + its own nu), in ground.
+    """A mobilizer between two bodies as constraints. Arguments x (14 + nq of its own), V (12 + its own nu), in ground.
 
     Attributes:
-        name: of the body.   P, B: indices of parent and body, -1 for ground.
+        name: of the body.   P, B: indices of parent and body, -1 for ground.   X_PF, X_BM: its frames on them.
+        q, u: places of its coordinates and speeds among those of the system; empty where it closes a loop.
         closed: whether it is a lower pair in closed form, without unknowns of its own.
         n: number of constraint equations.   ns, nsu: how many massless coordinates and speeds it brings.
     """
 
-    def __init__(self, tree: Tree, body: Body) -> None:
-        self.name, self.mobilizer, self.q, self.u = body.name, body.mobilizer, body.q, body.u
-        self.P, self.B = -1 if body.parent is None else body.parent.index, body.index
-        self.X_PF, self.X_BM = fixed(body, "PF"), fixed(body, "BM")
-        self.tree = tree
+    def __init__(self, tree: Tree, name: str, mobilizer: Mobilizer, P: int, X_PF: Frame, B: int, X_BM: Frame,
+                 q: slice = slice(0, 0), u: slice = slice(0, 0)) -> None:
+        self.tree, self.name, self.mobilizer = tree, name, mobilizer
+        self.P, self.X_PF, self.B, self.X_BM = P, X_PF, B, X_BM
+        self.q, self.u = q, u
         forward = self.mobilizer.forward if isinstance(self.mobilizer, Reversed) else self.mobilizer
         self.pair, self.forward = pair_of(forward), forward
         self.closed = self.pair is not None
@@ -108,6 +109,12 @@ class Joint:
         self._position = self._positions()
         self._rates = self._velocities()
         self._pose = self._poses()
+
+    @staticmethod
+    def of_body(tree: Tree, body: Body) -> Joint:
+        """The joint that carries a body."""
+        parent = -1 if body.parent is None else body.parent.index
+        return Joint(tree, body.name, body.mobilizer, parent, fixed(body, "PF"), body.index, fixed(body, "BM"), body.q, body.u)
 
     # ---- expressions ------------------------------------------------------------------------------------------------
 

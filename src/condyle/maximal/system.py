@@ -1,17 +1,20 @@
 """A System in maximal coordinates: every body with seven coordinates, every mobilizer as constraints: docs/theory/maximal.md."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import casadi as ca
 import numpy as np
 
-from condyle.errors import CondyleError, ShapeError, UnknownNameError
+from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
-from condyle.maximal.joint import Joint, Position
+from condyle.maximal.joint import Frame, Joint, Position
 from condyle.maximal.laws import Laws
-from condyle.spatial import quaternion_from_rotation, rotation_from_quaternion, skew
+from condyle.maximal.pairs import PAIRS
+from condyle.mobilizers import Mobilizer
+from condyle.spatial import Transform, quaternion_from_rotation, rotation_from_quaternion, skew
 
 if TYPE_CHECKING:
     from condyle.system import System
@@ -34,6 +37,33 @@ class Tail:
     parameters: Array
 
 
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a loop: a lower pair in closed form between two bodies that the tree has placed already.
+
+    Args:
+        a: a body or its name.   X_aF: frame F on it, a Transform, a 3-vector or None.
+        b: the other body, or its name.   X_bM: frame M on it.
+        mobilizer: what M may do in F: Pin, Ball, Slider, ...
+    """
+
+    a: Any
+    X_aF: Any
+    b: Any
+    X_bM: Any
+    mobilizer: Mobilizer
+
+
+@dataclass(frozen=True)
+class Wired:
+    """A joint with its rows of C and the places of its unknowns: in its own vectors, and in x and V. Ground is in neither."""
+
+    joint: Joint
+    rows: slice
+    x: tuple[Array, Array]
+    V: tuple[Array, Array]
+
+
 class MaximalSystem:
     """The second formulation of a System: maximal coordinates, joints as constraints, Lagrange multipliers.
 
@@ -42,33 +72,46 @@ class MaximalSystem:
 
     Args:
         system: any System; this freezes it.
+        loops: joints that close loops. `at` then wants q and u that close them; `Equations.C` tells how well they do.
 
     Attributes:
-        joints: one a body, in their order.
+        joints: one a body, in their order.   m: how many equations they are.
         nx, nv: numbers of maximal coordinates, 7 a body and the q of joints that have no closed form, and of velocities.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, loops: Iterable[Loop] = ()) -> None:
         subject = system.subject
         self.system, self.tree = system, subject.tree
         self._parts = subject.tail
         self.laws = Laws(subject.tree, subject.forces)
-        self.joints = [Joint(self.tree, body) for body in self.tree.bodies]
+        self.joints = [Joint.of_body(self.tree, body) for body in self.tree.bodies]
         n = len(self.joints)
         self.nx, self.nv, self.m = 7 * n, 6 * n, 0
-        self._x: list[tuple[Array, Array]] = []             # a joint's own places among x: local, global; ground is in neither
-        self._V: list[tuple[Array, Array]] = []
-        self._rows: list[slice] = []
-        for joint in self.joints:
-            self._x.append(_places(joint, 7, self.nx, joint.ns))
-            self._V.append(_places(joint, 6, self.nv, joint.nsu))
-            self._rows.append(slice(self.m, self.m + joint.n))
-            self.nx, self.nv, self.m = self.nx + joint.ns, self.nv + joint.nsu, self.m + joint.n
+        self._wired = [self._wire(joint) for joint in self.joints]
+        m = self.m
+        self._loops = [self._wire(self._closing(k, loop)) for k, loop in enumerate(loops)]
+        self.loops, self.m = slice(m, self.m), m
+
+    def _wire(self, joint: Joint) -> Wired:
+        wired = Wired(joint, slice(self.m, self.m + joint.n), _places(joint, 7, self.nx, joint.ns),
+                      _places(joint, 6, self.nv, joint.nsu))
+        self.nx, self.nv, self.m = self.nx + joint.ns, self.nv + joint.nsu, self.m + joint.n
+        return wired
+
+    def _closing(self, k: int, loop: Loop) -> Joint:
+        ends = [(self.tree.body(body).index, Transform.of(X, f"loop {k}: {name}"))
+                for body, X, name in ((loop.a, loop.X_aF, "X_aF"), (loop.b, loop.X_bM, "X_bM"))]
+        (P, X_PF), (B, X_BM) = ((index, Frame(ca.SX(ca.DM(X.R)), ca.SX(ca.DM(X.p)))) for index, X in ends)
+        joint = Joint(self.tree, f"loop {k}", loop.mobilizer, P, X_PF, B, X_BM)
+        if not joint.closed:
+            raise DescriptionError(f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at another joint: one of "
+                                   f"{', '.join(pair.__name__ for pair in PAIRS)}")
+        return joint
 
     def __repr__(self) -> str:
         closed = sum(joint.closed for joint in self.joints)
         return (f"MaximalSystem({len(self.joints)} bodies, nx={self.nx}, nv={self.nv}, {self.m} joint equations, "
-                f"{closed} joints in closed form)")
+                f"{closed} joints in closed form{f', {len(self._loops)} loops' if self._loops else ''})")
 
     # ---- position ---------------------------------------------------------------------------------------------------
 
@@ -79,7 +122,8 @@ class MaximalSystem:
     def _placed(self, q: Array, tail: Tail) -> Array:
         x = np.zeros(self.nx)
         poses: dict[int, tuple[Array, Array]] = {-1: (np.eye(3), np.zeros(3))}
-        for joint, (local, places) in zip(self.joints, self._x, strict=True):
+        for wired in self._wired:
+            joint, (local, places) = wired.joint, wired.x
             R_PB, p_PB = joint.pose(q[joint.q], tail.t, tail.parameters)
             R_GP, p_GP = poses[joint.P]
             poses[joint.B] = R, p = R_GP @ R_PB, p_GP + R_GP @ p_PB
@@ -127,10 +171,11 @@ class MaximalSystem:
         each = list(self._positions(x, q, tail))
         first = sum(len(at.driver) for at in each)
         driver = 0
-        for at, rows, (local, places) in zip(each, self._rows, self._x, strict=True):
+        for at, wired in zip(each, self._wired, strict=True):
+            local, places = wired.x
             mine = slice(driver, driver + len(at.driver))
             C[mine], C_x[mine, places] = at.driver, at.driver_x[:, local]                    # Cr
-            rows = slice(first + rows.start, first + rows.stop)
+            rows = slice(first + wired.rows.start, first + wired.rows.stop)
             C[rows], C_x[rows, places] = at.C, at.C_x[:, local]                              # Cs
             driver = mine.stop
         for B in range(len(self.joints)):
@@ -139,8 +184,8 @@ class MaximalSystem:
         return C, C_x
 
     def _positions(self, x: Array, q: Array, tail: Tail) -> Iterator[Position]:
-        for joint in self.joints:
-            yield joint.position(self._local(joint, x, 7, GROUND), q[joint.q], tail.t, tail.parameters)
+        for wired in self._wired:
+            yield wired.joint.position(_local(wired.x, x, GROUND), q[wired.joint.q], tail.t, tail.parameters)
 
     def _blame(self, C: Array) -> str:
         """Which equation is the worst, in words."""
@@ -149,7 +194,7 @@ class MaximalSystem:
             return f"the length of the quaternion of {self.joints[worst - first - self.m].name!r}"
         if worst < first:
             return "a driven coordinate"
-        return f"the joint of {next(j.name for j, r in zip(self.joints, self._rows) if worst - first < r.stop)!r}"
+        return f"the joint of {next(w.joint.name for w in self._wired if worst - first < w.rows.stop)!r}"
 
     def coordinates(self, x: Any, near: Any = None, **options: Any) -> Array:
         """The mobilizers' q, shape (nq,), at x. Angles that may be any turn, and signs of quaternions, are those nearest to
@@ -172,7 +217,7 @@ class MaximalSystem:
         q, u = self._vector("q", q, self.tree.nq), self._vector("u", u, self.tree.nu)
         x = self._newton(q, tail)
         still = self._kinematics(x, np.zeros(self.nv), q, tail)
-        V = solved(still.K, np.concatenate([-still.C_t, u]), "velocities")                   # (15)
+        V = solved(still.K, np.concatenate([-still.C_t[:self.m], u]), "velocities")                   # (15)
         return self._equations(x, V, q, tail)
 
     def equations(self, x: Any, V: Any, near: Any = None, **options: Any) -> Equations:
@@ -194,21 +239,26 @@ class MaximalSystem:
 
     def _kinematics(self, x: Array, V: Array, near: Array, tail: Tail) -> Equations:
         """The equations without masses and forces."""
-        nu = self.tree.nu
-        C, C_V, C_t, gamma = np.zeros(self.m), np.zeros((self.m, self.nv)), np.zeros(self.m), np.zeros(self.m)
+        nu, m = self.tree.nu, self.loops.stop
+        C, C_V, C_t, gamma = np.zeros(m), np.zeros((m, self.nv)), np.zeros(m), np.zeros(m)
         S, sigma, q = np.zeros((nu, self.nv)), np.zeros(nu), np.zeros(self.tree.nq)
         attachments = []
-        positions = self._positions(x, near, tail)
-        for joint, at, rows, (local, places) in zip(self.joints, positions, self._rows, self._V, strict=True):
-            x_J, V_J = self._local(joint, x, 7, GROUND), self._local(joint, V, 6, np.zeros(6))
+        for k, wired in enumerate((*self._wired, *self._loops)):
+            of_body = k < len(self._wired)
+            joint, rows, (local, places) = wired.joint, wired.rows, wired.V
+            x_J, V_J = _local(wired.x, x, GROUND), _local(wired.V, V, np.zeros(6))
+            hint = near[joint.q] if of_body else joint.mobilizer.default_q()
+            at = joint.position(x_J, hint, tail.t, tail.parameters)
             now = joint.rates(x_J, V_J, at.q, tail.t, tail.parameters)
             C[rows], C_V[rows, places], C_t[rows], gamma[rows] = at.C, now.C_V[:, local], now.C_t, now.gamma
+            if not of_body:
+                continue
             S[joint.u, places], sigma[joint.u], q[joint.q] = now.S[:, local], now.sigma, at.q
             R = rotation_from_quaternion(x[7 * joint.B:7 * joint.B + 4])
             attachments.append(Attachment(rows, joint.u, slice(6 * joint.B, 6 * joint.B + 6), R @ self._p_BM(joint, tail)))
         return Equations(t=tail.t, x=x, V=V, q=q, u=S @ V, C=C, C_V=C_V, C_t=C_t, gamma=gamma, S=S, sigma=sigma,
                          M=np.zeros((self.nv, self.nv)), Q=np.zeros(self.nv), f=np.zeros(nu), locked=tail.locked,
-                         joints=tuple(attachments))
+                         loops=self.loops, joints=tuple(attachments))
 
     def _p_BM(self, joint: Joint, tail: Tail) -> Array:
         body = self.tree.bodies[joint.B]
@@ -236,13 +286,6 @@ class MaximalSystem:
 
     # ---- arguments --------------------------------------------------------------------------------------------------
 
-    def _local(self, joint: Joint, all_: Array, n: int, ground: Array) -> Array:
-        """A joint's own part of x or V: parent, body, massless."""
-        local, places = (self._x if n == 7 else self._V)[joint.B]
-        mine = np.concatenate([ground, np.zeros(n + (joint.ns if n == 7 else joint.nsu))])
-        mine[local] = all_[places]
-        return mine
-
     def _tail(self, options: dict[str, Any]) -> Tail:
         tail = self.system.tail(**known_options(options))
         if tail.ndim > 1:
@@ -264,9 +307,18 @@ class MaximalSystem:
 
 def _places(joint: Joint, n: int, first: int, own: int) -> tuple[Array, Array]:
     """Places of parent, body and massless unknowns in a joint's vector, and in the vector of all."""
-    pieces = [(0, n * joint.P, n if joint.P >= 0 else 0), (n, n * joint.B, n), (2 * n, first, own)]
+    pieces = [*((k * n, n * B, n) for k, B in enumerate((joint.P, joint.B)) if B >= 0), (2 * n, first, own)]
     local, places = (np.concatenate([np.arange(p[k], p[k] + p[2]) for p in pieces]) for k in (0, 1))
     return local, places
+
+
+def _local(places: tuple[Array, Array], every: Array, ground: Array) -> Array:
+    """A joint's own part of x or V: parent, body, massless; `ground` is what ground has there."""
+    local, there = places
+    own = max(int(local.max(initial=-1)) + 1 - 2 * len(ground), 0)
+    mine = np.concatenate([ground, ground, np.zeros(own)])
+    mine[local] = every[there]
+    return mine
 
 
 OPTIONS = ("t", "z", "inputs", "parameters", "locked", "disabled")
