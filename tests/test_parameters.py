@@ -412,3 +412,26 @@ def test_a_locked_pendulum_is_held_by_its_weight():
     np.testing.assert_array_equal(state.udot, [0.0])
     np.testing.assert_allclose(state.locking_forces([1.0]), [torque - 1.0], rtol=50 * EPS)
     np.testing.assert_array_equal(state.replace(locked=()).locking_forces(), [0.0])
+
+
+@pytest.mark.parametrize(("argument", "value"), [
+    ("com", (P("c", 0.1), "x", 0)), ("inertia", (P("c", 0.1), 0.1, {})), ("X_PF", (P("c", 0.1), None, 0)),
+    ("com", (P("c", 0.1), 10**400, 0))])
+def test_what_stands_beside_a_parameter_is_a_number(argument, value):
+    system = cd.System()
+    with pytest.raises(DescriptionError, match=f"body 'b': {argument}: "):
+        system.add_body("b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value}))
+    assert system.parameters == ()
+
+
+@pytest.mark.parametrize("mobilizer", [cd.Ellipsoid((0.5 * cd.Parameter("size", 0.2), 0.1, 0.3)),
+                                       cd.CantileverFreeBeam(cd.Parameter("size", 0.2)).reversed()])
+def test_a_mobilizer_refuses_parameters_that_cannot_be_when_they_are_set(mobilizer):
+    system = cd.System()
+    system.add_body("body", mobilizer=mobilizer, mass=1.0, inertia=(1, 1, 1))
+    q, u = system.defaults()
+    assert np.isfinite(system.forward_dynamics(q, u, parameters={"size": 0.4})).all()
+    with pytest.raises(cd.DescriptionError, match="positive"):
+        system.forward_dynamics(q, u, parameters={"size": -0.1})
+    with pytest.raises(cd.DescriptionError, match="positive"):
+        system.state(parameters={"size": 0.0})

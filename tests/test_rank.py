@@ -152,3 +152,34 @@ def test_inverse_dynamics_needs_no_rank():
     q, u = states(system, FLAT)
     assert np.isfinite(system.inverse_dynamics(q[0], u[0], u[0])).all()
     assert np.isfinite(system.mass_matrix(q[0])).all()
+
+
+@pytest.mark.parametrize("kind", ["jacobian", "jvp", "vjp"])
+def test_derivatives_report_lost_rank_too(kind, monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = system_of(cd.Gimbal())
+    q, u = states(system, FLAT, (0.3, 1.0, 0.2))
+    how = {"jacobian": {"wrt": "q"}, "jvp": {"tangents": {"q": u[0]}}, "vjp": {"cotangent": u[0], "wrt": ("q",)}}[kind]
+    ask = getattr(system, kind)
+    with pytest.raises(SingularError, match=rf"{kind} of forward_dynamics.*'shank'.*shank_ry = 1\.5708") as caught:
+        ask("forward_dynamics", q[0], u[0], **how)
+    assert caught.value.speed == "shank_rz"
+    with pytest.raises(SingularError, match=r"state \(0,\) of the batch"):
+        ask("forward_dynamics", q, u, **how)
+    fine = ask("forward_dynamics", q[1], u[1], **how)
+    assert np.isfinite(fine["q"] if kind == "vjp" else fine).all()
+    inverse = {**how, "wrt": ("q",)} if kind == "vjp" else how
+    ask("inverse_dynamics", q[0], u[0], u[0], **inverse)                     # needs no rank
+
+
+@pytest.mark.parametrize("joint", [
+    cd.FunctionBased(("knee",), (None, None, lambda q: np.sqrt(q + 1))),
+    cd.Custom(("knee",), lambda q: (np.eye(3), (1 / (q + 2), 0.0, 0.0)))], ids=["root", "division"])
+def test_a_joint_that_is_not_finite_is_named_itself(joint):
+    """Not the healthy pin at the tip, whose inertia is not a number because of it."""
+    system = system_of(joint)
+    q, u = states(system, (-2.0,))
+    with pytest.raises(SingularError, match=r"body 'shank'.*is not a number or infinite at knee = -2.*system\.explain") as caught:
+        system.forward_dynamics(q[0], u[0])
+    assert caught.value.body == "shank"
+    assert system.explain(system.state(q=q[0], u=u[0])).first.startswith("mobilizer of 'shank'")

@@ -144,3 +144,27 @@ def test_parameters_are_checked_when_they_change_and_only_then(monkeypatch):
         with pytest.raises(cd.errors.DescriptionError, match="low must be less than high"):
             state.replace(parameters={"low": 2.0})
     assert len(calls) == 2
+
+
+@pytest.mark.parametrize("evaluator", ["native", "casadi"])
+def test_derivatives_report_lost_rank(evaluator, monkeypatch):
+    """Gimbal lock: not NaN from a Jacobian, nor 1e16 from a jvp."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
+    system = cd.System()
+    system.add_body("a", "ground", cd.Gimbal(), mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1.0, 1.1, 1.2))
+    good, lock, u = np.array([0.3, 0.5, 0.2]), np.array([0.3, np.pi / 2, 0.2]), np.array([0.1, 0.2, 0.3])
+    both = np.stack([good, lock])
+    ask = {
+        "jacobian": lambda q: system.jacobian("forward_dynamics", q, u, wrt=("q", "u", "tau")),
+        "jacobian by t": lambda q: system.jacobian("forward_dynamics", q, u, wrt="t"),
+        "jvp": lambda q: system.jvp("forward_dynamics", q, u, tangents={"q": u}),
+        "vjp": lambda q: system.vjp("forward_dynamics", q, u, cotangent=u, wrt=("q", "u")),
+        "solve": lambda q: system.jvp("solve_mass_matrix", q, u, tangents={"q": u})}
+    for kind, call in ask.items():
+        whole = call(good)
+        for q in (lock, both):
+            with pytest.raises(cd.errors.SingularError, match=r"'a'.*a_rz") as error:
+                call(q)
+        first = next(iter(whole.values())) if isinstance(whole, dict) else whole
+        np.testing.assert_allclose(error.value.result[0], first.ravel(), rtol=ROUNDING, err_msg=kind)
+        assert np.isnan(error.value.result[1]).all()

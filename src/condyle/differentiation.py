@@ -19,11 +19,13 @@ from condyle.tree.body import Body
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
             "reactions": ("reactions", 6)}
 _OPTIONS = tuple(name for name in Options.__annotations__ if name != "out")
+_INTERNAL = ("instance", "poses", "velocities", "accelerations", "composite_inertias", "mass_centre_motion")
 _FOR_BODY = ("station_jacobian", "frame_jacobian")
 
 
 class Differentiation:
-    """jvp, vjp and jacobian of any operator.
+    """jvp, vjp and jacobian of the operators that are kernels of their own: dynamics, forces, energy, momentum, mass centre, and
+    poses, velocities, accelerations, reactions and Jacobians of bodies.
 
     With respect to q derivatives are along the manifold (q has nu directions, quaternions stay normalised):
     column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, parameters, as far as the
@@ -36,11 +38,13 @@ class Differentiation:
         _functions: dict[Any, NativeFunction]
         _key: str
         no_tau: np.ndarray
+        _no_tail: np.ndarray
 
         def _freeze(self, why: str) -> None: ...
         def body(self, which: Body | str) -> Body: ...
         def tail(self, **options: Any) -> np.ndarray: ...
         def function(self, name: str, which: str | None = None) -> NativeFunction: ...
+        def refusal(self, name: str, label: str) -> Any: ...
 
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
         """Derivative of an operator in a direction, shape (..., size of the result).
@@ -81,13 +85,15 @@ class Differentiation:
     def _derivative(self, kind: str, operator: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
+        known_function = self._functions.get((kind, operator, wrt, None))
+        if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1:
+            return known_function, [*arguments, self._no_tail]              # asked before, in the same way
         self._freeze(f"{kind}()")
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
-        known = [*OPERATORS, *_OF_BODY]
-        if operator not in known:
-            raise UnknownNameError("operator", operator, known)
+        if operator not in OPERATORS and operator not in _OF_BODY:
+            raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *_OF_BODY) if name not in _INTERNAL])
         name, size = _OF_BODY.get(operator, (operator, 0))
         inputs = OPERATORS[name].inputs(self._subject)[:-1]
         arrays, body, part = list(arguments), None, slice(None)
@@ -112,7 +118,7 @@ class Differentiation:
             self._functions[key] = self._made(kind, name, wrt, body if operator in _FOR_BODY else None, part, key)
         tail = self.tail(**{k: v for k, v in options.items() if k != "threads"})
         if operator == "multipliers":
-            self._check_rank(*arrays[:2], tail)
+            self._check_rank(arrays[0], arrays[1], tail)
         return self._functions[key], [*arrays, tail]
 
     def _check_rank(self, q: Any, u: Any, tail: np.ndarray) -> None:
@@ -140,7 +146,9 @@ class Differentiation:
             "vjp": lambda: ([*inputs, ("cotangent", size)], directions),
             "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
         ins, outs = sides[kind]()
-        return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=outs)
+        status = [("status", 1)] if operator.has_status else []
+        return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=[*outs, *status],
+                              refuse=self.refusal(name, f"{kind} of {name}"))
 
 
 def _called(function: NativeFunction, arrays: list[Any], options: Mapping[str, Any]) -> Any:

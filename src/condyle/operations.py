@@ -217,8 +217,8 @@ class Operations:
     def reactions(self, q: Any, u: Any, udot: Any, body: Body | str | None = None, lambda_: Any = None,
                   **options: Unpack[Options]) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
-        (..., bodies, 6) for all. Includes tau: H' F = tau. lambda_: multipliers of the constraints, (..., m), if they act too;
-        without them the mobilizers do their work."""
+        (..., bodies, 6) for all. Includes tau and the forces on its own speeds: H' F is their sum. lambda_: multipliers of the
+        constraints, (..., m), if these act too; without them the mobilizers do their work."""
         if lambda_ is not None:
             return self._of_body("reactions_with_constraints", ACCELERATION, (q, u, udot, lambda_), body, options)
         return self._of_body("reactions", ACCELERATION, (q, u, udot), body, options)

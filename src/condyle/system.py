@@ -20,7 +20,7 @@ from condyle.errors import DescriptionError, FrozenError, ShapeError, SingularEr
 from condyle.explanation import Explanation, explain
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
-from condyle.mobilizers import Mobilizer
+from condyle.mobilizers import Mobilizer, motion_at
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
 from condyle.state import State
@@ -395,8 +395,12 @@ class System(Operations, Differentiation):
                 name, one, wide=one if looped[0] == looped[1] else many,
                 key=f"{name} {static} looped: {looped}\n{self._key}",
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject), direct=name in _DIRECT,
-                refuse=partial(refuse_singular, self._tree, name) if operator.has_status else None)
+                refuse=self.refusal(name, name))
         return self._functions[key]
+
+    def refusal(self, name: str, label: str) -> Any:
+        """What a kernel that ends with an operator's status does where that is not zero; None if it has none."""
+        return partial(refuse_singular, self._tree, label) if OPERATORS[name].has_status else None
 
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
              which: str | None = None) -> Any:
@@ -437,12 +441,24 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
     for i in np.flatnonzero(~np.isfinite(q)):
         raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
     _check_quaternions(tree, q, f"{name}: q", which)
-    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q[body.q], strict=True))
-    results[0][status[..., 0] != 0] = np.nan
+    for result in results:
+        result[status[..., 0] != 0] = np.nan
+    broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
+    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip((broken or body).coordinates, q[(broken or body).q], strict=True))
+    if broken is not None:
+        raise SingularError(
+            f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or infinite at {at}{which}. "
+            "Look in its functions for a root of a negative number or a division by zero; system.explain(state) shows all",
+            broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
     raise SingularError(
         f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
         f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
         "lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+
+
+def _is_finite(body: Body, q: np.ndarray) -> bool:
+    """Whether a mobilizer's equations give numbers at its coordinates, at rest, Parameters and time at their defaults."""
+    return all(np.isfinite(x).all() for x in motion_at(body.mobilizer, 0.0, q, np.zeros(body.mobilizer.nu)))
 
 
 def _check_quaternions(tree: Tree, q: np.ndarray, where: str, which: str = "") -> None:

@@ -80,7 +80,8 @@ def four_bar(copies: int = 1) -> cd.System:
     system = cd.System()
     for i in range(copies):
         tag = str(i) if copies > 1 else ""
-        for name, parent, at in (("crank", "ground", (0, 0, 0)), ("coupler", f"crank{tag}", (A, 0, 0)), ("rocker", "ground", (GROUND, 0, 0))):
+        for name, parent, at in (("crank", "ground", (0, 0, 0)), ("coupler", f"crank{tag}", (A, 0, 0)),
+                                 ("rocker", "ground", (GROUND, 0, 0))):
             m, length = MASSES[name]
             system.add_body(name + tag, parent, cd.Pin(), X_PF=at, mass=m, com=(length / 2, 0, 0),
                             inertia=(1e-3, m * length**2 / 12, m * length**2 / 12))

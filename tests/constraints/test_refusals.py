@@ -24,7 +24,7 @@ def _casadi(monkeypatch):
     (lambda: C.Weld("a", (1, 2), "b", None), r"Weld: X_a"),
     (lambda: C.PointInPlane("a", (0, 0, 0), 0.1, "b", P), r"PointInPlane: normal: expected a direction, got the zero vector"),
     (lambda: C.PointOnLine("a", P, (0, 0, 0), "b", P), r"PointOnLine: direction: expected a direction"),
-    (lambda: C.ConstantAngle("a", (1, 0, 0), "b", (1, 0, 0), 0.0), r"ConstantAngle: angle: expected more than 0 .* got 0; for par"),
+    (lambda: C.ConstantAngle("a", (1, 0, 0), "b", (1, 0, 0), 0.0), r"ConstantAngle: angle: expected more than 0 .*got 0"),
     (lambda: C.ConstantOrientation("a", np.zeros((3, 3)), "b"), r"ConstantOrientation: R_a"),
     (lambda: C.ConstantCoordinate("", 1.0), r"ConstantCoordinate: coordinate: expected a name, got ''"),
     (lambda: C.ConstantSpeed("x", np.nan), r"ConstantSpeed: value: expected one finite number"),

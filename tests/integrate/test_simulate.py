@@ -8,6 +8,7 @@ from scipy.special import ellipj, ellipk
 
 import condyle as cd
 from condyle.integrate.methods import METHODS
+from condyle.native import cache
 
 G = 9.81
 
@@ -27,7 +28,7 @@ def pendulum_angle(amplitude: float, t: np.ndarray) -> np.ndarray:
     return 2 * np.arcsin(k * sn)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "dormand-prince-8"])
 def test_order_is_the_declared_one(pendulum, name):
     """Halving a fixed step divides the largest error of a swing by 2^order."""
     errors = []
@@ -38,6 +39,18 @@ def test_order_is_the_declared_one(pendulum, name):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(METHODS[name].order, abs=0.3)
 
 
+@pytest.mark.parametrize("between", [False, True])
+def test_order_eight_at_and_between_steps(pendulum, between):
+    """The slope over several steps, as one pair wavers: of shorter steps only rounding is left."""
+    steps, errors = np.array([16, 20, 25, 32, 40, 50]), []
+    for n in steps:
+        traj = cd.simulate(pendulum, pendulum.state(q=[1.2]), 4.0, integrator="dormand-prince-8", step=4.0 / n)
+        t = traj.t[:-1] + np.diff(traj.t) / 3 if between else traj.t
+        errors.append(np.sqrt(np.mean((traj.at(t)[:, 0] - pendulum_angle(1.2, t)) ** 2)))
+    slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert 7.5 <= slope <= 9.5          # of 8, and at least 7 between steps: single pairs give 7.6 to 9.3
+
+
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
 def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
     """Issue 4 asks for a global error of at most 10 accuracy; one swing of large amplitude, four periods."""
@@ -46,7 +59,7 @@ def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
     assert np.abs(traj.q[:, 0] - pendulum_angle(np.pi / 2, traj.t)).max() <= 10 * accuracy
 
 
-@pytest.mark.parametrize(("name", "order"), [("merson", 3), ("dormand-prince", 4)])
+@pytest.mark.parametrize(("name", "order"), [("merson", 3), ("dormand-prince", 4), ("rodas", 3)])
 def test_dense_output_has_order_p_minus_one(pendulum, name, order):
     """Between steps the error shrinks at least as h^(p - 1), measured globally at thirds of steps."""
     start, errors = pendulum.state(q=[1.2]), []
@@ -138,3 +151,50 @@ def test_options_that_cannot_be(pendulum, options, words):
         cd.simulate(pendulum.copy(), pendulum.state(), 1.0)
     with pytest.raises(cd.CondyleError, match="t_final"):
         cd.simulate(pendulum, pendulum.state(t=2.0), 1.0)
+
+
+def test_a_table_with_names_and_units(tmp_path):
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(1, 1, 1))
+    system.add_body("arm", parent="ball", mobilizer=cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(1, 1, 1))
+    traj = cd.simulate(system, system.state(q={"arm": 0.3}), 0.5)
+    table = traj.table(np.linspace(0, 0.5, 6))
+    np.testing.assert_array_equal(table["arm"], traj.at(table.time)[:, system.coordinates.index("arm")])
+    units = dict(zip(table.names, table.units))
+    assert units["arm"] == "rad"
+    assert units["arm_speed"] == "rad/s"
+    assert units[system.coordinates[4]] == "m"
+    assert units[system.speeds[3]] == "m/s"
+    table.save(tmp_path / "run.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.csv"]
+    read = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(read[:, 1:], table.values)            # every digit is kept
+    assert "arm [rad]" in (tmp_path / "run.csv").read_text().splitlines()[0]
+    with pytest.raises(cd.CondyleError, match="arm"):
+        table["am"]
+
+
+def test_a_second_process_finds_the_program(tmp_path, monkeypatch):
+    """A system described again (as in another process) takes its step loop, look-up tables and all, from the cache."""
+    monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("CONDYLE_CACHE", raising=False)
+    if cache.info().note:
+        pytest.skip(cache.info().note)
+    x = np.linspace(-3, 3, 25)
+    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
+    runs = []
+    for _ in range(2):
+        system = cd.System()
+        system.add_body("shank", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
+        runs.append(cd.simulate(system, system.state(q=[1.0]), 1.0))
+        program, _ = system.programs["simulate", "merson"]
+    assert not program.text                                 # it was not built, only loaded
+    np.testing.assert_array_equal(runs[0].y, runs[1].y)
+
+
+def test_progress_by_function_and_bar(pendulum, capsys):
+    seen = []
+    cd.simulate(pendulum, pendulum.state(q=[1.0]), 3e4, accuracy=1e-8, progress=seen.append)
+    assert seen == sorted(seen)
+    assert all(0 <= share <= 1 for share in seen)
+    assert cd.simulate(pendulum, pendulum.state(q=[1.0]), 1.0, progress=True).finished

@@ -16,7 +16,8 @@ exactly zero and P passes whole to the parent. Gravity is an upward acceleration
 Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
 speed, tip to base, with
   not D > 1e-12 h' P h,    P before the mobilizer's first elimination                   (6)
-and 0 if there is none.
+  first speed:  not D > 1e-14 (|h_w|^2 tr I + |h_v|^2 tr M),   the most that such a P can give
+and 0 if there is none. The first speed's test finds rank that is lost across massless bodies.
 """
 from __future__ import annotations
 
@@ -66,6 +67,12 @@ def first_failure(status, D, D_0, number):
 
 
 @inlined
+def reach(P, h):
+    """No less than h' P h, but for a factor: what a pivot is small against."""
+    return ca.sumsqr(h[0]) * ca.trace(P[0]) + ca.sumsqr(h[1]) * ca.trace(P[2])
+
+
+@inlined
 def pivot(P, h):
     return ca.dot(h[0], P[0] @ h[0] + 2 * (P[1] @ h[1])) + ca.dot(h[1], P[2] @ h[1])
 
@@ -81,7 +88,7 @@ def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX],
     """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, and the status (6).
     c None is zero; `number` is 1 + its first speed."""
     z = z if c is None else add(z, apply(P, c))
-    before = [0, *(pivot(P, h) for h in H[1:])]
+    before = [*(reach(P, h) * 1e-2 for h in H[:1]), *(pivot(P, h) for h in H[1:])]
     steps = []
     for j, h in enumerate(H):
         P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j])                              # (2), (3)

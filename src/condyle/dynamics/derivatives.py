@@ -141,7 +141,8 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
     dq, du = ca.SX(nu, nu), ca.SX(nu, nu)
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     moments = mobilizer_forces(tree, kin, udot, gravity, None)
-    V, a, F, I, B, h, O = {}, {}, {}, {}, {}, {}, {}
+    V, a, F, I, B, h = {}, {}, {}, {}, {}, {}
+    O: dict[int, ca.SX] = {}
     for b, constants in enumerate(kin.placed):
         parent = tree.parent(b)
         O[b] = kin.p_GM[b] if parent is None else O[parent]

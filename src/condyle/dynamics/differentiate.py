@@ -39,6 +39,8 @@ class Differentiated:
         body: its body, for operators that are made for one.
         part: the slice of its results that is wanted.
         wrt: variables.
+
+    An operator's status, if it has one, is the last output of its derivatives too.
     """
 
     def __init__(self, subject: Subject, name: str, wrt: Sequence[str], body: int | None = None,
@@ -47,6 +49,7 @@ class Differentiated:
         self.operator = OPERATORS[name]
         self.s = Symbols(subject, direct="parameters" in wrt)
         self.which = {} if body is None else {"body": body}
+        self.status: list[ca.SX] = []
 
     @property
     def arguments(self) -> list[ca.SX]:
@@ -54,7 +57,7 @@ class Differentiated:
 
     def result(self) -> ca.SX:
         results = self.operator.expressions(self.s, **self.which)
-        results = results[:-1] if self.operator.has_status else results
+        self.status = [results.pop()] if self.operator.has_status else []
         return ca.vertcat(*(ca.densify(r) for r in results))[self.part]
 
     def variable(self, name: str) -> ca.SX:
@@ -77,7 +80,7 @@ class Differentiated:
         y, dy = self.result(), ca.SX(0)
         for name, v in zip(self.wrt, tangents, strict=True):
             dy += ca.jtimes(y, self.variable(name), self.N() @ v if name == "q" else v)
-        return assembled("jvp", [*self.arguments, *tangents], [dy])
+        return assembled("jvp", [*self.arguments, *tangents], [dy, *self.status])
 
     def vjp(self) -> ca.Function | Staged:
         """(arguments, cotangent of the result) -> one cotangent a variable."""
@@ -85,7 +88,7 @@ class Differentiated:
             return self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
-        return assembled("vjp", [*self.arguments, w], self._back(y, w, self.wrt))
+        return assembled("vjp", [*self.arguments, w], [*self._back(y, w, self.wrt), *self.status])
 
     def _back(self, y: ca.SX, w: ca.SX, wrt: Sequence[str]) -> list[ca.SX]:
         """d (w . y)/d variable for each variable, in one sweep."""
@@ -103,10 +106,10 @@ class Differentiated:
         tau = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
         others = [name for name in self.wrt if name != "tau"]
         back = dict(zip(others, self._back(-tau, x, others), strict=True), tau=x)
-        udot, _ = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
+        udot, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
         solved, _ = solve_mass_matrix(tree, replace(kin, c={}), w, s.lock)
         unknown, known = ca.vertcat(s["udot"], x), ca.vertcat(udot, solved)
-        results = ca.cse([ca.substitute(back[name], unknown, known) for name in self.wrt])
+        results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), status])
         return assembled("vjp", [*self.arguments, w], results)
 
     def jacobian(self) -> ca.Function | Staged | Columns:
@@ -124,20 +127,21 @@ class Differentiated:
             for name in others:
                 d = ca.jacobian(y, self.variable(name))
                 J[name] = d @ self.N() if name == "q" else d
-        return assembled("jacobian", self.arguments, [rows(J[name]) for name in self.wrt])
+        return assembled("jacobian", self.arguments, [*(rows(J[name]) for name in self.wrt), *self.status])
 
     def _forward_jacobian(self) -> ca.Function | Staged | Columns:
         """(1), as one kernel and a loop over columns; looked-up rows need stages, and then all is unrolled."""
         s, tree = self.s, self.subject.tree
         kin = s.kinematics()
         d = {"tau": -ca.SX.eye(tree.nu)}
+        udot = self.result()
         if self.wrt != ("tau",):
             d["q"], d["u"] = inverse_dynamics_derivatives(
-                tree, kin, s.t, s["q"], s["u"], self.result(), s.gravity, s.loads(kin))
+                tree, kin, s.t, s["q"], s["u"], udot, s.gravity, s.loads(kin))
         factor, solve = factorisation(tree, kin, s.lock)
         columns = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt)))
-        if lookups_in([factor, columns]):
+        if lookups_in([factor, columns, *self.status]):
             solved = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
-            return assembled("jacobian", self.arguments, [rows(x) for x in ca.horzsplit(solved, tree.nu)])
-        main = ca.Function("jacobian", self.arguments, [ca.densify(factor), columns])
+            return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(solved, tree.nu)), *self.status])
+        main = ca.Function("jacobian", self.arguments, [ca.densify(factor), columns, *self.status])
         return Columns(main, solve, [tree.nu] * len(self.wrt))

@@ -1,6 +1,7 @@
 """What a simulation gives back: states at its steps, and between them."""
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,38 +9,97 @@ import numpy as np
 
 from condyle.errors import ShapeError
 from condyle.state import State
+from condyle.table import Table
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run took: steps accepted and rejected, evaluations of the right-hand side."""
+    """What a run took: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian."""
 
     steps: int = 0
     rejections: int = 0
     evaluations: int = 0
+    jacobians: int = 0
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event that happened: its name, when [s], and the State just before its action."""
+
+    name: str
+    t: float
+    before: State = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """y at the steps, and what y(t) between them needs: row i starts a piece that ends at row i + 1.
+
+    Args:
+        t, y, f: shape (m,), (m, n), (m, n).
+        more: further vectors of methods.py (1) of the step that ends at a row, shape (m, k, n).
+        own: `more` stands instead of Hermite's.
+        cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
+    """
+
+    t: np.ndarray
+    y: np.ndarray
+    f: np.ndarray
+    more: np.ndarray
+    own: bool
+    cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+    def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
+        """y at times t (...) in the pieces i (...)."""
+        start, end, f, f_end, length = self.y[i], self.y[i + 1], self.f[i], self.f[i + 1], self.t[i + 1] - self.t[i]
+        if self.cuts:
+            rows = np.array(sorted(self.cuts))
+            for k in np.intersect1d(i, rows):
+                there = i == k
+                length[there], end[there], f_end[there] = self.cuts[int(k)]
+        h = length[..., None]
+        x = np.divide((t - self.t[i])[..., None], h, out=np.ones_like(h), where=h > 0)
+        delta = end - start
+        F = [delta]
+        if not self.own:
+            F += [h * f - delta, 2 * delta - h * (f + f_end)]
+        F += [self.more[i + 1, k] for k in range(self.more.shape[1])]
+        y = np.zeros_like(delta)
+        for k in reversed(range(len(F))):                   # methods.py (1)
+            y = (y + F[k]) * (1 - x if k % 2 else x)
+        return start + y
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
-    Between steps y is a polynomial through the states and rates at both ends (cubic Hermite: order 3), and through the middle
-    where the method gives one (order 4); quaternions are normalised.
+    Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the later.
+    Between steps y is a polynomial of the order that the method gives; quaternions are normalised.
 
     Attributes:
         t: times of the steps [s], shape (m,).
         q, u, z: shape (m, nq), (m, nu), (m, nz).
-        status: "finished", or why the run ended before: "interrupted", or what went wrong and what to try.
+        status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try.
+        events: what happened, in order: see Occurrence.
         statistics: see Statistics.
     """
 
     start: State
-    t: np.ndarray
-    y: np.ndarray = field(repr=False)
-    rates: np.ndarray = field(repr=False)
-    middle: np.ndarray | None = field(repr=False)
+    rows: Rows = field(repr=False)
     status: str
     statistics: Statistics
+    events: tuple[Occurrence, ...] = field(default=(), repr=False)
+    changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
+
+    @property
+    def t(self) -> np.ndarray:
+        return self.rows.t
+
+    @property
+    def y(self) -> np.ndarray:
+        """q, u, z side by side, shape (m, n)."""
+        return self.rows.y
 
     @property
     def q(self) -> np.ndarray:
@@ -60,30 +120,58 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.t)
 
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
     def __getitem__(self, i: int) -> State:
-        return self._state(float(self.t[i]), self.y[i])
+        i = range(len(self.t))[i]
+        return self._state(i, float(self.t[i]), self.y[i])
 
     def __call__(self, t: float) -> State:
         """The State at a time between the first and the last."""
-        return self._state(float(t), self.at(t))
+        y = self.at(t)
+        return self._state(int(np.searchsorted(self.t, t, side="right")) - 1, float(t), y)
 
-    def _state(self, t: float, y: np.ndarray) -> State:
+    def _state(self, i: int, t: float, y: np.ndarray) -> State:
+        """y at row i or after, with the parameters, inputs, locks that hold there."""
         nq, nu = self.start.q.size, self.start.u.size
-        return self.start.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+        like = next((state for row, state in reversed(self.changes) if row <= i), self.start)
+        return like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
 
     def at(self, t: Any) -> np.ndarray:
         """q, u, z side by side at times t (...), shape (..., n)."""
         t = np.asarray(t, dtype=float)
         if not ((t >= self.t[0]) & (t <= self.t[-1])).all():
             raise ShapeError(f"t: the trajectory goes from {self.t[0]:g} to {self.t[-1]:g} s, got {t}")
-        i = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0))
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
-        h = (self.t[i + 1] - self.t[i])[..., None]
-        x = (t - self.t[i])[..., None] / h
-        y0, y1, f0, f1 = self.y[i], self.y[i + 1], h * self.rates[i], h * self.rates[i + 1]
-        y = y0 + x * f0 + x ** 2 * (3 * (y1 - y0) - 2 * f0 - f1) + x ** 3 * (2 * (y0 - y1) + f0 + f1)
-        if self.middle is not None:
-            halfway = (y0 + y1) / 2 + (f0 - f1) / 8
-            y = y + 16 * (x * (1 - x)) ** 2 * (self.middle[i] - halfway)
-        return self.start.system.normalised(y)
+        i = np.asarray(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2))
+        return self.start.system.normalised(self.rows.at(i.reshape(-1), t.reshape(-1)).reshape(*t.shape, -1))
+
+    def table(self, t: Any = None) -> Table:
+        """Coordinates, speeds and state variables by name, at the steps or at times t (m,).
+
+        A speed that has the name of its coordinate is called NAME_speed.
+        """
+        system = self.start.system
+        time = self.t if t is None else np.asarray(t, dtype=float)
+        q_units, u_units = units(system)
+        speeds = [f"{name}_speed" if name in system.coordinates else name for name in system.speeds]
+        return Table(time, [*system.coordinates, *speeds, *system.state_variables], self.y if t is None else self.at(time),
+                     [*q_units, *u_units, *[""] * len(system.state_variables)], status=self.status)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame."""
+        return self.table().to_pandas()
+
+
+def units(system: Any) -> tuple[list[str], list[str]]:
+    """Units of coordinates ("rad", "m", "1" for quaternions) and of speeds."""
+    q = [unit for b in system.bodies for unit in b.mobilizer.units]
+    u = []
+    for b in system.bodies:
+        same = b.mobilizer.speed_names == b.mobilizer.coordinate_names
+        for k, name in enumerate(b.mobilizer.speed_names):
+            linear = b.mobilizer.units[k] == "m" if same else name.startswith("v")
+            u.append("m/s" if linear else "rad/s")
+    return q, u

@@ -12,14 +12,15 @@ All of these are measured and expressed in F, angular rows first. Vt and At are 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from condyle.mobilizers.constants import text
+from condyle.mobilizers.constants import depends, text, valued
 from condyle.native.lookup import Closure
 from condyle.trace import DEFAULTED
 
@@ -106,6 +107,12 @@ class Mobilizer:
         tables = [hashlib.sha256(table.rows.tobytes()).hexdigest() for table in closure.tables]
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a negative radius."""
+        mine: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.init} if is_dataclass(self) else {}
+        if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
+            replace(self, **changed)  # type: ignore[type-var]
+
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
         return Reversed(self)
@@ -154,6 +161,9 @@ class Reversed(Mobilizer):
 
     def N(self, q: ca.SX) -> ca.SX:
         return self.forward.N(q)
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        self.forward.check_parameters(values)
 
     def default_q(self) -> np.ndarray:
         return self.forward.default_q()

@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -33,7 +33,7 @@ def constant(value: Any, what: str, positive: bool = False) -> Any:
         f = ca.Function("f", [p.sx for p in parameters], [value.sx])
         number = float(f.call([p.default for p in parameters])[0])
     else:
-        with contextlib.suppress(TypeError, ValueError):
+        with contextlib.suppress(TypeError, ValueError, OverflowError, RuntimeError):     # the last from CasADi's matrices
             value = number = float(value)
     if not math.isfinite(number) or (positive and number <= 0):
         at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
@@ -53,11 +53,38 @@ def constants(values: Any, n: int, what: str, positive: bool = False) -> tuple[A
     return tuple(constant(v, f"{what}[{i}]", positive) for i, v in enumerate(items))
 
 
+def names_of(given: Any, what: str, expected: str = "one or more different names") -> tuple[str, ...]:
+    """Different names, from one or several."""
+    try:
+        names = (given,) if isinstance(given, str) else tuple(given)
+    except TypeError:
+        names = ()
+    if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) != len(names):
+        raise DescriptionError(f"{what} must be {expected}, got {names or given!r}")
+    return names
+
+
 def sx(value: Any) -> ca.SX:
     """A constant, or a column of them, as an expression."""
     if isinstance(value, tuple):
         return ca.vertcat(*map(sx, value))
     return value.sx if isinstance(value, Symbol) else ca.SX(value)
+
+
+def depends(value: Any) -> bool:
+    """Whether a constant, or one of a tuple, is computed from Parameters."""
+    return isinstance(value, Symbol) or (isinstance(value, tuple) and any(depends(v) for v in value))
+
+
+def valued(value: Any, values: Mapping[str, float]) -> Any:
+    """The same constant, or tuple of them, with numbers in place of what is computed from Parameters."""
+    if isinstance(value, tuple):
+        return tuple(valued(v, values) for v in value)
+    if not isinstance(value, Symbol):
+        return value
+    parameters = defaulted_in(value.sx)
+    f = ca.Function("f", [p.sx for p in parameters], [value.sx])
+    return float(f.call([values.get(p.name, p.default) for p in parameters])[0])  # type: ignore[attr-defined]
 
 
 def text(value: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, Motion
-from condyle.mobilizers.constants import constants, parameters_of, text
+from condyle.mobilizers.constants import constants, names_of, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
 from condyle.native.lookup import Closure
 from condyle.trace import Symbol, Traced, symbols, trace
@@ -61,7 +61,7 @@ class Custom(Mobilizer):
                  hinge: Callable[..., Any] | None = None, N: Callable[..., Any] | None = None,
                  speeds: Sequence[str] | None = None, time: bool = False, units: Sequence[str] = (),
                  default: Sequence[float] | None = None) -> None:
-        names = _names(coordinates, "Custom: coordinates")
+        names = names_of(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
         if any(isinstance(x, Symbol) for x in start):
@@ -80,7 +80,7 @@ class Custom(Mobilizer):
         elif speeds is not None:
             raise DescriptionError(f"{what}: speeds are qdot and named as the coordinates; speeds= goes with N= only")
         nu = rates.shape[1] if rates else len(names)
-        given = names if rates is None else _names(speeds or [f"u{k + 1}" for k in range(nu)], f"{what}: speeds")
+        given = names if rates is None else names_of(speeds or [f"u{k + 1}" for k in range(nu)], f"{what}: speeds")
         if len(given) != nu:
             raise DescriptionError(f"{what}: N has {nu} columns, but speeds are {given!r}")
         pose = trace(transform, arguments, what=f"{what}: transform", outputs=(12,), ranges=ranges,
@@ -144,13 +144,6 @@ class Custom(Mobilizer):
 
     def __repr__(self) -> str:
         return f"Custom({', '.join(self.coordinates)})"
-
-
-def _names(given: Sequence[str] | str, what: str) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given)
-    if not names or len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
-        raise DescriptionError(f"{what} must be one or more different names, got {names!r}")
-    return names
 
 
 def _flat(result: Any, what: str) -> list[Any]:

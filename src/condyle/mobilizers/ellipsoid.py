@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Motion
@@ -41,7 +42,7 @@ class Ellipsoid(Oriented):
     normal: bool = False
 
     def __init__(self, radii: Any, normal: bool = False, coordinates: str = "quaternion") -> None:
-        if normal not in (True, False):
+        if not isinstance(normal, (bool, np.bool_)):
             raise DescriptionError(f"Ellipsoid: normal is True or False, got {normal!r}")
         for name, value in (("radii", constants(radii, 3, "Ellipsoid: radii", positive=True)), ("normal", bool(normal)),
                             ("coordinates", coordinates)):

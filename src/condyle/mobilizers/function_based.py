@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
-from condyle.mobilizers.constants import parameters_of, text
+from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.trace import Symbol, Traced, trace
 
@@ -49,9 +49,8 @@ class FunctionBased(Mobilizer):
     singular = "where the functions do not move with a coordinate, move alike with two, or reach gimbal lock"
 
     def __post_init__(self) -> None:
-        names = (self.coordinates,) if isinstance(self.coordinates, str) else tuple(self.coordinates)
-        if not 1 <= len(names) <= 6 or len(set(names)) != len(names) or not all(
-                isinstance(n, str) and n for n in names):
+        names = names_of(self.coordinates, "FunctionBased: coordinates", "one to six different names")
+        if len(names) > 6:
             raise DescriptionError(f"FunctionBased: coordinates must be one to six different names, got {names!r}")
         what = f"FunctionBased({', '.join(names)})"
         for label, functions in (("angles", self.angles), ("translations", self.translations)):

@@ -28,7 +28,7 @@ def unit_axis(axis: object, what: str) -> Axis:
         return LETTERS[axis]
     try:
         a = np.asarray(axis, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         a = np.empty(0)
     if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):
         raise DescriptionError(f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; got {axis!r}")

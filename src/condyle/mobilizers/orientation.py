@@ -90,7 +90,7 @@ class Oriented(Mobilizer):
     """Whether p_FM in F are coordinates too."""
 
     def __post_init__(self) -> None:
-        if self.coordinates not in ORIENTATIONS:
+        if not isinstance(self.coordinates, str) or self.coordinates not in ORIENTATIONS:
             raise DescriptionError(f"{type(self).__name__}: coordinates must be 'quaternion' or 'euler', "
                                    f"got {self.coordinates!r}")
         turn = ORIENTATIONS[self.coordinates]

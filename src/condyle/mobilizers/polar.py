@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
@@ -80,10 +81,10 @@ class SphericalCoords(Mobilizer):
         for name in ("azimuth_offset", "zenith_offset"):
             object.__setattr__(self, name, constant(getattr(self, name), f"SphericalCoords: {name}"))
         for name in ("negate_azimuth", "negate_zenith", "negate_radial"):
-            if getattr(self, name) not in (True, False):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise DescriptionError(f"SphericalCoords: {name} is True or False, got {getattr(self, name)!r}")
             object.__setattr__(self, name, bool(getattr(self, name)))
-        if self.radial_axis not in ("x", "z"):
+        if not isinstance(self.radial_axis, str) or self.radial_axis not in ("x", "z"):
             raise DescriptionError(f"SphericalCoords: radial_axis is 'z' or 'x', got {self.radial_axis!r}")
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:

@@ -1,6 +1,6 @@
 """One kernel, then the same small kernel for each of many columns: a factorisation and its solutions, in loops.
 
-    main(inputs) -> factor, columns            solve(factor, column) -> column
+    main(inputs) -> factor, columns, more            solve(factor, column) -> column
 
 Unrolled, the solutions would be most of the code. With one state the columns themselves are the lanes: W of them are solved at a
 time. With W states each column is solved for all of them.
@@ -20,7 +20,7 @@ class Columns:
     """What NativeFunction compiles: `condyle.native.function.Composite`.
 
     Args:
-        main: inputs -> the factor (m,) and the columns (n, k), a dense matrix.
+        main: inputs -> the factor (m,), the columns (n, k), a dense matrix, and more, if any: outputs after the columns'.
         solve: factor (m,), column (n,) -> column (n,). It may use + - * / only.
         widths: columns of each output; output i is the matrix (n, widths[i]), row by row.
     """
@@ -29,7 +29,7 @@ class Columns:
         self.main, self.solve, self.widths = main, solve, list(widths)
         self.n, self.factor = solve.numel_out(0), solve.numel_in(0)
         self.inputs = [main.numel_in(k) for k in range(main.n_in())]
-        self.outputs = [self.n * k for k in widths]
+        self.outputs = [*(self.n * k for k in widths), *(main.numel_out(k) for k in range(2, main.n_out()))]
 
     def n_instructions(self) -> int:
         return self.main.n_instructions() + sum(self.widths) * self.solve.n_instructions()
@@ -50,11 +50,12 @@ class Columns:
         columns = self.factor * W
         rest = columns + starts[-1] * W
         arguments = [f"ptr %in{i}" for i in range(len(self.inputs))]
-        outputs = [f"ptr %out{i}" for i in range(len(self.widths))]
+        outputs = [f"ptr %out{i}" for i in range(len(self.outputs))]
+        more = outputs[len(self.widths):]
         body = [f"define void @{name}({', '.join([*arguments, *outputs, 'ptr %work'])}) {{",
                 f"%columns = getelementptr double, ptr %work, i64 {columns}",
                 f"%rest = getelementptr double, ptr %work, i64 {rest}",
-                f"call void @{name}.main({', '.join([*arguments, 'ptr %work', 'ptr %columns', 'ptr %rest'])})"]
+                f"call void @{name}.main({', '.join([*arguments, 'ptr %work', 'ptr %columns', *more, 'ptr %rest'])})"]
         for i, width in enumerate(self.widths):
             body += [f"%from{i} = getelementptr double, ptr %columns, i64 {starts[i] * W}",
                      f"call void @{name}.all(ptr %work, ptr %from{i}, ptr %out{i}, i64 {width}, ptr %rest)"]
@@ -65,7 +66,7 @@ class Columns:
         """main with its columns in blocks of V side by side, the last column of an output repeated to fill its last block;
         and where each output's blocks begin, the end included."""
         x = [ca.SX.sym(f"x{k}", size) for k, size in enumerate(self.inputs)]
-        factor, columns = self.main.call(x, True, False)
+        factor, columns, *more = self.main.call(x, True, False)
         parts: list[ca.SX] = []
         starts, first = [0], 0
         for width in self.widths:
@@ -74,16 +75,17 @@ class Columns:
             parts += [ca.vec(mine[:, block].T) for block in blocks]
             starts.append(starts[-1] + len(blocks) * self.n * V)
             first += width
-        return ca.Function("main", x, [factor, ca.densify(ca.vertcat(ca.SX(0, 1), *parts))]), starts
+        return ca.Function("main", x, [factor, ca.densify(ca.vertcat(ca.SX(0, 1), *parts)), *map(ca.densify, more)]), starts
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Outputs (size, states) at inputs (size, states), by CasADi's evaluator."""
         states, k = arguments[0].shape[1], sum(self.widths)
-        results: list[list[np.ndarray]] = [[] for _ in self.widths]
+        results: list[list[np.ndarray]] = [[] for _ in self.outputs]
         for s in range(states):
-            factor, columns = self.main.call([ca.DM(a[:, s]) if a.size else ca.DM(0, 1) for a in arguments])
+            factor, columns, *more = self.main.call([ca.DM(a[:, s]) if a.size else ca.DM(0, 1) for a in arguments])
             solved = self.solve.map(k)(ca.repmat(factor, 1, k), columns).full() if k else np.zeros((self.n, 0))
-            for result, part in zip(results, np.split(solved, np.cumsum(self.widths)[:-1], axis=1), strict=True):
+            parts = [*np.split(solved, np.cumsum(self.widths)[:-1], axis=1), *(x.full() for x in more)]
+            for result, part in zip(results, parts, strict=True):
                 result.append(part.ravel())
         return [np.array(r).T for r in results]
 

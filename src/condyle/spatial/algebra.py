@@ -46,7 +46,7 @@ def numbers(value: Value, what: str) -> np.ndarray:
     """The value as a float64 array of any shape."""
     try:
         return np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error
 
 

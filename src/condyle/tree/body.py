@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
+
 from condyle.mobilizers import Mobilizer, Weld
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.parameter import Expression
@@ -55,6 +57,12 @@ class Body:
     def mass(self) -> float:
         """[kg]"""
         return float(self.mass_properties.mass)
+
+    def mass_expressions(self) -> list[ca.SX]:
+        """Mass, com (3,) and inertia (3, 3) as expressions of the parameters."""
+        m = self.mass_properties
+        return [self.symbolic[name].sx if name in self.symbolic else ca.SX(ca.DM(value))
+                for name, value in (("mass", m.mass), ("com", m.com), ("inertia", m.inertia))]
 
     def mass_properties_at(self, parameters: Mapping[str, float]) -> MassProperties:
         """Checked mass properties at other values of the parameters."""

@@ -22,6 +22,7 @@ class Tree:
         self.bodies: list[Body] = []
         self.nq = self.nu = 0
         self.parameters, self.inputs = Registry("parameter"), Registry("input")
+        self._mass_function: ca.Function | None = None      # of a frozen tree: masses and inertias by parameters
         self._index: dict[str, int] = {"ground": -1}
         self._coordinate_index: dict[str, int] = {}
         self._speed_index: dict[str, int] = {}
@@ -121,6 +122,7 @@ class Tree:
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
             coordinates=names, speeds=speeds)
         self.bodies.append(body)
+        self._mass_function = None
         self._index[name] = body.index
         self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
         self._speed_index.update((speed, self.nu + j) for j, speed in enumerate(speeds))
@@ -142,13 +144,19 @@ class Tree:
         if not np.isfinite(values).all():
             bad = np.flatnonzero(~np.isfinite(values).reshape(-1, len(self.parameters)).all(0))
             raise DescriptionError(f"parameter {self.parameters.names[bad[0]]!r} is not finite")
-        for body in self.bodies:
-            mine = [body.symbolic[name] for name in ("mass", "com", "inertia") if name in body.symbolic]
-            if not mine:
-                continue
-            for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
-                at = dict(zip(self.parameters.names, row, strict=True))
-                body.mass_properties_at(at)
+        rows = np.unique(values.reshape(-1, len(self.parameters)), axis=0)
+        for mobilizer in {b.mobilizer for b in self.bodies if motion_symbols(b.mobilizer).numel()}:
+            for row in rows:
+                mobilizer.check_parameters(dict(zip(self.parameters.names, row, strict=True)))
+        bodies = [body for body in self.bodies if {"mass", "com", "inertia"} & body.symbolic.keys()]
+        if not bodies:
+            return
+        if self._mass_function is None:
+            self._mass_function = ca.Function("masses", [self.parameters.symbols], [ca.vertcat(*(
+                ca.vertcat(*(ca.densify(ca.vec(x)) for x in body.mass_expressions())) for body in bodies))])
+        numbers = self._mass_function.map(len(rows))(rows.T).full().T.reshape(len(rows), len(bodies), 13)
+        for r, b in np.argwhere(~_plausible(numbers[..., 0], numbers[..., 4:].reshape(len(rows), len(bodies), 3, 3))):
+            bodies[b].mass_properties_at(dict(zip(self.parameters.names, rows[r], strict=True)))      # raises, and says why
 
     def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
                      ) -> tuple[Coordinate, ...]:
@@ -194,6 +202,14 @@ def _finite(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
 
 
+def _plausible(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
+    """Where mass (...) and inertia (..., 3, 3) are clearly those of a real body; the rest need a closer look."""
+    finite = np.isfinite(mass) & np.isfinite(inertia).all((-1, -2))
+    moments = np.linalg.eigvalsh(np.where(finite[..., None, None], inertia, 0.0))
+    symmetric = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max((-1, -2)) == 0
+    return finite & symmetric & (mass > 0) & (moments[..., 0] >= 0) & (moments[..., 2] <= moments[..., 0] + moments[..., 1])
+
+
 def _speed_names(name: str, mobilizer: Mobilizer, coordinates: tuple[Coordinate, ...]) -> tuple[str, ...]:
     """Where u = qdot, a speed is named as its coordinate."""
     if mobilizer.speed_names == mobilizer.coordinate_names:
@@ -205,9 +221,10 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
               ) -> tuple[dict[str, Any], dict[str, Expression]]:
     """Checked numbers, Parameters at their defaults, and the expressions of what depends on Parameters."""
     symbolic: dict[str, Expression] = {}
-    given: dict[str, Any] = {"mass": as_sx(mass), "com": as_sx(com), "inertia": as_sx(inertia)}
+    given: dict[str, Any] = {name: _expression(value, f"{what}: {name}")
+                             for name, value in (("mass", mass), ("com", com), ("inertia", inertia))}
     for frame, value in (("PF", X_PF), ("BM", X_BM)):
-        X = Transform.of(as_sx(value), f"{what}: X_{frame}")
+        X = Transform.of(_expression(value, f"{what}: X_{frame}"), f"{what}: X_{frame}")
         if isinstance(X.p, np.ndarray) and X.p.ndim > 1:
             raise DescriptionError(f"{what}: X_{frame} is one Transform, got {X!r}")
         given[f"R_{frame}"], given[f"p_{frame}"] = X.R, X.p
@@ -229,6 +246,14 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
         "X_BM": Transform(given["R_BM"], given["p_BM"], what=f"{what}: X_BM"),
         "mass_properties": MassProperties.of(given["mass"], given["com"], given["inertia"], what=what)}
     return numbers, symbolic
+
+
+def _expression(value: Any, what: str) -> Any:
+    """SX where a Parameter is inside, everything else as it is."""
+    try:
+        return as_sx(value)
+    except (TypeError, OverflowError, RuntimeError) as error:            # the last from CasADi's matrices
+        raise DescriptionError(f"{what}: {error}") from None
 
 
 def _inertia_matrix(I: ca.SX, what: str) -> ca.SX:

@@ -1,0 +1,144 @@
+"""The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else methods need of f."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import casadi as ca
+import numpy as np
+
+from condyle.dynamics.operators import OPERATORS, Subject, Symbols
+from condyle.native.lookup import Staged, assembled
+from condyle.native.nodes import Get, Kernel, Node, Stream
+from condyle.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """f and its parts.
+
+    Args:
+        f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z.
+        qdot: makes (t, q, u) -> N u.
+        project: y -> y with unit quaternions, or None where there are none.
+        nq, nu, n, parameters: sizes of q, u, y and p.
+    """
+
+    f: ca.Function | Staged
+    qdot: Callable[[], ca.Function]
+    project: ca.Function | None
+    nq: int
+    nu: int
+    n: int
+    parameters: int
+
+
+def equations(system: System) -> Equations:
+    subject = system.subject
+    nq, nu = system.nq, system.nu
+    return Equations(_right_hand_side(subject), partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
+                     subject.tail_size - subject.tail["inputs"].start)
+
+
+def _right_hand_side(subject: Subject) -> ca.Function | Staged:
+    s = Symbols(subject)
+    s.arguments["tau"] = ca.SX.zeros(subject.tree.nu)
+    qdot, = OPERATORS["qdot"].expressions(s)
+    udot, _ = OPERATORS["forward_dynamics"].expressions(s)
+    zdot, = OPERATORS["zdot"].expressions(s)
+    rest = s["tail"][subject.tail["inputs"].start:]
+    return assembled("rhs", [s.t, ca.vertcat(s["q"], s["u"], s.z), rest], [ca.vertcat(qdot, udot, zdot)])
+
+
+def _qdot(subject: Subject) -> ca.Function:
+    s = Symbols(subject)
+    qdot, = OPERATORS["qdot"].expressions(s)
+    return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(qdot)])
+
+
+def _projection(system: System) -> ca.Function | None:
+    y = ca.SX.sym("y", system.nq + system.nu + len(system.state_variables))
+    parts, changed, start = [], False, 0
+    for b in system.bodies:
+        q = y[start:start + b.mobilizer.nq]
+        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz"):
+            q, changed = ca.vertcat(q[:4] / ca.norm_2(q[:4]), q[4:]), True
+        parts.append(q)
+        start += b.mobilizer.nq
+    return ca.Function("project", [y], [ca.vertcat(*parts, y[start:])]) if changed else None
+
+
+class RightHandSide:
+    """f as trees of nodes over slices of a workspace; look-ups become Get nodes on shared tables.
+
+    `sizes`, `streams` and `tables` gain what the trees need.
+    """
+
+    def __init__(self, f: ca.Function | Staged, n: int, sizes: dict[str, int], streams: dict[str, Stream],
+                 tables: dict[str, np.ndarray]) -> None:
+        self.n, self.sizes = n, sizes
+        self.more: tuple[str, ...] = ("p",)
+        self.main: ca.Function = f.main if isinstance(f, Staged) else f
+        self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
+        if not isinstance(f, Staged):
+            return
+        self.more = ("p", "looked_up")
+        sizes["looked_up"] = f.row_size
+        for level, (index, found, start) in enumerate(f.stages):
+            x = [ca.SX.sym(f"x{k}", index.numel_in(k)) for k in range(index.n_in())]
+            split = ca.Function(f"index{level}", x, ca.vertsplit(index(*x)))
+            gets = []
+            for k, table in enumerate(found):
+                name = f"table{level}_{k}"
+                streams[name], tables[name] = Stream(table.rows.shape[1], shared=True), np.array(table.rows)
+                sizes[f"index{level}_{k}"], sizes[f"row{level}_{k}"] = 1, table.rows.shape[1]
+                gets.append((name, f"index{level}_{k}", f"row{level}_{k}"))
+            rows = [ca.SX.sym(name, sizes[name]) for _, _, name in gets]
+            old = ca.SX.sym("old", f.row_size)
+            stop = start + sum(sizes[name] for _, _, name in gets)
+            join = ca.Function(f"join{level}", [old, *rows], [ca.vertcat(old[:start], *rows, old[stop:])])
+            self.stages.append((split, gets, join))
+
+    def _looked_up(self, t: str, y: str) -> list[Node]:
+        nodes: list[Node] = []
+        for split, gets, join in self.stages:
+            nodes.append(Kernel(split, (t, y, "p", "looked_up"), tuple(index for _, index, _ in gets)))
+            nodes += [Get(table, index, row) for table, index, row in gets]
+            nodes.append(Kernel(join, ("looked_up", *(row for _, _, row in gets)), ("looked_up",)))
+        return nodes
+
+    def __call__(self, t: str, y: str, k: str) -> Node:
+        """k <- f(t, y)."""
+        return [*self._looked_up(t, y), Kernel(self.main, (t, y, *self.more), (k,))]
+
+    def jacobian(self, t: str, y: str, J: str, f_t: str) -> Node:
+        """J <- df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
+
+        Small systems: one expression. Large ones: a derivative along one direction, compiled once and called n + 1 times.
+        """
+        x = [ca.SX.sym(f"x{k}", self.main.numel_in(k)) for k in range(self.main.n_in())]
+        ydot = ca.densify(self.main(*x))
+        if self.main.n_instructions() * self.n <= WHOLE:
+            whole = ca.Function("jacobian", x, [ca.vec(ca.densify(ca.jacobian(ydot, x[1]))),
+                                                ca.densify(ca.jacobian(ydot, x[0]))], {"cse": True})
+            return [*self._looked_up(t, y), Kernel(whole, (t, y, *self.more), (J, f_t))]
+        along_t, along_y = ca.SX.sym("along_t"), ca.SX.sym("along_y", self.n)
+        along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(along_t, along_y)))
+        f = ca.Function("along", [*x, along_t, along_y], [along], {"cse": True})
+        columns = [f"column{j}" for j in range(self.n)]
+        self.sizes |= {"e_t": 1, "e_y": self.n} | dict.fromkeys(columns, self.n)
+        nodes = self._looked_up(t, y)
+        for j, out in [(-1, f_t), *enumerate(columns)]:
+            nodes += [_constants([float(j < 0), [float(i == j) for i in range(self.n)]], ["e_t", "e_y"]),
+                      Kernel(f, (t, y, *self.more, "e_t", "e_y"), (out,))]
+        parts = [ca.SX.sym(c, self.n) for c in columns]
+        return [*nodes, Kernel(ca.Function("columns", parts, [ca.vertcat(*parts)]), tuple(columns), (J,))]
+
+
+WHOLE = 30_000
+"""Operations of f times columns up to which its Jacobian is one expression."""
+
+
+def _constants(values: Sequence[float | list[float]], outs: Sequence[str]) -> Kernel:
+    return Kernel(ca.Function("constants", [], [ca.densify(ca.SX(v)) for v in values]), (), tuple(outs))

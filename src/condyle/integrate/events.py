@@ -1,0 +1,163 @@
+"""Events: what happens at an instant, seen by a witness function or set in time.
+
+A witness g is looked at a few times in each step. Where its sign changes, the interval is divided until it is no longer than
+the window; the event happens at its end, just after the change. All events that changed sign in that interval happen there,
+in the order in which they were given, each action seeing the State that the one before left.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.dynamics.operators import Symbols, description
+from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.forces.asked import Ask, answers, traced_law
+from condyle.native.function import NativeFunction
+from condyle.native.lookup import Staged, assembled
+from condyle.state import State
+from condyle.system import System
+from condyle.trace import Traced
+
+DIRECTIONS = ("falling", "rising", "both")
+Action = Callable[[State], State | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Something that happens at an instant: when a witness changes sign, at given times, or every so often.
+
+    Args:
+        witness: g(s) -> one number, over the accessors of force laws (s.t, s.q("knee"), s.station_position("foot", p), ...);
+            it runs as machine code. With traced=False it is called with a State at each look, for whatever only Python or an
+            operator can say, such as reaction forces.
+        direction: of the sign change: "falling", "rising" or "both".
+        action: called with the State; returns the State to go on from (state.replace(u=...)), or None to change nothing.
+        terminal: end the run there.
+        window: how well the instant is known [s]; by default accuracy x 0.1 s.
+        at: times [s].   every: period [s], from the start of the run on (the start itself is not an event).
+        name: for messages and `traj.events`; by default that of the function.
+    """
+
+    witness: Callable[[Any], Any] | None = None
+    direction: str = "falling"
+    action: Action | None = None
+    terminal: bool = False
+    window: float | None = None
+    at: Iterable[float] = ()
+    every: float | None = None
+    traced: bool = True
+    name: str = ""
+    law: Traced | None = field(init=False, default=None, repr=False)
+    asks: tuple[Ask, ...] = field(init=False, default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        times = tuple(sorted(float(t) for t in ([self.at] if np.ndim(self.at) == 0 else self.at)))  # type: ignore[arg-type]
+        object.__setattr__(self, "at", times)
+        if (self.witness is not None) + bool(times) + (self.every is not None) != 1:
+            raise DescriptionError("Event: give one of a witness function, at=[times] or every=period")
+        if self.direction not in DIRECTIONS:
+            raise UnknownNameError("direction", self.direction, DIRECTIONS)
+        if not np.isfinite(times).all():
+            raise DescriptionError(f"Event: at={times}: times must be finite [s]")
+        for what in ("window", "every"):
+            value = getattr(self, what)
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
+        if self.action is not None and not callable(self.action):
+            raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
+        if not self.name:
+            own = getattr(self.witness, "__name__", "") or ("every" if self.every else "at")
+            object.__setattr__(self, "name", "event" if own == "<lambda>" else own)
+        if self.witness is not None and self.traced:
+            law, asks = traced_law(self.witness, f"Event({self.name})", self._number)
+            object.__setattr__(self, "law", law)
+            object.__setattr__(self, "asks", asks)
+
+    def _number(self, result: Any) -> list[Any]:
+        if result is None or np.ndim(result) != 0:
+            raise TraceError(f"Event({self.name}): the witness returned {result!r}; expected one number")
+        return [result]
+
+    def next_time(self, t: float, start: float) -> float:
+        """The first of its times after t, infinite if there is none."""
+        if self.every is not None:
+            return start + (np.floor((later(t) - start) / self.every) + 1) * self.every
+        return next((x for x in self.at if x > later(t)), np.inf)
+
+    def happens(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+        """Whether the sign changes so between two values."""
+        falls, rises = (before > 0) & (after <= 0), (before < 0) & (after >= 0)
+        return falls if self.direction == "falling" else rises if self.direction == "rising" else falls | rises
+
+
+def later(t: float) -> float:
+    """Times up to here are one instant with t: sums of periods round."""
+    return t + 1e-12 * max(1.0, abs(t))
+
+
+class Witnesses:
+    """The witness functions of some events, for many instants at once."""
+
+    def __init__(self, system: System, events: Sequence[Event]) -> None:
+        self.events = [e for e in events if e.witness is not None]
+        self._traced = [e for e in self.events if e.law is not None]
+        self._subject = subject = system.subject
+        known = (*subject.tree.parameters.names, *subject.tree.inputs.names)
+        for e in self._traced:
+            assert e.law is not None
+            for p in [*(p for ask in e.asks for p in ask.parameters()), *e.law.outside]:
+                name = getattr(p, "name", "")
+                if name not in known:
+                    raise UnknownNameError("parameter", name, known, f"Event({e.name}) cannot bring one of its own")
+            for ask in e.asks:
+                ask.check(subject.tree, f"Event({e.name})")
+        key = "\n".join(f"{[ask.text for ask in e.asks]} {e.law.text}" for e in self._traced if e.law is not None)
+        if self._traced:
+            sizes = subject.sizes()
+            self._function = NativeFunction(
+                "witnesses", self._build, key=f"witnesses {key}\n{description(subject)}",
+                inputs=[(name, sizes[name]) for name in ("q", "u", "tail")], outputs=[("g", len(self._traced))])
+
+    def _build(self) -> ca.Function | Staged:
+        s = Symbols(self._subject)
+        view = s.view(s.kinematics())
+        values = [e.law.apply(*answers(e.asks, view)) for e in self._traced if e.law is not None]
+        return assembled("witnesses", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+
+    def __call__(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Values (m, events) at times t (m,) and y (m, n), all else as in a state."""
+        nq, nu = like.q.size, like.u.size
+        q, u, z = y[:, :nq], y[:, nq:nq + nu], y[:, nq + nu:]
+        out = np.empty((len(t), len(self.events)))
+        if self._traced:
+            tail = np.repeat(like.tail[None], len(t), axis=0)
+            tail[:, self._subject.tail["t"]], tail[:, self._subject.tail["z"]] = t[:, None], z
+            found = self._function(np.ascontiguousarray(q), np.ascontiguousarray(u), tail)
+            out[:, [e.law is not None for e in self.events]] = found
+        for j, e in enumerate(self.events):
+            if e.law is None:
+                assert e.witness is not None
+                out[:, j] = [_float(e, e.witness(like.replace(t=t[i], q=q[i], u=u[i], z=z[i]))) for i in range(len(t))]
+        return out
+
+
+def _float(event: Event, value: Any) -> float:
+    if np.ndim(value) != 0 or value is None:
+        raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one number")
+    return float(value)
+
+
+def isolate(g: Callable[[np.ndarray], np.ndarray], event: Event, low: float, high: float, window: float) -> tuple[float, float]:
+    """The first sign change between two times, narrowed to at most a window: 16 looks at once a round."""
+    while high - low > window:
+        t = np.linspace(low, high, 17)
+        values = g(t)
+        found = np.flatnonzero(event.happens(values[:-1], values[1:]))
+        if not len(found) or t[1] <= low:
+            break
+        low, high = float(t[found[0]]), float(t[found[0] + 1])
+    return low, high

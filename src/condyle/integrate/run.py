@@ -1,0 +1,289 @@
+"""A run: the native step loop for some rows at a time, and between them what Python has to say: events, progress, the end."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.integrate.events import Event, Witnesses, isolate, later
+from condyle.integrate.loop import FAILED
+from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
+from condyle.native.nodes import Status
+from condyle.native.program import Program
+from condyle.state import State
+
+ROWS, FEW = 2_000, 16
+"""Rows of one native run: at most; at first, and after an event, where there are witnesses to look at."""
+LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
+"""Where in a step witnesses are looked at."""
+RESTART = 10.0
+"""Windows: the first step after an event is no longer, so that witnesses see also a short excursion."""
+ZENO = 3
+"""So many times in a row no more than RESTART windows apart: the run ends."""
+CAPACITY = 8_192
+"""Rows of memory to begin with; it is not touched before it is used."""
+
+
+@dataclass
+class Settings:
+    """How to run; see `simulate`."""
+
+    t_final: float
+    accuracy: float
+    weights: np.ndarray
+    step: float | None
+    max_step: float | None
+    events: Sequence[Event]
+    window: float
+    report: Callable[[float], object] | None
+
+
+@dataclass
+class Run:
+    """One simulation while it goes on. `like` is the State that holds now but for t, q, u, z."""
+
+    start: State
+    program: Program
+    tables: dict[str, np.ndarray]
+    method: Method
+    settings: Settings
+    events: list[Occurrence] = field(default_factory=list)
+    changes: list[tuple[int, State]] = field(default_factory=list)
+    status: str = ""
+
+    def __post_init__(self) -> None:
+        system, s = self.start.system, self.settings
+        self.like, self.t = self.start, self.start.t
+        self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
+        self.n, self.count, self.steps = self.y.size, 1, 0
+        self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
+        self.own = isinstance(self.method, Rosenbrock)
+        self.more = self.program.layout["streams"].get("D", {"size": 0})["size"] // max(self.n, 1)
+        sizes = {"T": 1, "Y": self.n, "F": self.n} | ({"D": self.more * self.n} if self.more else {})
+        self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
+        self.memory["T"][0], self.memory["Y"][0] = self.t, self.y
+        self.witnesses = Witnesses(system, s.events)
+        self.watched = self.witnesses.events
+        self.scheduled = [e for e in s.events if e.witness is None]
+        self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
+        self.last = np.full(len(self.watched), -np.inf)
+        self.quick = np.zeros(len(self.watched), dtype=int)
+        self.batch = FEW if self.watched else ROWS
+        span = s.t_final - self.t
+        self.ws = ws = self.program.workspace()
+        ws["h"] = s.step if s.step is not None else min(span, s.max_step or span, 1e-2) if span else 1.0
+        ws["h_max"], ws["fixed"] = s.max_step or np.inf, float(s.step is not None)
+        ws["accuracy"], ws["weights"] = s.accuracy, s.weights
+        self._restart()
+
+    def _restart(self) -> None:
+        """Give the native loop the state to go on from."""
+        tail = self.start.system.subject.tail
+        self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start:]
+        self.ws["fresh"], self.ws["code"], self.ws["status"] = 1, 0, 0
+        if self.watched:
+            self.seen = self.witnesses(self.like, np.array([self.t]), self.y[None])[0]
+
+    def go(self) -> Trajectory:
+        try:
+            self._steps()
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+        return self._trajectory()
+
+    def _steps(self) -> None:
+        s = self.settings
+        while not self.status and self.t < s.t_final:
+            done, interrupted = self._native(min([s.t_final, *self.due]))
+            changed = bool(self.watched) and done > 0 and self._look(done)
+            if not changed and done:
+                self._keep(done)
+                self.batch = min(2 * self.batch, ROWS)
+            if interrupted:
+                self.status = "interrupted"
+            elif not changed and (self.ws["code"][0] == FAILED or self.ws["status"][0]):
+                self.status = self._advice()
+            elif not self.status:
+                self._on_schedule()
+
+    def _native(self, t_end: float) -> tuple[int, bool]:
+        """Steps until t_end or for one batch, into the rows behind the last; how many, and whether it was interrupted."""
+        s, ws, here = self.settings, self.ws, slice(self.count, self.count + self.batch)
+        if here.stop > len(self.memory["T"]):
+            self._grow()
+        ws["t_end"], ws["row"], ws["rows"], ws["busy"] = t_end, 0, self.batch, 1
+        first, began, span = bool(ws["fresh"][0]), self.start.t, s.t_final - self.start.t
+        tell = s.report
+        report = None if tell is None else lambda ws: tell((float(ws["t"][0]) - began) / span)
+        interrupted = False
+        try:
+            streams = {name: rows[here] for name, rows in self.memory.items()}
+            self.program.run(ws, {**streams, **self.tables}, {"limit": 100 * ROWS}, progress=report)
+        except KeyboardInterrupt:
+            interrupted = True
+        if first:
+            self.memory["F"][self.count - 1] = ws["f_start"]
+        return int(ws["row"][0]), interrupted
+
+    def _grow(self) -> None:
+        more = {name: np.empty((4 * len(old), old.shape[1])) for name, old in self.memory.items()}
+        for name, rows in more.items():
+            rows[:self.count] = self.memory[name][:self.count]
+        self.memory = more
+
+    def _rows(self, stop: int) -> Rows:
+        m = {name: rows[:stop] for name, rows in self.memory.items()}
+        more = m["D"].reshape(stop, self.more, self.n) if self.more else np.empty((stop, 0, self.n))
+        return Rows(m["T"][:, 0], m["Y"], m["F"], more, self.own, self.cuts)
+
+    def _keep(self, done: int) -> None:
+        """So many rows behind the last are part of the trajectory from now on."""
+        self.count, self.steps = self.count + done, self.steps + done
+        self.t, self.y = float(self.memory["T"][self.count - 1, 0]), self.memory["Y"][self.count - 1].copy()
+
+    def _cut(self, k: int, t: float, y: np.ndarray) -> None:
+        """Keep the steps up to the one that starts at row k, which now ends at t."""
+        T, Y, F = (self.memory[name] for name in "TYF")
+        if t != T[k + 1, 0]:
+            self.cuts[k] = float(T[k + 1, 0] - T[k, 0]), Y[k + 1].copy(), F[k + 1].copy()
+            T[k + 1], Y[k + 1] = t, y
+        self._keep(k + 2 - self.count)
+
+    def _jump(self, state: State) -> None:
+        """A row with the time of the last and another state."""
+        y = np.concatenate([state.q, state.u, state.z])
+        if self.count == len(self.memory["T"]):
+            self._grow()
+        for rows in self.memory.values():
+            rows[self.count] = 0.0
+        self.memory["T"][self.count], self.memory["Y"][self.count] = self.t, y
+        self.changes.append((self.count, state))
+        self.count, self.y, self.like = self.count + 1, y, state
+        self._restart()
+
+    def _look(self, done: int) -> bool:
+        """Find events among the steps just done and let them act; true if one changed the state or ended the run."""
+        rows = self._rows(self.count + done)
+        piece = np.repeat(np.arange(self.count - 1, self.count + done - 1), len(LOOKS))
+        t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, done)
+        t[len(LOOKS) - 1::len(LOOKS)] = rows.t[self.count:]
+
+        def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
+            return self.start.system.normalised(rows.at(k, t))
+
+        g = np.vstack([self.seen, self.witnesses(self.like, t, y_at(piece, t))])
+        t, piece = np.r_[self.t, t], np.r_[piece[0], piece]
+        at = 0
+        while True:
+            happens = np.stack([e.happens(g[at:-1, j], g[at + 1:, j]) for j, e in enumerate(self.watched)], axis=1)
+            found = np.flatnonzero(happens.any(axis=1))
+            if not len(found):
+                self.seen = g[-1]
+                return False
+            at += int(found[0])
+            k, candidates = int(piece[at + 1]), [int(j) for j in np.flatnonzero(happens[found[0]])]
+
+            def value(j: int, k: int = k) -> Callable[[np.ndarray], np.ndarray]:
+                return lambda t: self.witnesses(self.like, t, y_at(np.full(len(t), k), t))[:, j]
+
+            when = min(isolate(value(j), self.watched[j], float(t[at]), float(t[at + 1]), self._window(j))[1] for j in candidates)
+            y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
+            here = self.witnesses(self.like, np.array([when]), y[None])[0]
+            hits = [j for j in candidates if self.watched[j].happens(g[at, j], here[j])]
+            state = self._act([self.watched[j] for j in hits], when, y)
+            if state is not None or self.status:
+                length, taken = float(rows.t[k + 1] - rows.t[k]), k + 2 - self.count
+                self._cut(k, when, y)
+                self.batch = int(np.clip(2 * taken, FEW, ROWS))
+                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, *(
+                    RESTART * self._window(j) for j in hits))
+                if state is not None:
+                    self._jump(state)
+                    self._watch_zeno(hits, when)
+                return True
+            t[at], g[at] = when, here
+            if when == t[at + 1]:
+                at += 1
+
+    def _window(self, j: int) -> float:
+        return self.watched[j].window or self.settings.window
+
+    def _act(self, events: Sequence[Event], t: float, y: np.ndarray) -> State | None:
+        """Actions of events in order; the new State, or None if nothing changed. A terminal event sets the status."""
+        nq, nu = self.start.q.size, self.start.u.size
+        now = self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+        changed = False
+        for e in events:
+            self.events.append(Occurrence(e.name, t, now))
+            new = e.action(now) if e.action is not None else None
+            if new is not None:
+                if not isinstance(new, State) or new.system is not self.start.system or new.t != t:
+                    raise DescriptionError(f"Event({e.name}): the action must return None or a State of the same system and "
+                                           f"time, as state.replace(u=...) gives; got {new!r}")
+                now, changed = new, True
+            if e.terminal:
+                self.status = f"ended by event {e.name!r} at t = {t:.9g} s"
+        return now if changed else None
+
+    def _watch_zeno(self, hits: Sequence[int], t: float) -> None:
+        for j in hits:
+            short = RESTART * self._window(j)
+            self.quick[j] = self.quick[j] + 1 if t - self.last[j] <= short else 0
+            self.last[j] = t
+            if self.quick[j] >= ZENO and not self.status:
+                self.status = (f"stopped at t = {t:.9g} s: event {self.watched[j].name!r} happened {ZENO + 1} times, no more "
+                               f"than {short:g} s apart each (Zeno). Let its action bring the state to rest when it is slow "
+                               "(u = 0 and a lock, or a terminal event), or give a smaller window")
+
+    def _on_schedule(self) -> None:
+        due = [i for i, t in enumerate(self.due) if t <= later(self.t)]
+        if not due:
+            return
+        state = self._act([self.scheduled[i] for i in due], self.t, self.y)
+        for i in due:
+            self.due[i] = self.scheduled[i].next_time(self.t, self.start.t)
+        if state is not None:
+            self._jump(state)
+
+    def _trajectory(self) -> Trajectory:
+        ws = self.ws
+        if ws["fresh"][0]:
+            self.memory["F"][self.count - 1] = 0.0          # nothing follows
+        statistics = Statistics(self.steps, int(ws["rejected"][0]), int(ws["evaluations"][0]),
+                                int(ws["jacobians"][0]) if self.own else 0)
+        return Trajectory(self.start, self._rows(self.count), self.status or "finished", statistics, tuple(self.events),
+                          tuple(self.changes))
+
+    def _advice(self) -> str:
+        """Why a run ended early, and what to try."""
+        system, ws, step, t = self.start.system, self.ws, self.settings.step, self.t
+        names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
+        if ws["status"][0] == Status.LIMIT:
+            return f"stopped at t = {t:.6g} s: too many steps were rejected; loosen the accuracy"
+        nq, nu = self.start.q.size, self.start.u.size
+        first = system.explain(self.like.replace(t=t, q=self.y[:nq], u=self.y[nq:nq + nu], z=self.y[nq + nu:])).first
+        if first is not None:
+            return f"stopped at t = {t:.6g} s: {first} is not finite there; see system.explain(traj[-1])"
+        if step is not None:
+            return (f"stopped at t = {t:.6g} s: the next state is not finite or was not found; a step of {step:g} s is too "
+                    "long, or use error control")
+        return (f"stopped at t = {t:.6g} s: no step is small enough for the accuracy; {names[int(ws['worst'][0])]} has the "
+                "largest error. Is a force discontinuous there, or not finite just after? Try a looser accuracy, or smooth it")
+
+
+def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings) -> Trajectory:
+    return Run(start, program, tables, method, settings).go()
+
+
+def shown(title: str) -> tuple[Callable[[float], object], Callable[[], object]]:
+    """A progress bar by rich: call the first with the share done, the second at the end."""
+    from rich.progress import Progress
+
+    bar: Any = Progress(transient=True)
+    task = bar.add_task(title, total=1.0)
+    bar.start()
+    return lambda share: bar.update(task, completed=share), bar.stop

@@ -1,0 +1,11 @@
+"""The second formulation: maximal coordinates, joints as constraints, Lagrange multipliers. A check on the first one.
+
+    from condyle import maximal
+    udot = maximal.forward_dynamics(system, q, u)            # the same answer as system.forward_dynamics(q, u)
+    equations = maximal.MaximalSystem(system).at(q, u)       # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
+"""
+from condyle.maximal.equations import Equations, Solution
+from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, reactions
+from condyle.maximal.system import Loop, MaximalSystem
+
+__all__ = ["Equations", "Loop", "MaximalSystem", "Solution", "forward_dynamics", "inverse_dynamics", "of", "reactions"]

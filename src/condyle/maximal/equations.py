@@ -1,0 +1,165 @@
+"""The equations of all bodies and joints at one state, and what follows from them by linear algebra: docs/theory/maximal.md.
+
+    C_V V = -C_t,     S V = u                                                  velocities (15), ruggiero2020 (5)
+    C_V A = gamma,    S A = udot - sigma                                       accelerations (16), ruggiero2020 (5)
+    M A + C_V' lambda_s + S' lambda_r = Q                                      motion (17), ruggiero2020 (16)-(18)
+
+A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic constraints, with multipliers lambda_s; the rows S are
+those of the drivers, one a speed, with multipliers lambda_r: the driving force of a speed is tau = -lambda_r.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from condyle.errors import CondyleError
+
+Array = np.ndarray
+RANK = 1e-11
+"""Singular values of (19) below this part of the largest one are zero: its entries are good to a few hundred eps."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Accelerations and forces that satisfy (16) and (17).
+
+    Attributes:
+        A: accelerations of the maximal velocities: alpha, a of each body's origin in ground, then udot of massless unknowns.
+        udot: accelerations of the speeds, shape (nu,).
+        tau: driving forces, shape (nu,), those that hold locked speeds among them: -lambda_r.
+        lambda_s: multipliers of the joints, in the order of their equations, then of loops.
+        reactions: moment and force of each mobilizer on its body at M's origin, in ground, shape (bodies, 6).
+        redundant: how many equations of loops follow from the others; the multipliers are then those of least norm.
+    """
+
+    A: Array
+    udot: Array
+    tau: Array
+    lambda_s: Array
+    reactions: Array = field(repr=False)
+    redundant: int = 0
+
+    @property
+    def lambda_r(self) -> Array:
+        """Multipliers of the drivers, shape (nu,)."""
+        return -self.tau
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Where one body's joint stands: its rows of C_V and S, its body's columns, and p_BM in ground."""
+
+    rows: slice
+    drivers: slice
+    columns: slice
+    arm: Array
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Everything explicit at one state. n bodies, m equations of joints and loops, nv = 6 n + speeds of massless unknowns.
+
+    Attributes:
+        t: [s].
+        x: maximal coordinates: unit quaternion and position of each body in ground (7 n), then massless q.
+        V: velocities: w, v of each body's origin in ground (6 n), then massless u; shape (nv,).
+        q, u: the mobilizers' coordinates and speeds, shapes (nq,) and (nu,).
+        C: the equations at x, shape (m,): those of joints, zero up to the accuracy of the position analysis, then those of
+            loops, zero if q closes them.
+        C_V, C_t, gamma: Cdot = C_V V + C_t, Cddot = C_V A - gamma; shapes (m, nv), (m,), (m,).
+        S, sigma: u = S V, udot = S A + sigma; shapes (nu, nv), (nu,).
+        M: mass matrix, shape (nv, nv), block diagonal, with zeros for massless unknowns.
+        Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled law.
+        f: the part of the laws that acts on speeds, shape (nu,); Q contains S' f.
+        locked: whether each speed is locked, shape (nu,).
+        loops: the rows of C that close loops.
+    """
+
+    t: float
+    x: Array
+    V: Array
+    q: Array
+    u: Array
+    C: Array
+    C_V: Array
+    C_t: Array
+    gamma: Array
+    S: Array
+    sigma: Array
+    M: Array
+    Q: Array
+    f: Array
+    locked: Array
+    loops: slice
+    joints: tuple[Attachment, ...] = field(repr=False)
+
+    @property
+    def K(self) -> Array:
+        """Joints and drivers together, [C_V; S], square: the Jacobian of ruggiero2020 (19). Without loops."""
+        return np.vstack([self.C_V[:self.loops.start], self.S])
+
+    def accelerations(self, udot: Array) -> Array:
+        """A from udot (16)."""
+        return solved(self.K, np.concatenate([self.gamma[:self.loops.start], udot - self.sigma]), "accelerations")
+
+    def inverse(self, udot: Array) -> Solution:
+        """Driving forces and multipliers from udot: ruggiero2020 (19), K' lambda = -Qc with Qc = M A - Q. Loops exert nothing:
+        what they would contribute is in tau."""
+        A, m = self.accelerations(udot), self.loops.start
+        lambda_ = solved(self.K.T, self.Q - self.M @ A, "inverse dynamics")                  # (18)
+        return self._solution(A, np.concatenate([lambda_[:m], np.zeros(len(self.C) - m)]), -lambda_[m:])
+
+    def forward(self, tau: Array) -> Solution:
+        """Accelerations and multipliers under tau: (16) of the joints and (17) at once.
+
+            [M  G'] [A     ]   [Q + S' tau]
+            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, and the drivers of locked speeds              (19)
+
+        Loops may be redundant: then the solution is that of least norm, in which A is unique and lambda is shared out.
+        """
+        held = np.flatnonzero(self.locked)
+        G = np.vstack([self.C_V, self.S[held]])
+        n, m = self.M.shape[0], len(G)
+        matrix = np.block([[self.M, G.T], [G, np.zeros((m, m))]])
+        right = np.concatenate([self.Q + self.S.T @ tau, self.gamma, -self.sigma[held]])
+        if len(self.C) > self.loops.start:
+            found, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=RANK)                   # (19)
+        else:
+            found, rank = solved(matrix, right, "forward dynamics"), n + m                   # (19)
+        lambda_s, holding = found[n:n + len(self.C_V)], found[n + len(self.C_V):]
+        tau = np.array(tau, dtype=float)
+        tau[held] -= holding
+        return replace(self._solution(found[:n], lambda_s, tau), redundant=n + m - int(rank))
+
+    def momentum(self) -> Array:
+        """The momentum that each speed carries, shape (nu,): the drivers' part of K' p = M V (23)."""
+        return solved(self.K.T, self.M @ self.V, "momentum")[self.loops.start:]
+
+    def _solution(self, A: Array, lambda_s: Array, tau: Array) -> Solution:
+        reactions = np.zeros((len(self.joints), 6))
+        driving = tau + self.f
+        for B, joint in enumerate(self.joints):
+            F = (self.S[joint.drivers, joint.columns].T @ driving[joint.drivers]
+                 - self.C_V[joint.rows, joint.columns].T @ lambda_s[joint.rows])             # (20)
+            reactions[B] = *(F[:3] - np.cross(joint.arm, F[3:])), *F[3:]
+        return Solution(A, self.S @ A + self.sigma, tau, lambda_s, reactions)
+
+
+def solved(matrix: Array, right: Array, what: str) -> Array:
+    """matrix^-1 right: rows and columns scaled to unit size, one step of refinement; refuses a singular matrix."""
+    if not len(right):
+        return np.zeros(0)
+    rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
+    columns = 1 / np.maximum(np.abs(matrix * rows[:, None]).max(0), 1e-300)
+    scaled = matrix * rows[:, None] * columns
+    try:
+        inverse = np.linalg.inv(scaled)
+    except np.linalg.LinAlgError:
+        inverse = np.full_like(scaled, np.inf)
+    size = np.abs(inverse).max() * np.abs(scaled).max()
+    if not size < 1 / np.finfo(float).eps:
+        raise CondyleError(f"maximal: {what}: the equations are singular here (condition {size:.1g}): a mobilizer has lost a "
+                           "direction of motion, a moving body has no inertia, or the state is not finite")
+    solution = columns * (inverse @ (rows * right))
+    return solution + columns * (inverse @ (rows * (right - matrix @ solution)))

@@ -1,0 +1,199 @@
+"""One joint as constraint equations between two bodies, with Jacobians and rates by AD: docs/theory/maximal.md (3)-(5), (13).
+
+Notation: x_P, x_B are the seven coordinates (unit quaternion, position) of parent and body, V_P, V_B their spatial velocities;
+s the joint's own massless unknowns, its q, and su their speeds. With x = (x_P, x_B, s) and V = (V_P, V_B, su)
+
+    xdot = J(x) V                                                                           (3)
+    Cdot = C_x J V + C_t = C_V V + C_t                                                      (4)
+    Cddot = C_V Vdot - gamma,   gamma = -d/dt (C_V V + C_t) at Vdot = 0                     (5)
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
+from condyle.mobilizers import Mobilizer, motion
+from condyle.mobilizers.base import Reversed
+from condyle.native.lookup import Staged, assembled
+from condyle.spatial import (
+    quaternion_conjugate,
+    quaternion_from_rotation,
+    quaternion_multiply,
+    quaternion_rate_matrix,
+    rotation_from_quaternion,
+)
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame fixed on a body: rotation and position as expressions of Parameters."""
+
+    R: ca.SX
+    p: ca.SX
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A frame in ground: quaternion, rotation, position, velocities."""
+
+    e: ca.SX
+    R: ca.SX
+    p: ca.SX
+    w: ca.SX
+    v: ca.SX
+
+
+def carried(x: ca.SX, V: ca.SX, on: Frame) -> Moving:
+    """A frame that is fixed on a body with coordinates x and velocity V."""
+    R = rotation_from_quaternion(x[:4])
+    r = R @ on.p
+    e = quaternion_multiply(x[:4], quaternion_from_rotation(on.R))
+    return Moving(e, R @ on.R, x[4:] + r, V[:3], V[3:] + ca.cross(V[:3], r))
+
+
+def relative(F: Moving, M: Moving) -> Relative:
+    """M as seen from F, in F."""
+    r = M.p - F.p
+    return Relative(quaternion_multiply(quaternion_conjugate(F.e), M.e), F.R.T @ M.R, F.R.T @ r,
+                    F.R.T @ (M.w - F.w), F.R.T @ (M.v - F.v - ca.cross(F.w, r)))
+
+
+@dataclass(frozen=True)
+class Position:
+    """Numbers at one position: C and C_x; coordinates q; driver Cr, zero where q is the wanted one, and its Jacobian."""
+
+    C: np.ndarray
+    C_x: np.ndarray
+    q: np.ndarray
+    driver: np.ndarray
+    driver_x: np.ndarray
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Numbers at one position and velocity: C_V, C_t, gamma of (4)-(5); u = S V, udot = S Vdot + sigma of (13)."""
+
+    C_V: np.ndarray
+    C_t: np.ndarray
+    gamma: np.ndarray
+    S: np.ndarray
+    sigma: np.ndarray
+
+
+class Joint:
+    """A mobilizer between two bodies as constraints. Arguments x (14 + nq of its own), V (12 + its own nu), in ground.
+
+    Attributes:
+        name: of the body.   P, B: indices of parent and body, -1 for ground.   X_PF, X_BM: its frames on them.
+        q, u: places of its coordinates and speeds among those of the system; empty where it closes a loop.
+        closed: whether it is a lower pair in closed form, without unknowns of its own.
+        n: number of constraint equations.   ns, nsu: how many massless coordinates and speeds it brings.
+    """
+
+    def __init__(self, tree: Tree, name: str, mobilizer: Mobilizer, P: int, X_PF: Frame, B: int, X_BM: Frame,
+                 q: slice = slice(0, 0), u: slice = slice(0, 0)) -> None:
+        self.tree, self.name, self.mobilizer = tree, name, mobilizer
+        self.P, self.X_PF, self.B, self.X_BM = P, X_PF, B, X_BM
+        self.q, self.u = q, u
+        forward = self.mobilizer.forward if isinstance(self.mobilizer, Reversed) else self.mobilizer
+        self.pair, self.forward = pair_of(forward), forward
+        self.closed = self.pair is not None
+        self.ns, self.nsu = (0, 0) if self.closed else (self.mobilizer.nq, self.mobilizer.nu)
+        self.n = 6 - self.mobilizer.nu + self.nsu
+        self._position = self._positions()
+        self._rates = self._velocities()
+        self._pose = self._poses()
+
+    @staticmethod
+    def of_body(tree: Tree, body: Body) -> Joint:
+        """The joint that carries a body."""
+        parent = -1 if body.parent is None else body.parent.index
+        return Joint(tree, body.name, body.mobilizer, parent, fixed(body, "PF"), body.index, fixed(body, "BM"), body.q, body.u)
+
+    # ---- expressions ------------------------------------------------------------------------------------------------
+
+    def _symbols(self) -> dict[str, ca.SX]:
+        sizes = {"x": 14 + self.ns, "V": 12 + self.nsu, "near": self.mobilizer.nq, "t": 1}
+        return {name: ca.SX.sym(name, n) for name, n in sizes.items()}
+
+    def _pair(self, x: ca.SX, V: ca.SX, near: ca.SX, t: ca.SX) -> Pair:
+        """What the joint is, as expressions."""
+        F, M = carried(x[:7], V[:6], self.X_PF), carried(x[7:14], V[6:12], self.X_BM)
+        if self.pair is not None:
+            ends = (M, F) if isinstance(self.mobilizer, Reversed) else (F, M)        # reversed: F and M change places
+            return self.pair(self.forward, relative(*ends), near)
+        s, su = x[14:], V[12:]
+        R, p = motion(self.mobilizer, t, s, su)[:2]
+        seen = relative(F, M)
+        apart = turned_apart(quaternion_from_rotation(R.T @ seen.R))
+        return Pair(ca.vertcat(apart, seen.p - p), s, su, s - near)                          # (14)
+
+    def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
+        """(3)"""
+        bodies = [ca.vertcat(quaternion_rate_matrix(x[i:i + 4]) @ V[j:j + 3], V[j + 3:j + 6]) for i, j in ((0, 0), (7, 6))]
+        own = motion(self.mobilizer, t, x[14:], V[12:])[8] if self.ns else ca.SX(0, 1)
+        return ca.vertcat(*bodies, own)
+
+    def _positions(self) -> ca.Function | Staged:
+        s = self._symbols()
+        pair = self._pair(**{**s, "V": ca.SX(s["V"].numel(), 1)})
+        outputs = [pair.C, ca.jacobian(pair.C, s["x"]), pair.q, pair.driver, ca.jacobian(pair.driver, s["x"])]
+        return self._function("position", [s["x"], s["near"], s["t"]], outputs)
+
+    def _velocities(self) -> ca.Function | Staged:
+        s = self._symbols()
+        x, V, t = s["x"], s["V"], s["t"]
+        pair, xdot = self._pair(**s), self._xdot(x, V, t)
+        rate = lambda y: ca.jtimes(y, x, xdot) + ca.jtimes(y, t, ca.SX(1))
+        Cdot = rate(pair.C)                                                                  # (4)
+        C_V = ca.jacobian(Cdot, V)
+        C_t = ca.jtimes(pair.C, t, ca.SX(1))
+        outputs = [C_V, C_t, -rate(Cdot), ca.jacobian(pair.u, V), rate(pair.u)]              # (5), (13)
+        return self._function("rates", [x, V, s["near"], t], outputs)
+
+    def _poses(self) -> ca.Function | Staged:
+        """X_PB at coordinates q: where the chain puts the body."""
+        q, t = ca.SX.sym("q", self.mobilizer.nq), ca.SX.sym("t")
+        R_FM, p_FM = motion(self.mobilizer, t, q, ca.SX(self.mobilizer.nu, 1))[:2]
+        R_PB = self.X_PF.R @ R_FM @ self.X_BM.R.T
+        return self._function("pose", [q, t], [R_PB, self.X_PF.p + self.X_PF.R @ p_FM - R_PB @ self.X_BM.p])
+
+    def _function(self, name: str, arguments: list[ca.SX], outputs: list[ca.SX]) -> ca.Function | Staged:
+        return assembled(name, [*arguments, self.tree.parameters.symbols], outputs)
+
+    # ---- numbers ----------------------------------------------------------------------------------------------------
+
+    def position(self, x: np.ndarray, near: np.ndarray, t: float, parameters: np.ndarray) -> Position:
+        C, C_x, q, driver, driver_x = evaluated(self._position, x, near, t, parameters)
+        return Position(C[:, 0], C_x, q[:, 0], driver[:, 0], driver_x)
+
+    def rates(self, x: np.ndarray, V: np.ndarray, near: np.ndarray, t: float, parameters: np.ndarray) -> Rates:
+        C_V, C_t, gamma, S, sigma = evaluated(self._rates, x, V, near, t, parameters)
+        return Rates(C_V, C_t[:, 0], gamma[:, 0], S, sigma[:, 0])
+
+    def pose(self, q: np.ndarray, t: float, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """X_PB of the body in its parent."""
+        R, p = evaluated(self._pose, q, t, parameters)
+        return R, p[:, 0]
+
+
+def evaluated(function: ca.Function | Staged, *arguments: Any) -> list[np.ndarray]:
+    """Outputs, as matrices, of a function of vectors."""
+    columns = [np.reshape(np.asarray(a, dtype=float), (-1, 1)) for a in arguments]
+    if isinstance(function, Staged):
+        return function.evaluate(columns)
+    return [np.asarray(y.full()) for y in function.call([ca.DM(a) if a.size else ca.DM(0, 1) for a in columns])]
+
+
+def fixed(body: Body, frame: str) -> Frame:
+    """X_PF or X_BM of a body, with the Parameters in it."""
+    X = body.X_PF if frame == "PF" else body.X_BM
+    R, p = (body.symbolic[name].sx if name in body.symbolic else ca.SX(ca.DM(np.asarray(value)))
+            for name, value in ((f"R_{frame}", X.R), (f"p_{frame}", X.p)))
+    return Frame(R, p)

@@ -1,0 +1,98 @@
+"""Table: named columns over time, with units."""
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import ShapeError, UnknownNameError
+
+
+class Table:
+    """Named columns over time. `table["knee"]` is a column, shape (m,).
+
+    Args:
+        time: [s], shape (m,).
+        names, units: of each column, no name twice; a unit may be empty.
+        values: shape (m, columns).
+        status: how the computation went that gave it.
+    """
+
+    def __init__(self, time: Any, names: Sequence[str], values: Any, units: Sequence[str] | None = None, *,
+                 status: str = "finished") -> None:
+        self.time, self.values = np.array(time, dtype=float), np.array(values, dtype=float)
+        self.names, self.units = tuple(names), tuple(units if units is not None else [""] * len(names))
+        self.status = status
+        if self.values.shape != (self.time.size, len(self.names)) or len(self.units) != len(self.names):
+            raise ShapeError(f"Table: {self.time.size} times, {len(self.names)} names and {len(self.units)} units need values of "
+                             f"shape ({self.time.size}, {len(self.names)}), got {self.values.shape}")
+        twice = sorted({name for name in self.names if self.names.count(name) > 1} | ({"time"} & set(self.names)))
+        if twice:
+            raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} more than once")
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.names:
+            raise UnknownNameError("column", name, self.names)
+        return self.values[:, self.names.index(name)]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __repr__(self) -> str:
+        span = f" from {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
+        return f"Table({len(self)} rows{span}: {', '.join(self.titles[:6])}{', ...' if len(self.names) > 6 else ''})"
+
+    @property
+    def titles(self) -> list[str]:
+        """Names with their units."""
+        return [f"{name} [{unit}]" if unit else name for name, unit in zip(self.names, self.units, strict=True)]
+
+    def to_pandas(self) -> Any:
+        """A DataFrame over time; units are in its `attrs`. pandas must be installed."""
+        import pandas  # type: ignore[import-untyped]
+
+        frame = pandas.DataFrame(self.values, columns=list(self.names), index=pandas.Index(self.time, name="time"))
+        frame.attrs["units"] = dict(zip(self.names, self.units, strict=True))
+        return frame
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw columns (all, if none is named) over time; returns matplotlib's axes."""
+        import matplotlib.pyplot as plt
+
+        axes = plt.subplots()[1] if axes is None else axes
+        for name in names or self.names:
+            axes.plot(self.time, self[name], label=self.titles[self.names.index(name)])
+        axes.set_xlabel("time [s]")
+        axes.legend()
+        return axes
+
+    def save(self, path: str | Path) -> None:
+        """Write as comma-separated values, every number to its last digit, units in the titles. The file appears whole or
+        not at all."""
+        path = Path(path)
+        if path.suffix != ".csv":
+            raise ShapeError(f"Table.save: {path.name!r} must end in .csv")
+        descriptor, temporary = tempfile.mkstemp(".new", path.stem, path.parent)
+        try:
+            with os.fdopen(descriptor, "w", newline="", encoding="utf-8") as file:
+                rows = csv.writer(file)
+                rows.writerow(["time [s]", *self.titles])
+                rows.writerows([repr(x) for x in (t, *row)] for t, row in zip(self.time.tolist(), self.values.tolist()))
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)             # mkstemp keeps others out; a saved table need not
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise

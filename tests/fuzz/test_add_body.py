@@ -1,0 +1,40 @@
+"""Some thousand random add_body calls; `python -m tests.fuzz.add_body 100000 1` runs the full number."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz.add_body import run
+
+# Errors that are not Condyle's and yet right: those of a user's own object, of a class that is no mobilizer yet, and of integers
+# beyond floats inside a user's own function.
+ALLOWED = re.compile(r"no array|no float|no items|does not say how it moves|int too large to convert")
+CALLS = 1000
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_calls_end_in_a_body_or_an_error_of_ours(seed, monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    print(f"seed {seed}")
+    caller = run(CALLS, seed)
+    assert sum(caller.counts[what] for what in ("added", "refused", "other error")) == CALLS
+    assert caller.counts["added"] > CALLS // 4 and caller.counts["refused"] > CALLS // 4 and caller.counts["used"] > 20
+    assert caller.counts["used, not finite"] == 0
+    strange = {what: len(times) for what, times in caller.strange.items() if not ALLOWED.search(what)}
+    # CasADi's own symbols (SX, MX) as arguments may bring CasADi's own errors.
+    strange = {what: n for what, n in strange.items() if "casadi" not in what.lower()}
+    assert not strange
+
+
+def test_the_interpreter_lives():
+    """In a fresh process, with native code for the systems that are used."""
+    root = Path(__file__).parent.parent.parent
+    done = subprocess.run([sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.add_body", "60", "3"], cwd=root,
+                          env=os.environ | {"CONDYLE_EVALUATOR": "native"}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("60 calls, seed 3")
