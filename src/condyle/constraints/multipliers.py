@@ -77,19 +77,14 @@ def _factored(Y: ca.SX, e: ca.SX) -> Callable[[ca.SX], ca.SX]:
     return solve
 
 
-class Multipliers:
-    """Y and M^-1 G' of one state, and what follows from them for any accelerations.
+class Blocks:
+    """Y = G Z by blocks, and the solution of Y lambda = g.
 
-    Attributes:
-        G: (m, nu).   Z: M^-1 G', (nu, m); locked speeds have zero rows.   Y: (m, m).
+    Args:
+        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).
     """
 
-    def __init__(self, rows: Rows, lock: ca.SX) -> None:
-        tree = rows.tree
-        self.G = G = rows.jacobian()
-        factor, solve = factorisation(tree, rows.kin, lock)
-        columns = [solve.call([factor, ca.densify(G[i, :].T)], True, False)[0] for i in range(G.shape[0])]
-        self.Z = Z = ca.sparsify(ca.horzcat(ca.SX(tree.nu, 0), *columns))
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX) -> None:
         self.blocks = blocks(tree, G)
         self.Y = ca.SX(G.shape[0], G.shape[0])
         for block in self.blocks:
@@ -102,9 +97,35 @@ class Multipliers:
         out = ca.SX(g.numel(), 1)
         solvers: dict[int, ca.Function] = {}
         for block in self.blocks:
-            f = solvers.setdefault(len(block), solver(len(block)))
-            out[block] = f.call([ca.densify(self.Y[block, block]), ca.densify(g[block])], True, False)[0]
+            if len(block) not in solvers:
+                solvers[len(block)] = solver(len(block))
+            out[block] = solvers[len(block)].call([ca.densify(self.Y[block, block]), ca.densify(g[block])], True, False)[0]
         return out
+
+
+class Multipliers(Blocks):
+    """Y and M^-1 G' of one state, and what follows from them for any accelerations.
+
+    Attributes:
+        G: (m, nu).   Z: M^-1 G', (nu, m); locked speeds have zero rows.   Y: (m, m).
+    """
+
+    def __init__(self, rows: Rows, lock: ca.SX) -> None:
+        self.G = G = rows.jacobian()
+        self._factor, self._solve = factorisation(rows.tree, rows.kin, lock)
+        columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
+        self.Z = ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns))
+        super().__init__(rows.tree, G, self.Z)
+
+    def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
+        """M^-1 f."""
+        return self._solve.call([self._factor, ca.densify(f)], True, False)[0]
+
+    def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
+        """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
+        x = self.solve_mass_matrix(f)
+        mu = self.solve(self.G @ x + (0 if g is None else g))
+        return x - self.Z @ mu, mu
 
 
 def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
