@@ -122,6 +122,23 @@ def test_projection_is_the_nearest():
     assert np.abs(system.qdot(q2, np.zeros(system.nu))).max() == 0
 
 
+@pytest.mark.parametrize("names", [("Weld",), ("Rod", "SpeedCoupler"), ("Ball", "CoordinateCoupler", "NoSlip1D")], ids=" ".join)
+def test_one_step_as_an_expression(names):
+    """The Newton steps for step loops lead where `project` does; locked speeds stay."""
+    system = rig(*names)
+    q, u = state(system)
+    tail = system.tail(locked=["twist"])
+    goal = system.project(q, u, locked=["twist"])
+    step, change = system.function("position_change"), system.function("velocity_change")
+    for _ in range(12):
+        q = system.normalised(q + system.qdot(q, step(q, u, tail)))
+    u = u + change(q, u, tail)
+    # Both stop within 1e-10 of the constraint, and the steps are the same.
+    np.testing.assert_allclose(q, goal[0], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(u, goal[1], rtol=0, atol=1e-7)
+    assert change(q, u, tail)[2] == 0
+
+
 def test_a_batch_projects_each_state():
     system = rig("Rod", "ConstantCoordinate")
     states = [state(system, seed) for seed in range(4)]

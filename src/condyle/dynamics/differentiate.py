@@ -85,6 +85,8 @@ class Differentiated:
     def jvp(self) -> ca.Function | Staged:
         """(arguments, one tangent a variable) -> derivative in their direction."""
         tangents = [ca.SX.sym(f"d_{name}", self.directions(name)) for name in self.wrt]
+        if self.name == "forward_dynamics" and self.subject.tree.nu and self.subject.constraints:
+            return self._constrained_jvp(tangents)
         y, dy = self.result(), ca.SX(0)
         for name, v in zip(self.wrt, tangents, strict=True):
             dy += ca.jtimes(y, self.variable(name), self.N() @ v if name == "q" else v)
@@ -164,6 +166,17 @@ class Differentiated:
         lambda_ = found.solve(found.G @ udot0 + bias)
         means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(udot0 - found.Z @ lambda_, lambda_)
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
+
+    def _constrained_jvp(self, tangents: list[ca.SX]) -> ca.Function | Staged:
+        """(3) in one direction."""
+        s, tree = self.s, self.subject.tree
+        kin, loads, found, r2, (unknown, known) = self._constrained()
+        r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads) - s["tau"]
+        r, dr = ca.vertcat(r1, r2), ca.SX(tree.nu + r2.numel(), 1)
+        for name, v in zip(self.wrt, tangents, strict=True):
+            dr += ca.jtimes(r, self.variable(name), self.N() @ v if name == "q" else v)
+        dy = found.response(-dr[:tree.nu], dr[tree.nu:])[0]
+        return assembled("jvp", [*self.arguments, *tangents], ca.cse([ca.substitute(dy, unknown, known), *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
         """(4)"""

@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
+from condyle.constraints.corrections import position_change, velocity_change
 from condyle.constraints.multipliers import Multipliers, constrained
 from condyle.constraints.rows import Rows, bodies_of
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
@@ -201,6 +202,14 @@ def _constraint_jacobian(s: Symbols) -> list[ca.SX]:
 
 def _constraint_matrix(s: Symbols) -> list[ca.SX]:
     return [rows(Multipliers(s.rows(s.kinematics()), s.lock).Y)]
+
+
+def _position_change(s: Symbols) -> list[ca.SX]:
+    return [position_change(s.rows(s.kinematics()), s.lock)]
+
+
+def _velocity_change(s: Symbols) -> list[ca.SX]:
+    return [velocity_change(s.rows(s.kinematics()), s.lock)]
 
 
 def _constraint_forces(s: Symbols) -> list[ca.SX]:
@@ -415,6 +424,8 @@ OPERATORS: dict[str, Operator] = {
     "constraint_bias": Operator(("q", "u", "tail"), (("g", lambda s: s.equations()),), _constraint_bias),
     "constraint_jacobian": Operator(("q", "u", "tail"), (("G", lambda s: s.equations() * s.tree.nu),), _constraint_jacobian),
     "constraint_matrix": Operator(("q", "u", "tail"), (("Y", lambda s: s.equations() ** 2),), _constraint_matrix),
+    "position_change": Operator(("q", "u", "tail"), (("du", _nu),), _position_change),
+    "velocity_change": Operator(("q", "u", "tail"), (("du", _nu),), _velocity_change),
     "constraint_forces": Operator(("q", "u", "lambda_", "tail"), (("f", _nu),), _constraint_forces),
     "constraint_reactions": Operator(
         ("q", "u", "lambda_", "tail"),
