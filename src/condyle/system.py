@@ -363,8 +363,8 @@ class System(Operations, Differentiation):
             errors=lambda q, u: errors(q, u, tail),
             jacobian=lambda q, u: jacobian(q, u, tail).reshape(batch + (self.equations, self.nu)),
             step=lambda q, du: self.normalised(q + rates(q, du, tail)),
-            rows=tuple((c.level, f"{name}[{k}]" if c.size > 1 else name)
-                       for name, c in self._constraints.items() for k in range(c.size)))
+            rows=tuple((level, name if c.size == 1 else f"{name}[{k}]") for name, c in self._constraints.items()
+                       for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))))
         return project(problem, q, u, W + tail[..., self._subject.tail["lock"]], tolerance)
 
     def _reaction_places(self, constraint: str) -> dict[str, slice]:

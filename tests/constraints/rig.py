@@ -23,6 +23,10 @@ EVERY = {
     "SpeedCoupler": C.SpeedCoupler(lambda a, b, q: a * np.cos(q) - 2 * b, ("shoulder", "elbow"), ("elbow",)),
     "PrescribedMotion": C.PrescribedMotion(lambda t: 0.3 + 0.5 * np.sin(2 * t), "shoulder"),
     "NoSlip1D": C.NoSlip1D("float", (0.1, 0.2, 0.0), (0.0, 1.0, 0.4), "upper", "tip"),
+    "PointOnPlaneContact": C.PointOnPlaneContact("tip", (0.3, 1.0, -0.2), 0.2, "float", (0.0, 0.3, 0.1)),
+    "SphereOnPlaneContact": C.SphereOnPlaneContact("float", (0.3, 1.0, 0.2), 0.1, "tip", (0.1, 0.0, 0.1), 0.2, rolling=True),
+    "SphereOnSphereContact": C.SphereOnSphereContact("tip", (0.0, 0.1, 0.0), 0.3, "float", (0.1, 0.0, 0.2), 0.4, rolling=True),
+    "LineOnLineContact": C.LineOnLineContact("tip", (0.1, 0, 0.2), (1, 0.2, 0), "float", (0, 0.1, 0), (0.1, 1, 1), rolling=True),
     "Holonomic": C.Holonomic(lambda s: s.station_position("float", (0.1, 0, 0))[1] - s.rotation("tip")[0, 1] + 0.1 * s.t),
     "Nonholonomic": C.Nonholonomic(
         lambda s: s.station_velocity("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_velocity("tip")[2]),

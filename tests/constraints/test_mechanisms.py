@@ -187,3 +187,35 @@ def test_machine_code_equals_casadi(monkeypatch):
     for x, y in zip(native, [system.forward_dynamics(q, u), system.multipliers(q, u), *system.constraint_errors(q + 0.1, u)]):
         # FMA rounds once less; the condition of Y is 1e2.
         np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("slope", [0.2, 0.6])
+def test_a_ball_rolls_down_a_slope(slope):
+    """A solid ball without slip: a = 5/7 g sin(slope); with slip: g sin(slope). On the plane it presses with m g cos(slope)."""
+    R = np.array([[np.cos(slope), -np.sin(slope), 0], [np.sin(slope), np.cos(slope), 0], [0, 0, 1]])
+    normal, down, m, r = R[:, 1], -R[:, 0], 2.0, 0.3
+    for rolling, share in ((True, 5 / 7), (False, 1.0)):
+        system = cd.System()
+        system.add_body("ball", mobilizer=cd.Free(), mass=m, inertia=(0.4 * m * r**2,) * 3)
+        system.add_constraint("floor", C.SphereOnPlaneContact("ground", normal, 0.0, "ball", (0, 0, 0), r, rolling=rolling))
+        q, u = system.defaults()
+        q, u = system.project(q + np.r_[0, 0, 0, 0, r * normal], u)
+        udot = system.forward_dynamics(q, u)
+        np.testing.assert_allclose(udot[3:], share * 9.81 * np.sin(slope) * down, rtol=0, atol=1e-11)
+        wrench = system.constraint_reactions(q, u, "floor")["ball"]
+        assert normal @ wrench[3:] == pytest.approx(m * 9.81 * np.cos(slope), rel=1e-11)
+        assert system.equations == (3 if rolling else 1)
+
+
+def test_planets_roll_on_a_sphere():
+    """A ball on top of a fixed ball of radius R, both of radius r: rolling, (7/5) (R + r) theta'' = g sin(theta)."""
+    R, r, theta = 0.5, 0.2, 0.4
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.5, inertia=(0.4 * 1.5 * r**2,) * 3)
+    system.add_constraint("on", C.SphereOnSphereContact("ground", (0, 0, 0), R, "ball", (0, 0, 0), r, rolling=True))
+    q, u = system.defaults()
+    q[4:] = (R + r) * np.array([np.sin(theta), np.cos(theta), 0])
+    along = np.array([np.cos(theta), -np.sin(theta), 0])
+    udot = system.forward_dynamics(q, u)
+    assert udot[3:] @ along == pytest.approx(5 / 7 * 9.81 * np.sin(theta), rel=1e-11)
+    assert udot[2] == pytest.approx(-5 / 7 * 9.81 * np.sin(theta) / r, rel=1e-11)

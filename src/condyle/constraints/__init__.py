@@ -1,5 +1,11 @@
 """Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
 from condyle.constraints.base import Constraint
+from condyle.constraints.contacts import (
+    LineOnLineContact,
+    PointOnPlaneContact,
+    SphereOnPlaneContact,
+    SphereOnSphereContact,
+)
 from condyle.constraints.coordinates import (
     ConstantAcceleration,
     ConstantCoordinate,
@@ -14,5 +20,6 @@ from condyle.constraints.rolling import NoSlip1D
 from condyle.constraints.user import Holonomic, Nonholonomic
 
 __all__ = ["Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate", "ConstantOrientation", "ConstantSpeed",
-           "Constraint", "CoordinateCoupler", "Holonomic", "NoSlip1D", "Nonholonomic", "PointInPlane", "PointOnLine",
-           "PrescribedMotion", "Rod", "SpeedCoupler", "Weld"]
+           "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D", "Nonholonomic", "PointInPlane",
+           "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler", "SphereOnPlaneContact",
+           "SphereOnSphereContact", "Weld"]

@@ -57,6 +57,11 @@ class Constraint(Described):
         """What must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of shape (3, 3)."""
         raise TypeError(f"{type(self).__name__} does not say what it requires: it needs a method equations(x)")
 
+    @property
+    def parts(self) -> tuple[Constraint, ...]:
+        """Constraints of one level each that it is made of, in the order of their equations; most are one."""
+        return (self,)
+
     def check(self, tree: Tree) -> None:
         super().check(tree)
         for leaf in self.leaves:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.constraints.multipliers import Blocks
-from condyle.constraints.rows import Rows, row_slices
+from condyle.constraints.rows import Rows
 
 
 def _rows_of(rows: Rows, *levels: str) -> list[int]:
-    places = row_slices(rows.constraints)
-    return [i for name, c in rows.constraints.items() if c.level in levels for i in range(places[name].start, places[name].stop)]
+    return [i for _, part, at in rows.parts if part.level in levels for i in range(at.start, at.stop)]
 
 
 def _change(rows: Rows, G: ca.SX, error: ca.SX, lock: ca.SX, weights: ca.SX | None) -> ca.SX:

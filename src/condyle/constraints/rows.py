@@ -42,6 +42,16 @@ def row_slices(constraints: Mapping[str, Constraint]) -> dict[str, slice]:
     return out
 
 
+def parts_of(constraints: Mapping[str, Constraint]) -> list[tuple[int, Constraint, slice]]:
+    """All parts: the number of their constraint, themselves, and where their equations stand among all."""
+    out, start = [], 0
+    for i, constraint in enumerate(constraints.values()):
+        for part in constraint.parts:
+            out.append((i, part, slice(start, start + part.size)))
+            start += part.size
+    return out
+
+
 @dataclass
 class Wrenches:
     """What multipliers do: spatial forces about M's origin, a column a multiplier, by body; rows of G by speed."""
@@ -67,6 +77,7 @@ class Rows:
 
     def __init__(self, constraints: Mapping[str, Constraint], view: View, enabled: ca.SX) -> None:
         self.constraints = dict(constraints)
+        self.parts = parts_of(constraints)
         self.view, self.enabled = view, enabled
         self.tree, self.kin = view.tree, view.kin
         self._A: dict[int | None, Pair] | None = None
@@ -132,7 +143,7 @@ class Rows:
     def errors(self) -> tuple[ca.SX, ca.SX]:
         """p of all position rows; pdot of these and v of all velocity rows, in the order of the constraints."""
         p, v = [], []
-        for i, c in enumerate(self.constraints.values()):
+        for i, c, _ in self.parts:
             x = [leaf.answer(self.view) for leaf in c.leaves]
             value = self._if_enabled(i, c.zeroth(*x)[0])
             if c.level == "position":
@@ -146,7 +157,7 @@ class Rows:
     def bias(self) -> ca.SX:
         """Acceleration errors at udot = 0, shape (m,): -b of (16)."""
         out = []
-        for i, c in enumerate(self.constraints.values()):
+        for i, c, _ in self.parts:
             x, moved = [leaf.answer(self.view) for leaf in c.leaves], [self._moved(leaf) for leaf in c.leaves]
             xdot = [first for first, _ in moved]
             a = c.second(*x, *xdot, *(second for _, second in moved)) if c.level == "position" else c.first(*x, *xdot)
@@ -188,7 +199,7 @@ class Rows:
     def jacobian(self) -> ca.SX:
         """G, shape (m, nu), structurally zero where a constraint's bodies do not hang on a speed."""
         G = ca.SX(self.size, self.tree.nu)
-        for i, (c, rows) in enumerate(zip(self.constraints.values(), row_slices(self.constraints).values(), strict=True)):
+        for i, c, rows in self.parts:
             wrenches = self.wrenches(i, c)
             F = dict(wrenches.bodies)
             for B in self.tree.tip_to_base:
@@ -207,7 +218,7 @@ class Rows:
     def loads(self, lambda_: ca.SX, loads: Loads | None = None) -> Loads:
         """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert."""
         out = Loads(self.view) if loads is None else loads
-        for i, (c, rows) in enumerate(zip(self.constraints.values(), row_slices(self.constraints).values(), strict=True)):
+        for i, c, rows in self.parts:
             wrenches, mine = self.wrenches(i, c), lambda_[rows]
             for B, (n, f) in wrenches.bodies.items():
                 F = -(n @ mine), -(f @ mine)
@@ -220,20 +231,19 @@ class Rows:
     def reactions(self, lambda_: ca.SX) -> list[ca.SX]:
         """Moment about the body's origin and force of each constraint on each of its bodies, in the order of bodies_of."""
         out = []
-        for i, (c, rows) in enumerate(zip(self.constraints.values(), row_slices(self.constraints).values(), strict=True)):
-            bodies, mine = self.wrenches(i, c).bodies, lambda_[rows]
-            for name in bodies_of(c):
-                B = self.tree.body(name).index
-                n, f = bodies.get(B, (ca.SX(3, c.size), ca.SX(3, c.size)))
-                n, f = -(n @ mine), -(f @ mine)
-                arm = ca.SX(3, 1) if B < 0 else self.kin.R_GM[B] @ self.kin.placed[B].p_MB
-                out += [n - cross(arm, f), f]
+        for k, whole in enumerate(self.constraints.values()):
+            total = {self.tree.body(name).index: (ca.SX(3, 1), ca.SX(3, 1)) for name in bodies_of(whole)}
+            for i, c, rows in self.parts:
+                for B, (n, f) in self.wrenches(i, c).bodies.items() if i == k else ():
+                    total[B] = total[B][0] - n @ lambda_[rows], total[B][1] - f @ lambda_[rows]
+            for B, (n, f) in total.items():
+                out += [n - cross(self.kin.R_GM[B] @ self.kin.placed[B].p_MB, f), f]
         return out
 
 
 def bodies_of(c: Constraint) -> tuple[str, ...]:
     """Names of the bodies, ground apart, that a constraint acts on as wrenches, each once."""
     kinds = ("station_position", "rotation", "station_velocity", "angular_velocity")
-    named = (leaf.name for leaf in c.leaves if leaf.kind in kinds and leaf.kind in c.loaded)
+    named = (leaf.name for part in c.parts for leaf in part.leaves if leaf.kind in kinds and leaf.kind in part.loaded)
     return tuple(name for name in dict.fromkeys(named) if name != "ground")
 

@@ -79,7 +79,7 @@ class Subject:
 
     def equations(self, *levels: str) -> int:
         """Number of constraint equations, of all levels or of some."""
-        return sum(c.size for c in self.constraints.values() if not levels or c.level in levels)
+        return sum(part.size for c in self.constraints.values() for part in c.parts if not levels or part.level in levels)
 
     def sizes(self) -> dict[str, int]:
         nu = self.tree.nu
