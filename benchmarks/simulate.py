@@ -1,9 +1,9 @@
 """Simulation at equal measured error, beside SciPy and MuJoCo: `python -m benchmarks.simulate --help`.
 
 A random tree of pins (`trees.py`) moves for some seconds from a stored state. Every engine runs at a row of accuracies (MuJoCo:
-of steps, RK4); the error of a run is the largest rms difference of q [rad] to a reference at eleven times, and its time the best of
-some repetitions. Times at equal error come from straight lines between the runs in logarithms. The peers get the quickest way in:
-SciPy the machine code of one state in and out, MuJoCo its own native loop between the eleven times. OpenSim is not here yet.
+of steps, RK4). The error of a run is the largest rms difference of q [rad] to a reference at eleven times, and its time the best
+of some repetitions. Times at equal error come from straight lines between the runs in logarithms. The peers get the quickest way
+in: SciPy the machine code of one state in and out, MuJoCo its own native loop between the eleven times. OpenSim is not here yet.
 
 Also: what the step loop adds to the right-hand side, from the same program run on the right-hand side alone.
 """
@@ -98,13 +98,13 @@ def mujoco_runs(tree: Tree, t: np.ndarray) -> Callable[[float], Callable[[], np.
 
 def overhead(system: Any, start: Any, t_final: float, repeat: int) -> tuple[float, float]:
     """Seconds of an evaluation in the step loop (Merson), and of one alone."""
-    from condyle.integrate.equations import equations
-    from condyle.native.nodes import Kernel, Scan
+    from condyle.integrate.equations import RightHandSide, equations
+    from condyle.native.nodes import Scan
     from condyle.native.program import Program
 
-    eq = equations(system)
-    count = 2_000
-    alone = Program(Scan(count, Kernel(eq.f, ("t", "y", "p"), ("k",))), {"t": 1, "y": eq.n, "p": eq.parameters, "k": eq.n})
+    eq, count = equations(system), 2_000
+    sizes = {"t": 1, "y": eq.n, "p": eq.parameters, "k": eq.n}
+    alone = Program(Scan(count, RightHandSide(eq.f, eq.n, sizes, {}, {})("t", "y", "k")), sizes)
     ws = alone.workspace()
     ws["y"], ws["p"] = np.concatenate([start.q, start.u]), start.tail[system.subject.tail["inputs"].start:]
     loop, one = np.inf, np.inf

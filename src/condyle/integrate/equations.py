@@ -8,10 +8,28 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
+from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols
+from condyle.native.emit import Module
+from condyle.native.jit import compile_ir
 from condyle.native.lookup import Staged, assembled
-from condyle.native.nodes import Get, Kernel, Node, Stream
+from condyle.native.nodes import External, Get, Kernel, Node, Stream
 from condyle.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """f by loops over bodies: `split` makes (q, u, tail) of (t, y, p), `kernels` read these, `join` makes ydot of their results.
+
+    Args:
+        kernels: each with the slices that it reads and writes.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function
+    kernels: tuple[Kernel, ...]
+    join: Kernel
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +37,13 @@ class Equations:
     """f and its parts.
 
     Args:
-        f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z.
+        f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z. One straight line, or loops where they are quicker.
         qdot: makes (t, q, u) -> N u.
         project: y -> y with unit quaternions, or None where there are none.
         nq, nu, n, parameters: sizes of q, u, y and p.
     """
 
-    f: ca.Function | Staged
+    f: ca.Function | Staged | Loops
     qdot: Callable[[], ca.Function]
     project: ca.Function | None
     nq: int
@@ -34,10 +52,12 @@ class Equations:
     parameters: int
 
 
-def equations(system: System) -> Equations:
+def equations(system: System, loops: bool = True) -> Equations:
+    """The equations of a system; `loops` allows the looped layout, which has no derivatives."""
     subject = system.subject
     nq, nu = system.nq, system.nu
-    return Equations(_right_hand_side(subject), partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
+    f = _loops(subject) if loops and prefers_loops(subject) else _right_hand_side(subject)
+    return Equations(f, partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
                      subject.tail_size - subject.tail["inputs"].start)
 
 
@@ -49,6 +69,27 @@ def _right_hand_side(subject: Subject) -> ca.Function | Staged:
     zdot, = OPERATORS["zdot"].expressions(s)
     rest = s["tail"][subject.tail["inputs"].start:]
     return assembled("rhs", [s.t, ca.vertcat(s["q"], s["u"], s.z), rest], [ca.vertcat(qdot, udot, zdot)])
+
+
+def _loops(subject: Subject) -> Loops:
+    nq, nu, nz, start = subject.tree.nq, subject.tree.nu, subject.nz, subject.tail["inputs"].start
+    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": subject.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
+    t, y, p = ca.SX.sym("t"), ca.SX.sym("y", nq + nu + nz), ca.SX.sym("p", subject.tail_size - start)
+    split = ca.Function("split", [t, y, p], [y[:nq], y[nq:nq + nu], ca.vertcat(t, y[nq + nu:], p)])
+    kernels = [_looped(subject, "forward_dynamics", ("f.udot", "f.status"))]
+    if nz:
+        kernels.append(_looped(subject, "zdot", ("f.zdot",)))
+    q, u, udot, zdot = (ca.SX.sym(name, n) for name, n in (("q", nq), ("u", nu), ("udot", nu), ("zdot", nz)))
+    tail = ca.SX.sym("tail", subject.tail_size)
+    join = ca.Function("join", [q, u, tail, udot, zdot], [ca.vertcat(_qdot(subject)(tail[0], q, u), udot, zdot)])
+    return Loops(split, tuple(kernels), Kernel(join, ("f.q", "f.u", "f.tail", "f.udot", "f.zdot"), ()), sizes)
+
+
+def _looped(subject: Subject, name: str, outs: tuple[str, ...]) -> Kernel:
+    rows, module, symbol = build_looped(subject, name), Module(1, True), f"simulate.{name}"
+    work = rows.emit(module, symbol)
+    code = External(symbol, tuple(rows.inputs), tuple(rows.outputs), 1, work, compile_ir(module.text()))
+    return Kernel(code, tuple(f"f.{argument}" for argument in OPERATORS[name].arguments), outs)
 
 
 def _qdot(subject: Subject) -> ca.Function:
@@ -75,12 +116,16 @@ class RightHandSide:
     `sizes`, `streams` and `tables` gain what the trees need.
     """
 
-    def __init__(self, f: ca.Function | Staged, n: int, sizes: dict[str, int], streams: dict[str, Stream],
+    def __init__(self, f: ca.Function | Staged | Loops, n: int, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.n, self.sizes = n, sizes
         self.more: tuple[str, ...] = ("p",)
-        self.main: ca.Function = f.main if isinstance(f, Staged) else f
         self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
+        self.loops = f if isinstance(f, Loops) else None
+        if isinstance(f, Loops):
+            sizes |= f.sizes
+            return
+        self.main: ca.Function = f.main if isinstance(f, Staged) else f
         if not isinstance(f, Staged):
             return
         self.more = ("p", "looked_up")
@@ -110,6 +155,9 @@ class RightHandSide:
 
     def __call__(self, t: str, y: str, k: str) -> Node:
         """k <- f(t, y)."""
+        if self.loops is not None:
+            split, join = self.loops.split, self.loops.join
+            return [Kernel(split, (t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
         return [*self._looked_up(t, y), Kernel(self.main, (t, y, *self.more), (k,))]
 
     def jacobian(self, t: str, y: str, J: str, f_t: str) -> Node:

@@ -55,7 +55,7 @@ def total(x: ca.SX) -> ca.SX:
     """The sum of a column by halves: additions that need not wait for each other."""
     parts = ca.vertsplit(x) if x.numel() else [ca.SX(0)]
     while len(parts) > 1:
-        parts = [sum(parts[i:i + 2]) for i in range(0, len(parts), 2)]
+        parts = [sum(parts[i:i + 2], ca.SX(0)) for i in range(0, len(parts), 2)]
     return parts[0]
 
 
