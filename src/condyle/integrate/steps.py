@@ -15,7 +15,7 @@ from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Explicit, Method, Rosenbrock
 from condyle.native.nodes import Call, If, Ints, Node, While, kernel
 
-SHARE = 0.1
+SHARE = 0.04
 """Of the accuracy asked for that one step may add."""
 CONVERGED, ROUNDS = 1e-14, 50
 """Implicit parts are iterated until nothing changes by more than this share of 1 + |y|, at most so many times."""
