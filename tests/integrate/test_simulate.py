@@ -62,7 +62,8 @@ def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
 def small_double_pendulum() -> cd.State:
     system = cd.System(gravity=(0, -G, 0))
     system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.1,) * 3)
-    system.add_body("lower", parent="upper", mobilizer=cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.1,) * 3)
+    system.add_body("lower", parent="upper", mobilizer=cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0), mass=1.0,
+                    inertia=(0.1,) * 3)
     return system.state(q=[0.3, -0.2])
 
 

@@ -205,9 +205,9 @@ class Run:
                     self._jump(state)
                     self._watch_zeno(hits, when)
                 return True
-            t[at], g[at] = when, here
             if when == t[at + 1]:
                 at += 1
+            t[at], g[at] = when, here
 
     def _window(self, j: int) -> float:
         return self.watched[j].window or self.settings.window
