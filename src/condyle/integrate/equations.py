@@ -1,7 +1,7 @@
 """The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else methods need of f."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from condyle.dynamics.operators import OPERATORS, Subject, Symbols
 from condyle.native.emit import Module
 from condyle.native.jit import compile_ir
 from condyle.native.lookup import Staged, assembled
-from condyle.native.nodes import External, Get, Kernel, Node, Stream
+from condyle.native.nodes import External, Get, Kernel, Node, Put, Scan, Stream
 from condyle.system import System
 
 
@@ -160,33 +160,31 @@ class RightHandSide:
             return [Kernel(split, (t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
         return [*self._looked_up(t, y), Kernel(self.main, (t, y, *self.more), (k,))]
 
-    def jacobian(self, t: str, y: str, J: str, f_t: str) -> Node:
-        """J <- df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
+    def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
+        """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
 
         Small systems: one expression. Large ones: a derivative along one direction, compiled once and called n + 1 times.
         """
+        n, step = self.n, ca.SX.sym("h")
         x = [ca.SX.sym(f"x{k}", self.main.numel_in(k)) for k in range(self.main.n_in())]
         ydot = ca.densify(self.main(*x))
-        if self.main.n_instructions() * self.n <= WHOLE:
-            whole = ca.Function("jacobian", x, [ca.vec(ca.densify(ca.jacobian(ydot, x[1]))),
-                                                ca.densify(ca.jacobian(ydot, x[0]))], {"cse": True})
-            return [*self._looked_up(t, y), Kernel(whole, (t, y, *self.more), (J, f_t))]
-        along_t, along_y = ca.SX.sym("along_t"), ca.SX.sym("along_y", self.n)
-        along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(along_t, along_y)))
-        f = ca.Function("along", [*x, along_t, along_y], [along], {"cse": True})
-        columns = [f"column{j}" for j in range(self.n)]
-        self.sizes |= {"e_t": 1, "e_y": self.n} | dict.fromkeys(columns, self.n)
-        nodes = self._looked_up(t, y)
-        for j, out in [(-1, f_t), *enumerate(columns)]:
-            nodes += [_constants([float(j < 0), [float(i == j) for i in range(self.n)]], ["e_t", "e_y"]),
-                      Kernel(f, (t, y, *self.more, "e_t", "e_y"), (out,))]
-        parts = [ca.SX.sym(c, self.n) for c in columns]
-        return [*nodes, Kernel(ca.Function("columns", parts, [ca.vertcat(*parts)]), tuple(columns), (J,))]
+        if self.main.n_instructions() * n <= WHOLE:
+            matrix = ca.SX.eye(n) / (gamma * step) - ca.jacobian(ydot, x[1])
+            results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
+            whole = ca.Function("matrix", [*x, step], results, {"cse": True})
+            return [*self._looked_up(t, y), Kernel(whole, (t, y, *self.more, h), (W, f_t))]
+        e_t, e_y, j = ca.SX.sym("e_t"), ca.SX.sym("e_y", n), ca.SX.sym("j")
+        along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(e_t, e_y)))
+        f = ca.Function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], {"cse": True})
+        self.sizes |= {"e_t": 1, "e_y": n, "column": n, "j": 1}
+        unit = ca.Function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
+        column = Kernel(f, (t, y, *self.more, "e_t", "e_y", h), ("column", f_t))
+        return [*self._looked_up(t, y), Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
+                Scan(n, [Kernel(unit, ("j",), ("e_t", "e_y")), column, Put("column", W, "j"),
+                         Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",))]),
+                Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")), column]
 
 
 WHOLE = 30_000
 """Operations of f times columns up to which its Jacobian is one expression."""
 
-
-def _constants(values: Sequence[float | list[float]], outs: Sequence[str]) -> Kernel:
-    return Kernel(ca.Function("constants", [], [ca.densify(ca.SX(v)) for v in values]), (), tuple(outs))

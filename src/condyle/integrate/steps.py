@@ -13,7 +13,7 @@ import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Explicit, Method, Rosenbrock
-from condyle.native.nodes import Call, If, Ints, Node, While, kernel
+from condyle.native.nodes import Call, Ints, Node, While, kernel
 
 SHARE = 0.04
 """Of the accuracy asked for that one step may add."""
@@ -108,11 +108,9 @@ def explicit(method: Explicit, n: int, rhs: RightHandSide, sizes: dict[str, int]
 def rosenbrock(method: Rosenbrock, n: int, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
     s, leading = len(method.A), max(n, 1)
     u = [f"U{i}" for i in range(s)]
-    sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"J": n * n, "W": n * n, "pivots": leading, "info": 1}
-    sizes |= {"jacobians": 1}
-    known = [rhs.jacobian("t", "y", "J", "f_t"),
-             kernel(lambda j: (ca.SX(0), j + 1), ["jacobians"], ["stale", "jacobians"], sizes, "known")]
-    factor: list[Node] = [kernel(lambda J, h: ca.vec(ca.SX.eye(n) / (method.gamma * h)) - J, "J h_try", "W", sizes, "matrix"),
+    sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"W": n * n, "pivots": leading, "info": 1, "jacobians": 1}
+    factor: list[Node] = [*rhs.matrix("t", "y", "h_try", method.gamma, "W", "f_t"),
+                          kernel(lambda count: count + 1, ["jacobians"], ["jacobians"], sizes, "counted"),
                           Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info")))]
 
     def stage(i: int) -> list[Node]:
@@ -131,7 +129,7 @@ def rosenbrock(method: Rosenbrock, n: int, rhs: RightHandSide, sizes: dict[str, 
 
     between = kernel(lambda *us: ca.vertcat(*(combined(row, us, n) for row in method.own)), u, ["dense"],
                      sizes | {"dense": n * len(method.own)}, "between")
-    return Step([If("stale", known), *factor, *(node for i in range(s) for node in stage(i)),
+    return Step([*factor, *(node for i in range(s) for node in stage(i)),
                  kernel(advance, ["y", "weights", "accuracy", *u], ["y_next", "error", "err"], sizes)],
                 s - 1, [between], dense=len(method.own))
 
