@@ -5,6 +5,8 @@
     system.add_body("thigh", mobilizer=cd.Pin(), X_BM=(0, .2, 0), mass=7, inertia=(.1, .02, .1))
     udot = system.forward_dynamics(*system.defaults())
 """
+import importlib
+
 from condyle import constraints, forces, functions
 from condyle.errors import (
     CondyleError,
@@ -19,6 +21,8 @@ from condyle.errors import (
 )
 from condyle.forces import Wrench
 from condyle.functions import SimmSpline, Spline
+from condyle.integrate.events import Event
+from condyle.integrate.trajectory import Trajectory
 from condyle.mobilizers import (
     Ball,
     BendStretch,
@@ -48,6 +52,7 @@ from condyle.simulate import simulate
 from condyle.spatial import Transform
 from condyle.state import State
 from condyle.system import System
+from condyle.table import Table
 from condyle.trace import where
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.parameter import Input, Parameter
@@ -55,9 +60,16 @@ from condyle.tree.parameter import Input, Parameter
 __version__ = "0.1.0"
 __all__ = [
     "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
-    "Cylinder", "DescriptionError", "Ellipsoid", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input",
-    "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline",
-    "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "TraceError", "Transform",
-    "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces", "functions",
-    "simulate", "where",
+    "Cylinder", "DescriptionError", "Ellipsoid", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal",
+    "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline",
+    "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table", "TraceError", "Trajectory",
+    "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces",
+    "functions", "maximal", "simulate", "where",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """`cd.maximal` is loaded when it is asked for: few need it, and an import should be quick."""
+    if name == "maximal":
+        return importlib.import_module("condyle.maximal")
+    raise AttributeError(f"module 'condyle' has no attribute {name!r}")

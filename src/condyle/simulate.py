@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from condyle.dynamics.layouts import prefers_loops
 from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, NativeError, UnknownNameError
 from condyle.integrate.equations import equations
 from condyle.integrate.events import Event
 from condyle.integrate.loop import step_loop
-from condyle.integrate.methods import METHODS, Method
+from condyle.integrate.methods import METHODS, Method, Rosenbrock
 from condyle.integrate.run import Settings, run, shown
 from condyle.integrate.trajectory import Trajectory, units
 from condyle.native import cache
@@ -86,13 +87,13 @@ def _program(system: System, method: Method) -> tuple[Program, dict[str, np.ndar
     """The native program of a system and a method, kept with the system and on disk."""
     key = ("simulate", method.name)
     if key not in system.programs:
-        text = f"simulate {method.name}\n{description(system.subject)}"
+        text = f"simulate {method.name} {prefers_loops(system.subject)}\n{description(system.subject)}"
         system.programs[key] = _stored(text) or _made(system, method, text)
     return system.programs[key]
 
 
 def _made(system: System, method: Method, key: str) -> tuple[Program, dict[str, np.ndarray]]:
-    program, tables = step_loop(method, equations(system))
+    program, tables = step_loop(method, equations(system, loops=not isinstance(method, Rosenbrock)))
     code, layout = program.pack()
     cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}})
     return program, tables

@@ -7,6 +7,7 @@ import pytest
 import condyle as cd
 from condyle import maximal
 from condyle.maximal import MaximalSystem
+from condyle.maximal.equations import solved
 from condyle.spatial import quaternion_rate_matrix
 from tests.oracles import random_plan
 
@@ -100,6 +101,32 @@ def test_joints_do_no_work():
     at = MaximalSystem(system).at(q, u)
     forces = at.C_V.T @ at.forward(tau).lambda_s
     assert abs(at.V @ forces) <= 1e-12 * np.abs(at.V) @ np.abs(forces)
+
+
+def test_signs_of_quaternions_do_not_matter():
+    """e and -e are one pose: the same equations and the same multipliers."""
+    plan = random_plan(71, 4, ["slider", "translation", "pin", "function"])
+    system, (q, u, tau) = plan.system(), plan.states()
+    made = MaximalSystem(system)
+    at = made.at(q, u)
+    x = at.x.copy()
+    x[7:11] *= -1
+    turned = made.equations(x, at.V, q)
+    np.testing.assert_allclose(turned.C_V, at.C_V, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(turned.gamma, at.gamma, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(turned.forward(tau).lambda_s, at.forward(tau).lambda_s, rtol=0, atol=1e-10)
+
+
+def test_solutions_are_refined():
+    """Hilbert's matrix with rows and columns of very different size: the residual is that of rounding, whatever the condition."""
+    n = 8
+    i = np.arange(n)
+    scale = 10.0 ** np.linspace(-6, 6, n)
+    matrix = scale[:, None] / (1.0 + i[:, None] + i) * scale[::-1]
+    right = matrix @ (np.cos(i) / scale[::-1])
+    x = solved(matrix, right, "test")
+    # A backward-stable solution leaves n eps |A| |x| in each row.
+    assert (np.abs(matrix @ x - right) <= 10 * n * EPS * (np.abs(matrix) @ np.abs(x))).all()
 
 
 def test_closed_forms_and_massless_unknowns():

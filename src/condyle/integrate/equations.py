@@ -1,17 +1,35 @@
 """The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else methods need of f."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import casadi as ca
 import numpy as np
 
+from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols
+from condyle.native.emit import Module
+from condyle.native.jit import compile_ir
 from condyle.native.lookup import Staged, assembled
-from condyle.native.nodes import Get, Kernel, Node, Stream
+from condyle.native.nodes import External, Get, Kernel, Node, Put, Scan, Stream
 from condyle.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """f by loops over bodies: `split` makes (q, u, tail) of (t, y, p), `kernels` read these, `join` makes ydot of their results.
+
+    Args:
+        kernels: each with the slices that it reads and writes.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function
+    kernels: tuple[Kernel, ...]
+    join: Kernel
+    sizes: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,13 +37,13 @@ class Equations:
     """f and its parts.
 
     Args:
-        f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z.
+        f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z. One straight line, or loops where they are quicker.
         qdot: makes (t, q, u) -> N u.
         project: y -> y with unit quaternions, or None where there are none.
         nq, nu, n, parameters: sizes of q, u, y and p.
     """
 
-    f: ca.Function | Staged
+    f: ca.Function | Staged | Loops
     qdot: Callable[[], ca.Function]
     project: ca.Function | None
     nq: int
@@ -34,10 +52,12 @@ class Equations:
     parameters: int
 
 
-def equations(system: System) -> Equations:
+def equations(system: System, loops: bool = True) -> Equations:
+    """The equations of a system; `loops` allows the looped layout, which has no derivatives."""
     subject = system.subject
     nq, nu = system.nq, system.nu
-    return Equations(_right_hand_side(subject), partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
+    f = _loops(subject) if loops and prefers_loops(subject) else _right_hand_side(subject)
+    return Equations(f, partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
                      subject.tail_size - subject.tail["inputs"].start)
 
 
@@ -49,6 +69,27 @@ def _right_hand_side(subject: Subject) -> ca.Function | Staged:
     zdot, = OPERATORS["zdot"].expressions(s)
     rest = s["tail"][subject.tail["inputs"].start:]
     return assembled("rhs", [s.t, ca.vertcat(s["q"], s["u"], s.z), rest], [ca.vertcat(qdot, udot, zdot)])
+
+
+def _loops(subject: Subject) -> Loops:
+    nq, nu, nz, start = subject.tree.nq, subject.tree.nu, subject.nz, subject.tail["inputs"].start
+    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": subject.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
+    t, y, p = ca.SX.sym("t"), ca.SX.sym("y", nq + nu + nz), ca.SX.sym("p", subject.tail_size - start)
+    split = ca.Function("split", [t, y, p], [y[:nq], y[nq:nq + nu], ca.vertcat(t, y[nq + nu:], p)])
+    kernels = [_looped(subject, "forward_dynamics", ("f.udot", "f.status"))]
+    if nz:
+        kernels.append(_looped(subject, "zdot", ("f.zdot",)))
+    q, u, udot, zdot = (ca.SX.sym(name, n) for name, n in (("q", nq), ("u", nu), ("udot", nu), ("zdot", nz)))
+    tail = ca.SX.sym("tail", subject.tail_size)
+    join = ca.Function("join", [q, u, tail, udot, zdot], [ca.vertcat(_qdot(subject)(tail[0], q, u), udot, zdot)])
+    return Loops(split, tuple(kernels), Kernel(join, ("f.q", "f.u", "f.tail", "f.udot", "f.zdot"), ()), sizes)
+
+
+def _looped(subject: Subject, name: str, outs: tuple[str, ...]) -> Kernel:
+    rows, module, symbol = build_looped(subject, name), Module(1, True), f"simulate.{name}"
+    work = rows.emit(module, symbol)
+    code = External(symbol, tuple(rows.inputs), tuple(rows.outputs), 1, work, compile_ir(module.text()))
+    return Kernel(code, tuple(f"f.{argument}" for argument in OPERATORS[name].arguments), outs)
 
 
 def _qdot(subject: Subject) -> ca.Function:
@@ -75,12 +116,16 @@ class RightHandSide:
     `sizes`, `streams` and `tables` gain what the trees need.
     """
 
-    def __init__(self, f: ca.Function | Staged, n: int, sizes: dict[str, int], streams: dict[str, Stream],
+    def __init__(self, f: ca.Function | Staged | Loops, n: int, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.n, self.sizes = n, sizes
         self.more: tuple[str, ...] = ("p",)
-        self.main: ca.Function = f.main if isinstance(f, Staged) else f
         self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
+        self.loops = f if isinstance(f, Loops) else None
+        if isinstance(f, Loops):
+            sizes |= f.sizes
+            return
+        self.main: ca.Function = f.main if isinstance(f, Staged) else f
         if not isinstance(f, Staged):
             return
         self.more = ("p", "looked_up")
@@ -110,35 +155,36 @@ class RightHandSide:
 
     def __call__(self, t: str, y: str, k: str) -> Node:
         """k <- f(t, y)."""
+        if self.loops is not None:
+            split, join = self.loops.split, self.loops.join
+            return [Kernel(split, (t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
         return [*self._looked_up(t, y), Kernel(self.main, (t, y, *self.more), (k,))]
 
-    def jacobian(self, t: str, y: str, J: str, f_t: str) -> Node:
-        """J <- df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
+    def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
+        """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
 
         Small systems: one expression. Large ones: a derivative along one direction, compiled once and called n + 1 times.
         """
+        n, step = self.n, ca.SX.sym("h")
         x = [ca.SX.sym(f"x{k}", self.main.numel_in(k)) for k in range(self.main.n_in())]
         ydot = ca.densify(self.main(*x))
-        if self.main.n_instructions() * self.n <= WHOLE:
-            whole = ca.Function("jacobian", x, [ca.vec(ca.densify(ca.jacobian(ydot, x[1]))),
-                                                ca.densify(ca.jacobian(ydot, x[0]))], {"cse": True})
-            return [*self._looked_up(t, y), Kernel(whole, (t, y, *self.more), (J, f_t))]
-        along_t, along_y = ca.SX.sym("along_t"), ca.SX.sym("along_y", self.n)
-        along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(along_t, along_y)))
-        f = ca.Function("along", [*x, along_t, along_y], [along], {"cse": True})
-        columns = [f"column{j}" for j in range(self.n)]
-        self.sizes |= {"e_t": 1, "e_y": self.n} | dict.fromkeys(columns, self.n)
-        nodes = self._looked_up(t, y)
-        for j, out in [(-1, f_t), *enumerate(columns)]:
-            nodes += [_constants([float(j < 0), [float(i == j) for i in range(self.n)]], ["e_t", "e_y"]),
-                      Kernel(f, (t, y, *self.more, "e_t", "e_y"), (out,))]
-        parts = [ca.SX.sym(c, self.n) for c in columns]
-        return [*nodes, Kernel(ca.Function("columns", parts, [ca.vertcat(*parts)]), tuple(columns), (J,))]
+        if self.main.n_instructions() * n <= WHOLE:
+            matrix = ca.SX.eye(n) / (gamma * step) - ca.jacobian(ydot, x[1])
+            results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
+            whole = ca.Function("matrix", [*x, step], results, {"cse": True})
+            return [*self._looked_up(t, y), Kernel(whole, (t, y, *self.more, h), (W, f_t))]
+        e_t, e_y, j = ca.SX.sym("e_t"), ca.SX.sym("e_y", n), ca.SX.sym("j")
+        along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(e_t, e_y)))
+        f = ca.Function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], {"cse": True})
+        self.sizes |= {"e_t": 1, "e_y": n, "column": n, "j": 1}
+        unit = ca.Function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
+        column = Kernel(f, (t, y, *self.more, "e_t", "e_y", h), ("column", f_t))
+        return [*self._looked_up(t, y), Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
+                Scan(n, [Kernel(unit, ("j",), ("e_t", "e_y")), column, Put("column", W, "j"),
+                         Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",))]),
+                Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")), column]
 
 
 WHOLE = 30_000
 """Operations of f times columns up to which its Jacobian is one expression."""
 
-
-def _constants(values: Sequence[float | list[float]], outs: Sequence[str]) -> Kernel:
-    return Kernel(ca.Function("constants", [], [ca.densify(ca.SX(v)) for v in values]), (), tuple(outs))

@@ -205,9 +205,9 @@ class Run:
                     self._jump(state)
                     self._watch_zeno(hits, when)
                 return True
-            t[at], g[at] = when, here
             if when == t[at + 1]:
                 at += 1
+            t[at], g[at] = when, here
 
     def _window(self, j: int) -> float:
         return self.watched[j].window or self.settings.window
@@ -258,16 +258,26 @@ class Run:
         return Trajectory(self.start, self._rows(self.count), self.status or "finished", statistics, tuple(self.events),
                           tuple(self.changes))
 
+    def _not_finite(self, t: float, y: np.ndarray) -> object:
+        """The first thing that is not finite at a finite state."""
+        nq, nu = self.start.q.size, self.start.u.size
+        if not np.isfinite(y).all():
+            return None
+        state = self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+        return self.start.system.explain(state).first
+
     def _advice(self) -> str:
         """Why a run ended early, and what to try."""
         system, ws, step, t = self.start.system, self.ws, self.settings.step, self.t
         names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
         if ws["status"][0] == Status.LIMIT:
             return f"stopped at t = {t:.6g} s: too many steps were rejected; loosen the accuracy"
-        nq, nu = self.start.q.size, self.start.u.size
-        first = system.explain(self.like.replace(t=t, q=self.y[:nq], u=self.y[nq:nq + nu], z=self.y[nq + nu:])).first
-        if first is not None:
-            return f"stopped at t = {t:.6g} s: {first} is not finite there; see system.explain(traj[-1])"
+        h = float(ws["h_try"][0])
+        for since in (0.0, h):                              # here, and where the next step looks
+            first = self._not_finite(t + since, self.y + since * np.array(ws["k0"]))
+            if first is not None:
+                when = "there" if not since else f"{h:.1g} s later"
+                return f"stopped at t = {t:.6g} s: {first} is not finite {when}; see system.explain(traj[-1])"
         if step is not None:
             return (f"stopped at t = {t:.6g} s: the next state is not finite or was not found; a step of {step:g} s is too "
                     "long, or use error control")

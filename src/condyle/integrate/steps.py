@@ -13,9 +13,9 @@ import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Explicit, Method, Rosenbrock
-from condyle.native.nodes import Call, If, Ints, Node, While, kernel
+from condyle.native.nodes import Call, Ints, Node, While, kernel
 
-SHARE = 0.1
+SHARE = 0.04
 """Of the accuracy asked for that one step may add."""
 CONVERGED, ROUNDS = 1e-14, 50
 """Implicit parts are iterated until nothing changes by more than this share of 1 + |y|, at most so many times."""
@@ -55,7 +55,7 @@ def total(x: ca.SX) -> ca.SX:
     """The sum of a column by halves: additions that need not wait for each other."""
     parts = ca.vertsplit(x) if x.numel() else [ca.SX(0)]
     while len(parts) > 1:
-        parts = [sum(parts[i:i + 2]) for i in range(0, len(parts), 2)]
+        parts = [sum(parts[i:i + 2], ca.SX(0)) for i in range(0, len(parts), 2)]
     return parts[0]
 
 
@@ -108,11 +108,9 @@ def explicit(method: Explicit, n: int, rhs: RightHandSide, sizes: dict[str, int]
 def rosenbrock(method: Rosenbrock, n: int, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
     s, leading = len(method.A), max(n, 1)
     u = [f"U{i}" for i in range(s)]
-    sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"J": n * n, "W": n * n, "pivots": leading, "info": 1}
-    sizes |= {"jacobians": 1}
-    known = [rhs.jacobian("t", "y", "J", "f_t"),
-             kernel(lambda j: (ca.SX(0), j + 1), ["jacobians"], ["stale", "jacobians"], sizes, "known")]
-    factor: list[Node] = [kernel(lambda J, h: ca.vec(ca.SX.eye(n) / (method.gamma * h)) - J, "J h_try", "W", sizes, "matrix"),
+    sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"W": n * n, "pivots": leading, "info": 1, "jacobians": 1}
+    factor: list[Node] = [*rhs.matrix("t", "y", "h_try", method.gamma, "W", "f_t"),
+                          kernel(lambda count: count + 1, ["jacobians"], ["jacobians"], sizes, "counted"),
                           Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info")))]
 
     def stage(i: int) -> list[Node]:
@@ -131,7 +129,7 @@ def rosenbrock(method: Rosenbrock, n: int, rhs: RightHandSide, sizes: dict[str, 
 
     between = kernel(lambda *us: ca.vertcat(*(combined(row, us, n) for row in method.own)), u, ["dense"],
                      sizes | {"dense": n * len(method.own)}, "between")
-    return Step([If("stale", known), *factor, *(node for i in range(s) for node in stage(i)),
+    return Step([*factor, *(node for i in range(s) for node in stage(i)),
                  kernel(advance, ["y", "weights", "accuracy", *u], ["y_next", "error", "err"], sizes)],
                 s - 1, [between], dense=len(method.own))
 
