@@ -223,7 +223,7 @@ class Operations:
             return self._of_body("reactions_with_constraints", ACCELERATION, (q, u, udot, lambda_), body, options)
         return self._of_body("reactions", ACCELERATION, (q, u, udot), body, options)
 
-    # ---- constraints --------------------------------------------------------------------------------------------------
+    # ---- constraints: FORCE at the earliest, which disabling one undoes ----------------------------------------------
 
     @operator(ACCELERATION, "q u", kernel=True)
     def multipliers(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
@@ -231,21 +231,21 @@ class Operations:
         constraints share the load: the least norm. Zero for disabled constraints."""
         return self._run("multipliers", ACCELERATION, (q, u, tau), options)
 
-    @operator(VELOCITY, "q u")
+    @operator(FORCE, "q u")
     def constraint_errors(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Array, Array]:
         """Errors p of all position equations, shape (..., m_p), and errors of all velocity equations: pdot of these and v of
         those that hold for velocities only, in the order of the constraints, shape (..., m_v)."""
-        return self._run("constraint_errors", VELOCITY, (q, u), options)
+        return self._run("constraint_errors", FORCE, (q, u), options)
 
-    @operator(VELOCITY, "q u")
+    @operator(FORCE, "q u")
     def constraint_jacobian(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias. u matters to nonlinear ones only."""
-        return self._shaped("constraint_jacobian", VELOCITY, (q, u), (self.equations, self.nu), options)
+        return self._shaped("constraint_jacobian", FORCE, (q, u), (self.equations, self.nu), options)
 
-    @operator(VELOCITY, "q u", kernel=True)
+    @operator(FORCE, "q u", kernel=True)
     def constraint_bias(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Acceleration errors of all constraint equations at udot = 0, shape (..., m)."""
-        return self._run("constraint_bias", VELOCITY, (q, u), options)
+        return self._run("constraint_bias", FORCE, (q, u), options)
 
     @operator(ACCELERATION, "q u")
     def constraint_rank(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Any, Any]:

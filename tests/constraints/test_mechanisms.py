@@ -137,8 +137,8 @@ def test_four_bar_against_the_closed_form(theta, speed, evidence):
     assert np.abs(p).max() < 1e-15
     assert np.abs(v).max() < 1e-14
     expected = four_bar_acceleration(theta, speed)
-    evidence(f"crank acceleration of a four-bar linkage at {theta} rad against the closed form, relative",
-             abs(system.forward_dynamics(q, u)[0] / expected - 1), 1e-11)
+    evidence("acceleration of a four-bar linkage closed by a constraint, against its closed form, relative",
+             abs(system.forward_dynamics(q, u)[0] / expected - 1), 1e-12)       # cond(Y) is some 1e2
 
 
 def test_projection_closes_the_four_bar():

@@ -174,6 +174,9 @@ def test_states_copies_and_pickles():
     np.testing.assert_array_equal(at.multipliers(), system.multipliers(q, u))
     np.testing.assert_array_equal(at.constraint_errors()[0], system.constraint_errors(q, u)[0])
     off = at.replace(disabled=["Rod"])
+    assert at.constraint_errors()[0][0] != 0 == off.constraint_errors()[0][0]
+    assert at.constraint_jacobian()[0].any()
+    assert not off.constraint_jacobian()[0].any()
     np.testing.assert_array_equal(off.udot, system.forward_dynamics(q, u, disabled=["Rod"]))
     again = pickle.loads(pickle.dumps(system))
     assert again.constraints == ("Rod", "CoordinateCoupler")
@@ -183,6 +186,32 @@ def test_states_copies_and_pickles():
     assert more.equations == system.equations + 1
     assert abs(more.forward_dynamics(q, u)[2]) < 1e-9
     assert system.multiplier_rows("CoordinateCoupler") == slice(1, 2)
+
+
+def test_other_operators_may_be_looped(monkeypatch):
+    """Flags of constraints in the tail do not disturb what is made of loops; accelerations then stay a straight line."""
+    names = ("forward_dynamics", "qdot", "energy", "power", "applied_forces", "mass_matrix")
+    plain = rig("Rod", "ConstantCoordinate")
+    q, u = state(plain)
+    monkeypatch.delenv("CONDYLE_EVALUATOR")
+    monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
+    looped = rig("Rod", "ConstantCoordinate")
+    off = {"disabled": ["spring", "Rod"], "locked": ["twist"]}
+    for name in names:
+        arguments = (q,) if name == "mass_matrix" else (q, u)
+        x, y = (np.asarray(getattr(system, name)(*arguments, **off)) for system in (looped, plain))
+        # Loops add up in another order; 1e3 sums.
+        np.testing.assert_allclose(x, y, rtol=0, atol=1e-11 * max(1, np.abs(y).max()))
+
+
+def test_a_lock_that_leaves_a_constraint_nothing_to_move():
+    """Its row of Y is zero: it has no multiplier, and the rest moves as if it were not there."""
+    system, without = rig("ConstantSpeed", "Rod"), rig("Rod")
+    q, u = state(system)
+    locked = ["shoulder"]
+    assert system.multipliers(q, u, locked=locked)[0] == 0
+    udot = without.forward_dynamics(q, u, locked=locked)
+    np.testing.assert_allclose(system.forward_dynamics(q, u, locked=locked), udot, rtol=0, atol=1e-10 * np.abs(udot).max())
 
 
 def test_explain_names_the_constraint():
