@@ -7,9 +7,10 @@
 """
 import importlib
 
-from condyle import forces, functions
+from condyle import constraints, forces, functions
 from condyle.errors import (
     CondyleError,
+    ConstraintError,
     DescriptionError,
     FrozenError,
     NativeError,
@@ -58,12 +59,12 @@ from condyle.tree.parameter import Input, Parameter
 
 __version__ = "0.1.0"
 __all__ = [
-    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "Coordinate", "Custom", "Cylinder",
-    "DescriptionError", "Ellipsoid", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input",
-    "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline",
+    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
+    "Cylinder", "DescriptionError", "Ellipsoid", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal",
+    "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline",
     "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table", "TraceError", "Trajectory",
-    "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "forces", "functions", "maximal",
-    "simulate", "where",
+    "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces",
+    "functions", "maximal", "simulate", "where",
 ]
 
 

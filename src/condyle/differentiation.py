@@ -9,11 +9,11 @@ import numpy as np
 
 from condyle.dynamics.differentiate import VARIABLES, Differentiated
 from condyle.dynamics.operators import OPERATORS, Subject
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.native.columns import Columns
 from condyle.native.function import NativeFunction
 from condyle.native.lookup import Staged
-from condyle.operations import Options
+from condyle.operations import SMALLEST_EIGENVALUE, Options
 from condyle.tree.body import Body
 
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
@@ -43,6 +43,7 @@ class Differentiation:
         def _freeze(self, why: str) -> None: ...
         def body(self, which: Body | str) -> Body: ...
         def tail(self, **options: Any) -> np.ndarray: ...
+        def function(self, name: str, which: str | None = None) -> NativeFunction: ...
         def refusal(self, name: str, label: str) -> Any: ...
 
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
@@ -104,7 +105,7 @@ class Differentiation:
             if which.is_ground:
                 raise DescriptionError(f"{kind}({operator!r}): ground does not move; name another body")
             body, part = which.index, slice(size * which.index, size * which.index + size) if size else slice(None)
-        if operator == "forward_dynamics" and len(arrays) == 2:
+        if operator in ("forward_dynamics", "multipliers") and len(arrays) == 2:
             arrays.append(self.no_tau)
         if len(arrays) != len(inputs):
             raise DescriptionError(f"{kind}({operator!r}): expected the arguments {[n for n, _ in inputs]}, got {len(arrays)}")
@@ -116,7 +117,21 @@ class Differentiation:
         if key not in self._functions:
             self._functions[key] = self._made(kind, name, wrt, body if operator in _FOR_BODY else None, part, key)
         tail = self.tail(**{k: v for k, v in options.items() if k != "threads"})
+        if operator == "multipliers":
+            self._check_rank(arrays[0], arrays[1], tail)
         return self._functions[key], [*arrays, tail]
+
+    def _check_rank(self, q: Any, u: Any, tail: np.ndarray) -> None:
+        """Refuse derivatives of multipliers where redundant constraints share the load: how they share it jumps."""
+        subject, m = self._subject, self._subject.equations()
+        flags = tail[..., subject.tail["enabled"]][..., len(subject.forces):]
+        enabled = np.repeat(flags, [c.size for c in subject.constraints.values()], axis=-1).sum(axis=-1)
+        Y = self.function("constraint_matrix")(q, u, tail)
+        rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE, hermitian=True) if m else 0
+        if np.any(rank < enabled):
+            raise ConstraintError(f"derivatives of multipliers exist at full rank only, but here the equations of the enabled "
+                                  f"constraints have rank {np.min(rank)} of {int(np.max(enabled))}: some are redundant; disable "
+                                  "them, or take derivatives of forward_dynamics, which always exist", {}, None)
 
     def _made(self, kind: str, name: str, wrt: tuple[str, ...], body: int | None, part: slice, key: Any) -> NativeFunction:
         subject, operator = self._subject, OPERATORS[name]

@@ -32,6 +32,14 @@ class SingularError(CondyleError, ArithmeticError):
         self.body, self.speed, self.q, self.result = body, speed, q, result
 
 
+class ConstraintError(CondyleError, ArithmeticError):
+    """Constraints that cannot be satisfied. Carries `violated`, amounts by name, and `nearest`, the best q or u found."""
+
+    def __init__(self, message: str, violated: dict[str, float], nearest: object) -> None:
+        super().__init__(message)
+        self.violated, self.nearest = violated, nearest
+
+
 class TraceError(CondyleError, TypeError):
     """A user function did something that cannot become machine code."""
 

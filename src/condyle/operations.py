@@ -42,7 +42,7 @@ class Options(TypedDict, total=False):
     t: time [s], one number or one a state.
     z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
     locked: names of speeds that keep their value, or a 0/1 array (..., nu); matters to forward_dynamics and
-    solve_mass_matrix.   disabled: names of forces that do not act.   out: where to write, as in NumPy.
+    solve_mass_matrix.   disabled: names of forces and constraints that do not act.   out: where to write, as in NumPy.
     threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
     """
 
@@ -105,6 +105,9 @@ def _into(out: Any, result: Any, name: str) -> Any:
     return out
 
 
+SMALLEST_EIGENVALUE = 1e-10
+"""Of Y, over its largest: below it rounding and redundancy look the same."""
+
 POSITION, VELOCITY, FORCE, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.FORCE, Stage.ACCELERATION
 
 
@@ -119,6 +122,11 @@ class Operations:
         def body(self, which: Body | str) -> Body: ...
         def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Any, which: str | None = None) -> Any: ...
         def _locks(self, options: Any) -> Array: ...
+        @property
+        def constraints(self) -> tuple[str, ...]: ...
+        @property
+        def equations(self) -> int: ...
+        def _reaction_places(self, constraint: str) -> dict[str, slice]: ...
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
 
@@ -134,15 +142,18 @@ class Operations:
 
     @operator(ACCELERATION, "q u", kernel=True)
     def forward_dynamics(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
-        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N].
+        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and constraints and tau
+        [N m, N].
 
-        The articulated-body algorithm, O(n).
+        The articulated-body algorithm, O(n); constraints by Lagrange multipliers.
         """
         return self._run("forward_dynamics", ACCELERATION, (q, u, tau), options)
 
     @operator(FORCE, "q u", kernel=True)
     def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
-        """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen."""
+        """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen.
+
+        Constraints are no forces: inverse_dynamics of forward_dynamics is tau - G' lambda."""
         return self._run("inverse_dynamics", FORCE, (q, u, udot), options)
 
     @operator(POSITION, "q")
@@ -187,6 +198,8 @@ class Operations:
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)
         held = held if tau is None else held - tau
+        if self.constraints:
+            held = held - self.constraint_forces(q, u, tau, **options)
         return np.where(np.isinf(self._locks(options)), held, 0.0)
 
     @operator(FORCE, "q u", kernel=True)
@@ -201,10 +214,62 @@ class Operations:
         return kinetic[..., 0][()], potential[..., 0][()]
 
     @operator(ACCELERATION, "q u udot")
-    def reactions(self, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Unpack[Options]) -> Array:
+    def reactions(self, q: Any, u: Any, udot: Any, body: Body | str | None = None, lambda_: Any = None,
+                  **options: Unpack[Options]) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
-        (..., bodies, 6) for all. Includes tau and the forces on its own speeds: H' F is their sum."""
+        (..., bodies, 6) for all. Includes tau and the forces on its own speeds: H' F is their sum. lambda_: multipliers of the
+        constraints, (..., m), if these act too; without them the mobilizers do their work."""
+        if lambda_ is not None:
+            return self._of_body("reactions_with_constraints", ACCELERATION, (q, u, udot, lambda_), body, options)
         return self._of_body("reactions", ACCELERATION, (q, u, udot), body, options)
+
+    # ---- constraints --------------------------------------------------------------------------------------------------
+
+    @operator(ACCELERATION, "q u", kernel=True)
+    def multipliers(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda = f. Redundant
+        constraints share the load: the least norm. Zero for disabled constraints."""
+        return self._run("multipliers", ACCELERATION, (q, u, tau), options)
+
+    @operator(VELOCITY, "q u")
+    def constraint_errors(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Array, Array]:
+        """Errors p of all position equations, shape (..., m_p), and errors of all velocity equations: pdot of these and v of
+        those that hold for velocities only, in the order of the constraints, shape (..., m_v)."""
+        return self._run("constraint_errors", VELOCITY, (q, u), options)
+
+    @operator(VELOCITY, "q u")
+    def constraint_jacobian(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias. u matters to nonlinear ones only."""
+        return self._shaped("constraint_jacobian", VELOCITY, (q, u), (self.equations, self.nu), options)
+
+    @operator(VELOCITY, "q u", kernel=True)
+    def constraint_bias(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Acceleration errors of all constraint equations at udot = 0, shape (..., m)."""
+        return self._run("constraint_bias", VELOCITY, (q, u), options)
+
+    @operator(ACCELERATION, "q u")
+    def constraint_rank(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Any, Any]:
+        """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue that counts. A rank
+        below the number of equations means that some are redundant, and their multipliers not unique."""
+        Y = self._shaped("constraint_matrix", ACCELERATION, (q, u), (self.equations, self.equations), options)
+        sizes = np.linalg.eigvalsh(Y)
+        largest = sizes.max(axis=-1, initial=0.0)
+        count = sizes > SMALLEST_EIGENVALUE * largest[..., None]
+        least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)
+        return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
+
+    @operator(ACCELERATION, "q u")
+    def constraint_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Generalised forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
+        return self._run("constraint_forces", ACCELERATION, (q, u, self.multipliers(q, u, tau, **options)), options)
+
+    @operator(ACCELERATION, "q u")
+    def constraint_reactions(self, q: Any, u: Any, constraint: str, tau: Any = None, **options: Unpack[Options]
+                             ) -> dict[str, Array]:
+        """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in ground: arrays
+        (..., 6) by name. Empty for constraints on coordinates and speeds, which act as generalised forces."""
+        F = self._run("constraint_reactions", ACCELERATION, (q, u, self.multipliers(q, u, tau, **options)), options)
+        return {body: F[..., where] for body, where in self._reaction_places(constraint).items()}
 
     # ---- bodies -------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from condyle.constraints.base import Constraint
+from condyle.constraints.projection import Problem, project
+from condyle.constraints.rows import bodies_of, row_slices
 from condyle.differentiation import Differentiation
 from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, description
@@ -44,6 +47,7 @@ class System(Operations, Differentiation):
     def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
         self._tree = Tree()
         self._forces: dict[str, Force] = {}
+        self._constraints: dict[str, Constraint] = {}
         self._thaw()
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
@@ -89,14 +93,36 @@ class System(Operations, Differentiation):
                               "add forces before, or to system.copy()")
         if not isinstance(name, str) or not name:
             raise DescriptionError(f"a force's name is a non-empty string, got {name!r}")
-        if name in self._forces:
-            raise DescriptionError(f"force {name!r} exists already; names are unique")
+        if name in self._forces or name in self._constraints:
+            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(force, Force):
             raise DescriptionError(f"force {name!r}: expected a force such as cd.forces.Gravity(...), got {force!r}"
                                    f"{'; write brackets and its numbers behind it' if isinstance(force, type) else ''}")
         force.check(self._tree)
         self._tree.register(force.parameters())
         self._forces[name] = force
+
+    def add_constraint(self, name: str, constraint: Constraint) -> None:
+        """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are unique."""
+        if self._frozen:
+            raise FrozenError(f"constraint {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add constraints before, or to system.copy()")
+        if not isinstance(name, str) or not name:
+            raise DescriptionError(f"a constraint's name is a non-empty string, got {name!r}")
+        if name in self._forces or name in self._constraints:
+            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
+        if not isinstance(constraint, Constraint):
+            raise DescriptionError(f"constraint {name!r}: expected one such as cd.constraints.Rod(...), got {constraint!r}"
+                                   f"{'; write brackets and its numbers behind it' if isinstance(constraint, type) else ''}")
+        constraint.check(self._tree)
+        self._tree.register(constraint.parameters())
+        self._constraints[name] = constraint
+
+    def _kind(self, name: str) -> str:
+        return "force" if name in self._forces else "constraint"
+
+    def _laws(self) -> list[Force | Constraint]:
+        return [*self._forces.values(), *self._constraints.values()]
 
     @property
     def ground(self) -> Body:
@@ -125,6 +151,15 @@ class System(Operations, Differentiation):
     @property
     def forces(self) -> tuple[str, ...]:
         return tuple(self._forces)
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return tuple(self._constraints)
+
+    @property
+    def equations(self) -> int:
+        """Number of constraint equations m, which is the number of multipliers."""
+        return sum(c.size for c in self._constraints.values())
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -171,7 +206,8 @@ class System(Operations, Differentiation):
         width = [max(len(r[i]) for r in rows) for i in range(5)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
         forces = [f"force {name!r}: {force!r}" for name, force in self._forces.items()]
-        return "\n".join([repr(self), *lines, *forces])
+        constraints = [f"constraint {name!r}: {constraint!r}" for name, constraint in self._constraints.items()]
+        return "\n".join([repr(self), *lines, *forces, *constraints])
 
     def __repr__(self) -> str:
         return f"System({len(self._tree.bodies)} bodies, nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
@@ -179,15 +215,15 @@ class System(Operations, Differentiation):
     def copy(self) -> System:
         """The same description, free to change."""
         other = System()
-        other._tree, other._forces = self._tree.copy(), dict(self._forces)
+        other._tree, other._forces, other._constraints = self._tree.copy(), dict(self._forces), dict(self._constraints)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
-        return {"tree": self._tree, "forces": self._forces}
+        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._tree, self._forces = state["tree"], state["forces"]
+        self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
         self._thaw()
         self._freeze("unpickling")
 
@@ -195,11 +231,11 @@ class System(Operations, Differentiation):
         """From here on nothing changes: check what only the whole can show, and lay out the tail."""
         if self._frozen:
             return
-        for force in self._forces.values():
-            force.check(self._tree)
+        for law in self._laws():
+            law.check(self._tree)
         check_inertia(self._tree)
         self._frozen = f"{why} at {_user_line()}"
-        self._subject = subject = Subject(self._tree, self._forces)
+        self._subject = subject = Subject(self._tree, self._forces, self._constraints)
         self._key = description(subject)
         self.no_tau, self._no_tail = np.zeros(self.nu), np.zeros(subject.tail_size)
         self._no_tail[subject.tail["enabled"]] = 1.0
@@ -215,7 +251,7 @@ class System(Operations, Differentiation):
     def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None,
               parameters: Any = None, locked: Iterable[str] = (), disabled: Iterable[str] = ()) -> State:
         """A State: t [s]; q, u, z, inputs and parameters as arrays, or as mappings from names to values (the rest keep
-        their defaults); names of locked speeds and of disabled forces."""
+        their defaults); names of locked speeds and of disabled forces and constraints."""
         self._freeze("state()")
         return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
 
@@ -248,7 +284,8 @@ class System(Operations, Differentiation):
         return _known("speed", names, self.speeds)
 
     def force_names(self, names: Iterable[str]) -> frozenset[str]:
-        return _known("force", names, self.forces)
+        """Checked names of forces and constraints."""
+        return _known("force or constraint" if self._constraints else "force", names, (*self.forces, *self.constraints))
 
     def tail(self, **options: Any) -> np.ndarray:
         """The tail vector of condyle.dynamics.operators, shape (..., n), from the keyword options."""
@@ -266,7 +303,7 @@ class System(Operations, Differentiation):
             parts["table"] = self.function("instance")(parts["parameters"])
         if "disabled" in given:
             off = self.force_names(given["disabled"])
-            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self.forces])
+            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in (*self.forces, *self.constraints)])
         if "locked" in given:
             parts["lock"] = self._lock(given["locked"])
         try:
@@ -286,8 +323,8 @@ class System(Operations, Differentiation):
             return
         self._tree.check_parameters(values)
         for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
-            for force in self._forces.values():
-                force.check_parameters(dict(zip(self.parameters, row, strict=True)))
+            for law in self._laws():
+                law.check_parameters(dict(zip(self.parameters, row, strict=True)))
         self._checked = now                                 # a State that changes something else has the same ones again
 
     def _lock(self, locked: Any) -> np.ndarray:
@@ -298,6 +335,50 @@ class System(Operations, Differentiation):
             return np.where(locked != 0, np.inf, 0.0)
         names = self.speed_names(locked)
         return np.array([np.inf if name in names else 0.0 for name in self.speeds])
+
+    # ---- constraints ------------------------------------------------------------------------------------------------
+
+    def project(self, q: Any, u: Any, *, weights: Any = None, tolerance: float = 1e-10, **options: Any
+                ) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised.
+
+        Args:
+            weights: W, shape (nu,): what a change of each speed's coordinate costs; 1 by default. Locked speeds do not change.
+            tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.
+            options: those of the operators.
+
+        Raises ConstraintError if Newton's method finds no such state.
+        """
+        q, u = (_real(name, x, f"numbers of shape (..., {n})") for name, x, n in (("q", q, self.nq), ("u", u, self.nu)))
+        if q.shape[-1:] != (self.nq,) or u.shape[-1:] != (self.nu,):
+            raise ShapeError(f"project: expected q (..., {self.nq}) and u (..., {self.nu}), got {q.shape} and {u.shape}")
+        W = np.ones(self.nu) if weights is None else _real("weights", weights, f"{self.nu} numbers above zero")
+        if W.shape != (self.nu,) or not (W > 0).all():
+            raise ShapeError(f"weights: expected {self.nu} numbers above zero, got {weights!r}")
+        tail = self.tail(**options)
+        batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
+        q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
+        errors, jacobian, rates = (self.function(name) for name in ("constraint_errors", "constraint_jacobian", "qdot"))
+        problem = Problem(
+            errors=lambda q, u: errors(q, u, tail),
+            jacobian=lambda q, u: jacobian(q, u, tail).reshape(batch + (self.equations, self.nu)),
+            step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+            rows=tuple((level, name if c.size == 1 else f"{name}[{k}]") for name, c in self._constraints.items()
+                       for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))))
+        return project(problem, q, u, W + tail[..., self._subject.tail["lock"]], tolerance)
+
+    def _reaction_places(self, constraint: str) -> dict[str, slice]:
+        """Where the wrenches of a constraint stand in the result of constraint_reactions."""
+        _known("constraint", (constraint,), self.constraints)
+        before = list(self._constraints.values())[:self.constraints.index(constraint)]
+        start = 6 * sum(len(bodies_of(c)) for c in before)
+        names = bodies_of(self._constraints[constraint])
+        return {body: slice(start + 6 * i, start + 6 * i + 6) for i, body in enumerate(names)}
+
+    def multiplier_rows(self, constraint: str) -> slice:
+        """Where a constraint's equations stand among all m, and its multipliers in `multipliers`."""
+        _known("constraint", (constraint,), self.constraints)
+        return row_slices(self._constraints)[constraint]
 
     # ---- operators --------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,11 @@ and gradients of w . udot from one more solve with the same eliminations,
 
     d (w . udot) = x . (d tau - d tau/d q dq - ...),   x = M^-1 w                                    (2)
 
+With constraints both solve for multipliers too: with r1 = tau(q, u, udot) + G' lambda, r2 = G udot - b and udot, lambda held,
+
+    M dudot + G' dlambda = dtau - d r1,   G dudot = -d r2                                            (3)
+    d (w . udot) = x . (d tau - d r1) - mu . d r2,   M x + G' mu = w,   G x = 0                      (4)
+
 all else from automatic differentiation of the operators' expressions.
 """
 from __future__ import annotations
@@ -19,10 +24,13 @@ from itertools import accumulate
 
 import casadi as ca
 
+from condyle.constraints.multipliers import Multipliers
 from condyle.dynamics.aba import forward_dynamics, solve_mass_matrix
 from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
+from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
 from condyle.dynamics.rnea import inverse_dynamics
+from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
 from condyle.native.columns import Columns
 from condyle.native.lookup import Staged, assembled, lookups_in
@@ -77,6 +85,8 @@ class Differentiated:
     def jvp(self) -> ca.Function | Staged:
         """(arguments, one tangent a variable) -> derivative in their direction."""
         tangents = [ca.SX.sym(f"d_{name}", self.directions(name)) for name in self.wrt]
+        if self.name == "forward_dynamics" and self.subject.tree.nu and self.subject.constraints:
+            return self._constrained_jvp(tangents)
         y, dy = self.result(), ca.SX(0)
         for name, v in zip(self.wrt, tangents, strict=True):
             dy += ca.jtimes(y, self.variable(name), self.N() @ v if name == "q" else v)
@@ -85,7 +95,7 @@ class Differentiated:
     def vjp(self) -> ca.Function | Staged:
         """(arguments, cotangent of the result) -> one cotangent a variable."""
         if self.name == "forward_dynamics" and self.subject.tree.nu:
-            return self._forward_vjp()
+            return self._constrained_vjp() if self.subject.constraints else self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
         return assembled("vjp", [*self.arguments, w], [*self._back(y, w, self.wrt), *self.status])
@@ -115,7 +125,7 @@ class Differentiated:
     def jacobian(self) -> ca.Function | Staged | Columns:
         """arguments -> d result/d variable, row by row, for each variable."""
         if self.name == "forward_dynamics" and self.subject.tree.nu and set(self.wrt) <= {"q", "u", "tau"}:
-            return self._forward_jacobian()
+            return self._constrained_jacobian() if self.subject.constraints else self._forward_jacobian()
         J = {}
         if self.name == "inverse_dynamics" and {"q", "u"} & set(self.wrt):
             s, kin = self.s, self.s.kinematics()
@@ -144,3 +154,50 @@ class Differentiated:
             return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(solved, tree.nu)), *self.status])
         main = ca.Function("jacobian", self.arguments, [ca.densify(factor), columns, *self.status])
         return Columns(main, solve, [tree.nu] * len(self.wrt))
+
+    def _constrained(self) -> tuple[Kinematics, Loads, Multipliers, ca.SX, tuple[ca.SX, ca.SX]]:
+        """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols mean."""
+        s, tree = self.s, self.subject.tree
+        kin = s.kinematics()
+        equations, loads = s.rows(kin), s.loads(kin)
+        udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
+        self.status = [status]
+        found, bias = Multipliers(equations, s.lock), equations.bias()
+        lambda_ = found.solve(found.G @ udot0 + bias)
+        means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(udot0 - found.Z @ lambda_, lambda_)
+        return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
+
+    def _constrained_jvp(self, tangents: list[ca.SX]) -> ca.Function | Staged:
+        """(3) in one direction."""
+        s, tree = self.s, self.subject.tree
+        kin, loads, found, r2, (unknown, known) = self._constrained()
+        r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads) - s["tau"]
+        r, dr = ca.vertcat(r1, r2), ca.SX(tree.nu + r2.numel(), 1)
+        for name, v in zip(self.wrt, tangents, strict=True):
+            dr += ca.jtimes(r, self.variable(name), self.N() @ v if name == "q" else v)
+        dy = found.response(-dr[:tree.nu], dr[tree.nu:])[0]
+        return assembled("jvp", [*self.arguments, *tangents], ca.cse([ca.substitute(dy, unknown, known), *self.status]))
+
+    def _constrained_vjp(self) -> ca.Function | Staged:
+        """(4)"""
+        s, tree = self.s, self.subject.tree
+        kin, loads, found, r2, (unknown, known) = self._constrained()
+        w, x, mu = (ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu), ("mu", r2.numel())))
+        r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
+        others = [name for name in self.wrt if name != "tau"]
+        back = dict(zip(others, self._back(-ca.vertcat(r1, r2), ca.vertcat(x, mu), others), strict=True), tau=x)
+        unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *found.response(w))
+        results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
+        return assembled("vjp", [*self.arguments, w], results)
+
+    def _constrained_jacobian(self) -> ca.Function | Staged:
+        """(3), a column a direction."""
+        s, tree = self.s, self.subject.tree
+        kin, loads, found, r2, (unknown, known) = self._constrained()
+        d1, d2 = {"tau": -ca.SX.eye(tree.nu)}, {"tau": ca.SX(r2.numel(), tree.nu)}
+        if self.wrt != ("tau",):
+            d1["q"], d1["u"] = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], s.gravity, loads)
+            d2["q"], d2["u"] = ca.jacobian(r2, s["q"]) @ self.N(), ca.jacobian(r2, s["u"])
+        J = [ca.horzcat(*(found.response(-d1[name][:, j], d2[name][:, j])[0] for j in range(tree.nu))) for name in self.wrt]
+        results = ca.cse([ca.substitute(rows(x), unknown, known) for x in J] + self.status)
+        return assembled("jacobian", self.arguments, results)

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import casadi as ca
 
+from condyle.constraints.multipliers import constrained
+from condyle.constraints.rows import row_slices
 from condyle.dynamics import aba
 from condyle.dynamics.inertia import add_inertia, rigid, shift_inertia
 from condyle.dynamics.operators import Subject, Symbols, each_force
@@ -36,6 +38,12 @@ def intermediates(subject: Subject) -> tuple[list[str], list[int], ca.Function |
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))
     udot, _ = aba.forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
+    if subject.constraints:
+        equations = s.rows(kin)
+        G, bias, (udot, lambda_) = equations.jacobian(), equations.bias(), constrained(equations, udot, s.lock)
+        for name, at in row_slices(subject.constraints).items():
+            named += [(f"constraint {name!r}: G", G[at, :]), (f"constraint {name!r}: bias", bias[at])]
+        named += [(f"multipliers of {name!r}", lambda_[at]) for name, at in row_slices(subject.constraints).items()]
     named += [(f"udot of {name!r}", x) for name, x in zip(tree.speeds, ca.vertsplit(udot) if tree.nu else [], strict=True)]
     named = [(name, ca.densify(ca.vec(x))) for name, x in named]
     everything = ca.vertcat(ca.SX(0, 1), *(x for _, x in named))

@@ -59,14 +59,15 @@ LOOPED_BODY, LOOPED_SPEED = 300, 150
 
 
 def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False) -> bool:
-    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter.
+    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter. Constraints are
+    only written as a straight line.
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
     wish = os.environ.get(VARIABLE) or "auto"
     if wish not in ("auto", "looped", "unrolled"):
         raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
-    if wish == "unrolled" or name not in (*LOOPED, *MATRICES):
+    if wish == "unrolled" or name not in (*LOOPED, *MATRICES) or (subject.constraints and name == "forward_dynamics"):
         return False
     if name in MATRICES:
         return (wish == "looped" or _size(subject, name, body) > LONGEST) and subject.tree.nu > 0

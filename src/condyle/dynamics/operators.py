@@ -2,10 +2,10 @@
 
 Every operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state holds, in one vector
 
-    tail = [t, z, inputs, enabled (0/1 a force), lock (0, or infinity, a speed), parameters, table]
+    tail = [t, z, inputs, enabled (0/1 a force, then a constraint), lock (0, or infinity, a speed), parameters, table]
 
-so that one compiled program serves every time, every parameter and every set of locks and disabled forces. The table is what
-the INSTANCE operator derives from the parameters. Matrices are flattened row by row.
+so that one compiled program serves every time, every parameter and every set of locks, disabled forces and constraints. The
+table is what the INSTANCE operator derives from the parameters. Matrices are flattened row by row.
 """
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.constraints.base import Constraint
+from condyle.constraints.corrections import position_change, velocity_change
+from condyle.constraints.multipliers import Multipliers, constrained
+from condyle.constraints.rows import Rows, bodies_of
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_inertia
 from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity, kinematics
@@ -30,10 +34,10 @@ from condyle.tree.tree import Tree
 
 
 class Subject:
-    """What operators are made of: the tree and its forces by name, gravity first."""
+    """What operators are made of: the tree, its forces by name, gravity first, and its constraints by name."""
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force]) -> None:
-        self.tree, self.forces = tree, dict(forces)
+    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None) -> None:
+        self.tree, self.forces, self.constraints = tree, dict(forces), dict(constraints or {})
         self.nz = sum(len(f.states) for f in self.forces.values())
         gravity = self.forces["gravity"]
         assert isinstance(gravity, Gravity)
@@ -62,7 +66,7 @@ class Subject:
     @cached_property
     def tail(self) -> dict[str, slice]:
         """Where each part of the tail stands."""
-        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.forces),
+        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.forces) + len(self.constraints),
                  "lock": self.tree.nu, "parameters": len(self.tree.parameters), "table": self.table[0].numel()}
         out, start = {}, 0
         for name, n in sizes.items():
@@ -73,10 +77,14 @@ class Subject:
     def tail_size(self) -> int:
         return self.tail["table"].stop
 
+    def equations(self, *levels: str) -> int:
+        """Number of constraint equations, of all levels or of some."""
+        return sum(part.size for c in self.constraints.values() for part in c.parts if not levels or part.level in levels)
+
     def sizes(self) -> dict[str, int]:
         nu = self.tree.nu
         return {"q": self.tree.nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "station": 3, "tail": self.tail_size,
-                "parameters": len(self.tree.parameters)}
+                "parameters": len(self.tree.parameters), "lambda_": self.equations()}
 
 
 def description(subject: Subject) -> str:
@@ -95,6 +103,7 @@ def description(subject: Subject) -> str:
         numbers = " ".join(number(b, name, value) for name, value in values.items())
         lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}")
     laws = [f"{name}: {force.description()} {force.code()}" for name, force in subject.forces.items()]
+    laws += [f"constraint {name}: {c.description()} {c.code()}" for name, c in subject.constraints.items()]
     return "\n".join([*lines, *kinds, *laws])
 
 
@@ -134,6 +143,10 @@ class Symbols:
             start += len(force.states)
             yield self.enabled[i], force
 
+    def rows(self, kin: Kinematics) -> Rows:
+        """The constraints' equations."""
+        return Rows(self.subject.constraints, self.view(kin), self.enabled[len(self.subject.forces):])
+
     def loads(self, kin: Kinematics) -> Loads:
         """What all enabled forces exert, gravity only where it is taken back."""
         loads = Loads(self.view(kin))
@@ -163,7 +176,56 @@ def _qdot(s: Symbols) -> list[ca.SX]:
 
 def _forward_dynamics(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return list(aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin)))
+    udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
+    if s.subject.constraints:
+        udot, _ = constrained(s.rows(kin), udot, s.lock)
+    return [udot, status]
+
+
+def _multipliers(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
+    return [constrained(s.rows(kin), udot, s.lock)[1], status]
+
+
+def _constraint_errors(s: Symbols) -> list[ca.SX]:
+    return list(s.rows(s.kinematics()).errors())
+
+
+def _constraint_bias(s: Symbols) -> list[ca.SX]:
+    return [s.rows(s.kinematics()).bias()]
+
+
+def _constraint_jacobian(s: Symbols) -> list[ca.SX]:
+    return [rows(s.rows(s.kinematics()).jacobian())]
+
+
+def _constraint_matrix(s: Symbols) -> list[ca.SX]:
+    return [rows(Multipliers(s.rows(s.kinematics()), s.lock).Y)]
+
+
+def _position_change(s: Symbols) -> list[ca.SX]:
+    return [position_change(s.rows(s.kinematics()), s.lock)]
+
+
+def _velocity_change(s: Symbols) -> list[ca.SX]:
+    return [velocity_change(s.rows(s.kinematics()), s.lock)]
+
+
+def _constraint_forces(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [rnea.generalised(s.subject.tree, kin, s.rows(kin).loads(s["lambda_"]))]
+
+
+def _constraint_reactions(s: Symbols) -> list[ca.SX]:
+    return [column(s.rows(s.kinematics()).reactions(s["lambda_"]))]
+
+
+def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    loads = s.rows(kin).loads(s["lambda_"], s.loads(kin))
+    F = rnea.mobilizer_forces(s.subject.tree, kin, s["udot"], s.gravity, loads)
+    return [column(x for B in s.subject.tree.base_to_tip for x in F[B])]
 
 
 def _solve_mass_matrix(s: Symbols) -> list[ca.SX]:
@@ -356,4 +418,18 @@ OPERATORS: dict[str, Operator] = {
     "composite_inertias": Operator(("q", "tail"), (("C", _bodies(36)),), _composite_inertias),
     "power": Operator(("q", "u", "tail"), (("power", lambda s: len(s.forces)),), _power),
     "reactions": Operator(("q", "u", "udot", "tail"), (("F", _bodies(6)),), _reactions),
+    "multipliers": Operator(("q", "u", "tau", "tail"), (("lambda_", lambda s: s.equations()), STATUS), _multipliers),
+    "constraint_errors": Operator(("q", "u", "tail"), (("p", lambda s: s.equations("position")),
+                                                       ("v", lambda s: s.equations("position", "velocity"))), _constraint_errors),
+    "constraint_bias": Operator(("q", "u", "tail"), (("g", lambda s: s.equations()),), _constraint_bias),
+    "constraint_jacobian": Operator(("q", "u", "tail"), (("G", lambda s: s.equations() * s.tree.nu),), _constraint_jacobian),
+    "constraint_matrix": Operator(("q", "u", "tail"), (("Y", lambda s: s.equations() ** 2),), _constraint_matrix),
+    "position_change": Operator(("q", "u", "tail"), (("du", _nu),), _position_change),
+    "velocity_change": Operator(("q", "u", "tail"), (("du", _nu),), _velocity_change),
+    "constraint_forces": Operator(("q", "u", "lambda_", "tail"), (("f", _nu),), _constraint_forces),
+    "constraint_reactions": Operator(
+        ("q", "u", "lambda_", "tail"),
+        (("F", lambda s: 6 * sum(len(bodies_of(c)) for c in s.constraints.values())),), _constraint_reactions),
+    "reactions_with_constraints": Operator(("q", "u", "udot", "lambda_", "tail"), (("F", _bodies(6)),),
+                                           _reactions_with_constraints),
 }

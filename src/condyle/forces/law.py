@@ -103,16 +103,12 @@ def _roles_of(law: Any) -> dict[str, Role]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Law(Force):
-    """A force law whose fields declare their roles. Equal if of one class and their descriptions agree."""
-
-    group: str = field(default="passive", kw_only=True)
+class Described:
+    """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree."""
 
     def __post_init__(self) -> None:
         for f, role in self._roles():
             object.__setattr__(self, f, role.take(getattr(self, f), f"{type(self).__name__}: {f}"))
-        if self.group not in GROUPS:
-            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}")
 
     def _roles(self) -> Iterable[tuple[str, Role]]:
         law: Any = type(self)
@@ -154,6 +150,18 @@ class Law(Force):
             if f.repr and not (f.default is not MISSING and text(value) == text(f.default)):
                 shown.append(f"{f.name}={_short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Law(Described, Force):
+    """A force law whose fields declare their roles."""
+
+    group: str = field(default="passive", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.group not in GROUPS:
+            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}")
 
 
 def name(value: Any, what: str) -> str:

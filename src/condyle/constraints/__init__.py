@@ -1,0 +1,25 @@
+"""Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
+from condyle.constraints.base import Constraint
+from condyle.constraints.contacts import (
+    LineOnLineContact,
+    PointOnPlaneContact,
+    SphereOnPlaneContact,
+    SphereOnSphereContact,
+)
+from condyle.constraints.coordinates import (
+    ConstantAcceleration,
+    ConstantCoordinate,
+    ConstantSpeed,
+    CoordinateCoupler,
+    PrescribedMotion,
+    SpeedCoupler,
+)
+from condyle.constraints.orientations import ConstantAngle, ConstantOrientation, Weld
+from condyle.constraints.points import Ball, PointInPlane, PointOnLine, Rod
+from condyle.constraints.rolling import NoSlip1D
+from condyle.constraints.user import Holonomic, Nonholonomic
+
+__all__ = ["Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate", "ConstantOrientation", "ConstantSpeed",
+           "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D", "Nonholonomic", "PointInPlane",
+           "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler", "SphereOnPlaneContact",
+           "SphereOnSphereContact", "Weld"]

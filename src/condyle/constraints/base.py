@@ -1,0 +1,132 @@
+"""What a constraint is: equations over leaves, and what follows from them by automatic differentiation.
+
+A constraint never sees the tree. It names its leaves (stations, rotations, coordinates, speeds, t: forces/asked.py) and gives
+equations of their values x; the leaves know their own rates and where a force on them goes: docs/theory/constraints.md.
+
+    position level       p(x) = 0          pdot  = p_x xdot           pddot = p_x xddot + (p_x xdot)_x xdot          (1)
+    velocity level       v(x, y) = 0       vdot  = v_x xdot + v_y ydot      y: speeds and velocities                 (2)
+    acceleration level   the same v, of which only vdot = 0 is required                                              (3)
+
+sherman2011 (10)-(15). G' lambda is a force p_x' lambda (or v_y' lambda) on each leaf: O(n).
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import casadi as ca
+
+from condyle.errors import DescriptionError
+from condyle.forces.asked import Ask
+from condyle.forces.base import Force, sx
+from condyle.forces.law import Described
+from condyle.native.lookup import Closure
+from condyle.tree.parameter import Expression, Input, Parameter
+from condyle.tree.tree import Tree
+
+MOVING = ("t", "coordinate", "station_position", "rotation")
+VELOCITIES = ("speed", "station_velocity", "angular_velocity")
+LEVELS = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Constraint(Described):
+    """Equations that the motion must satisfy. Immutable data; numbers may be Parameters.
+
+    Attributes:
+        level: position, velocity or acceleration: the lowest level at which the equations hold.
+    """
+
+    level: ClassVar[str] = "position"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for p in self.parameters():
+            if isinstance(p, Input):
+                raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input changes; use a "
+                                       "cd.Parameter, or write the equation with s.t: cd.constraints.Holonomic(lambda s: ...)")
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        """The quantities that the equations are about."""
+        raise TypeError(f"{type(self).__name__} does not say what it is about: it needs a property leaves")
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        """What must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of shape (3, 3)."""
+        raise TypeError(f"{type(self).__name__} does not say what it requires: it needs a method equations(x)")
+
+    @property
+    def parts(self) -> tuple[Constraint, ...]:
+        """Constraints of one level each that it is made of, in the order of their equations; most are one."""
+        return (self,)
+
+    def check(self, tree: Tree) -> None:
+        super().check(tree)
+        for leaf in self.leaves:
+            leaf.check(tree, repr(self))
+
+    def code(self) -> str:
+        """What else determines the equations: the code of a user's own class."""
+        return Force.code(self)  # type: ignore[arg-type]
+
+    def parameters(self) -> list[Parameter]:
+        return super().parameters()
+
+    @property
+    def size(self) -> int:
+        """Number of equations m."""
+        return self.zeroth.function.numel_out(0)
+
+    def _symbols(self) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
+        """Values of the leaves as columns, the same as the equations take them, and the equations."""
+        x = [ca.SX.sym(f"x{i}", leaf.size) for i, leaf in enumerate(self.leaves)]
+        shaped = [ca.reshape(v, 3, 3).T if leaf.kind == "rotation" else v for v, leaf in zip(x, self.leaves, strict=True)]
+        return x, shaped, ca.densify(self.equations(shaped))
+
+    @cached_property
+    def zeroth(self) -> Closure:
+        """x -> p(x), or v."""
+        x, _, e = self._symbols()
+        return Closure("zeroth", x, [e])
+
+    @cached_property
+    def first(self) -> Closure:
+        """x, xdot -> the total derivative: pdot (1) or vdot (2)."""
+        x, _, e = self._symbols()
+        xdot = [ca.SX.sym("xdot", v.numel()) for v in x]
+        return Closure("first", [*x, *xdot], [ca.jtimes(e, ca.vertcat(*x), ca.vertcat(*xdot))])
+
+    @cached_property
+    def second(self) -> Closure:
+        """x, xdot, xddot -> pddot (1)."""
+        x, _, e = self._symbols()
+        xdot, xddot = ([ca.SX.sym(name, v.numel()) for v in x] for name in ("xdot", "xddot"))
+        at, rate = ca.vertcat(*x), ca.vertcat(*xdot)
+        bias = ca.jtimes(ca.jtimes(e, at, rate), at, rate)
+        return Closure("second", [*x, *xdot, *xddot], [bias + ca.jtimes(e, at, ca.vertcat(*xddot))])
+
+    @cached_property
+    def gradient(self) -> Closure:
+        """x -> one Jacobian a leaf, shape (m, size of the leaf)."""
+        x, _, e = self._symbols()
+        return Closure("gradient", x, [ca.densify(ca.jacobian(e, v)) for v in x])
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """Kinds of leaves that the constraint's forces act on."""
+        return MOVING if self.level == "position" else VELOCITIES
+
+
+def unit(direction: Any) -> ca.SX:
+    """A kept direction as an expression of length one."""
+    v = sx(direction)
+    return v / ca.norm_2(v)
+
+
+def check_direction(direction: Any, what: str) -> None:
+    """Refuse a direction that is zero at the defaults of its parameters."""
+    values = direction.at().ravel().tolist() if isinstance(direction, Expression) else direction
+    if not any(values):
+        raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values)}")

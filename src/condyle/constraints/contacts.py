@@ -1,0 +1,273 @@
+"""Contacts that neither part nor, with rolling, slip: docs/theory/constraints.md (21)-(24).
+
+Each is two parts: an equation on positions that keeps the surfaces together, and one on velocities, at their common point, that
+keeps them from slipping.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import casadi as ca
+
+from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
+from condyle.errors import DescriptionError
+from condyle.forces.asked import Ask
+from condyle.forces.base import sx
+from condyle.forces.law import BodyName, Station, quantity
+from condyle.tree.tree import Tree
+
+Length = Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+
+def moving(body: str, station: Any) -> tuple[Ask, ...]:
+    """Position and velocity of a station, rotation and angular velocity of its body."""
+    return (Ask("station_position", body, station), Ask("station_velocity", body, station), Ask("rotation", body),
+            Ask("angular_velocity", body))
+
+
+def slip(at: ca.SX, a: Sequence[ca.SX], b: Sequence[ca.SX]) -> ca.SX:
+    """Velocity of b's material at a point less that of a's; a, b: values of `moving`."""
+    (p_a, v_a, _, w_a), (p_b, v_b, _, w_b) = a, b
+    return v_b + ca.cross(w_b, at - p_b) - v_a - ca.cross(w_a, at - p_a)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contact(Constraint):
+    """What contacts share: the parts, one after the other."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+
+    def made(self) -> tuple[Constraint, ...]:
+        """The parts."""
+        raise TypeError(f"{type(self).__name__} does not say what its parts are: it needs a method made()")
+
+    @cached_property
+    def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
+        return self.made()
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return tuple(leaf for part in self.parts for leaf in part.leaves)
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts)
+
+    def check(self, tree: Tree) -> None:
+        for part in self.parts:
+            part.check(tree)
+
+
+def check_switch(rolling: Any, what: str) -> None:
+    if not isinstance(rolling, bool):
+        raise DescriptionError(f"{what}: rolling: expected True or False, got {rolling!r}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoSlipOnPlane(Constraint):
+    """A sphere, or a point of radius zero, does not slip on a plane: two equations along the plane (22)."""
+
+    level: ClassVar[str] = "velocity"
+
+    a: BodyName
+    normal: Direction
+    b: BodyName
+    centre: Station
+    radius: Annotated[Any, quantity("m", lowest=0.0)]
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return *moving(self.a, ORIGIN), *moving(self.b, self.centre)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        a, b = x[:4], x[4:]
+        velocity = slip(b[0] - sx(self.radius) * (a[2] @ unit(self.normal)), a, b)
+        return ca.vertcat(*(ca.dot(a[2] @ e, velocity) for e in across(self.normal)))        # (22)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointOnPlaneContact(Contact):
+    """A point of b stays on a plane of a and sticks to it: three equations.
+
+    Args:
+        a: the body that carries the plane.   normal: in a's frame.   height: of the plane along it [m].
+        b: another body.   p_b: its station [m].
+    """
+
+    a: BodyName
+    normal: Direction
+    height: Annotated[Any, quantity("m")]
+    b: BodyName
+    p_b: Station
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_direction(self.normal, f"{type(self).__name__}: normal")
+
+    def made(self) -> tuple[Constraint, ...]:
+        on = PointInPlane(self.a, given(self.normal), given(self.height), self.b, given(self.p_b))
+        return on, NoSlipOnPlane(self.a, given(self.normal), self.b, given(self.p_b), 0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SphereOnPlaneContact(Contact):
+    """A sphere of b stays on a plane of a: one equation, three with rolling.
+
+    Args:
+        a: the body that carries the plane.   normal: in a's frame, towards the sphere.   height: of the plane along it [m].
+        b: another body.   centre: of the sphere in its frame [m].   radius: [m].   rolling: whether it must not slip.
+    """
+
+    a: BodyName
+    normal: Direction
+    height: Annotated[Any, quantity("m")]
+    b: BodyName
+    centre: Station
+    radius: Length
+    rolling: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_direction(self.normal, f"{type(self).__name__}: normal")
+        check_switch(self.rolling, type(self).__name__)
+
+    def made(self) -> tuple[Constraint, ...]:
+        n, height, centre, radius = given(self.normal), given(self.height), given(self.centre), given(self.radius)
+        on = PointInPlane(self.a, n, height + radius, self.b, centre)                        # (21)
+        return (on, NoSlipOnPlane(self.a, n, self.b, centre, radius)) if self.rolling else (on,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoSlipOnSphere(Constraint):
+    """Two spheres do not slip: two equations across the line of centres (23). Which directions across are taken changes where
+    the line passes near an axis; what they require together does not."""
+
+    level: ClassVar[str] = "velocity"
+
+    a: BodyName
+    centre_a: Station
+    radius_a: Length
+    b: BodyName
+    centre_b: Station
+    radius_b: Length
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return *moving(self.a, self.centre_a), *moving(self.b, self.centre_b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        a, b = x[:4], x[4:]
+        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])
+        share = sx(self.radius_a) / (sx(self.radius_a) + sx(self.radius_b))
+        velocity = slip(a[0] + share * (b[0] - a[0]), a, b)
+        axis = ca.if_else(ca.fabs(n[0]) < 0.7, ca.vertcat(1, 0, 0), ca.vertcat(0, 1, 0))
+        first = ca.cross(n, axis) / ca.norm_2(ca.cross(n, axis))
+        return ca.vertcat(ca.dot(first, velocity), ca.dot(ca.cross(n, first), velocity))     # (23)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SphereOnSphereContact(Contact):
+    """Two spheres touch from outside: one equation, three with rolling.
+
+    Args:
+        a, b: two bodies.   centre_a, centre_b: of the spheres in their frames [m].   radius_a, radius_b: [m].
+        rolling: whether they must not slip.
+    """
+
+    a: BodyName
+    centre_a: Station
+    radius_a: Length
+    b: BodyName
+    centre_b: Station
+    radius_b: Length
+    rolling: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_switch(self.rolling, type(self).__name__)
+
+    def made(self) -> tuple[Constraint, ...]:
+        (c_a, r_a), (c_b, r_b) = (given(self.centre_a), given(self.radius_a)), (given(self.centre_b), given(self.radius_b))
+        apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
+        return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinesMeet(Constraint):
+    """Two lines that are not parallel meet: their distance, with its sign (24); or, as NoSlipOnLines, do not slip there."""
+
+    a: BodyName
+    p_a: Station
+    direction_a: Direction
+    b: BodyName
+    p_b: Station
+    direction_b: Direction
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("station_position", self.a, self.p_a), Ask("rotation", self.a), Ask("station_position", self.b, self.p_b), \
+            Ask("rotation", self.b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        n = ca.cross(x[1] @ unit(self.direction_a), x[3] @ unit(self.direction_b))
+        return ca.dot(n, x[2] - x[0]) / ca.norm_2(n)                                         # (24)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoSlipOnLines(LinesMeet):
+    """At the point of a's line that is nearest to b's: no slip along a's line and across both."""
+
+    level: ClassVar[str] = "velocity"
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return *moving(self.a, self.p_a), *moving(self.b, self.p_b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        a, b = x[:4], x[4:]
+        d_a, d_b = a[2] @ unit(self.direction_a), b[2] @ unit(self.direction_b)
+        n = ca.cross(d_a, d_b)
+        along = ca.dot(ca.cross(b[0] - a[0], d_b), n) / ca.dot(n, n)
+        velocity = slip(a[0] + along * d_a, a, b)
+        return ca.vertcat(ca.dot(d_a, velocity), ca.dot(ca.cross(n, d_a), velocity) / ca.norm_2(n))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LineOnLineContact(Contact):
+    """Two edges, as lines that are not parallel, touch: one equation, three with rolling.
+
+    Args:
+        a, b: two bodies.   p_a, p_b: a point of each line [m].   direction_a, direction_b: of the lines, in the bodies' frames.
+        rolling: whether they must not slip.
+    """
+
+    a: BodyName
+    p_a: Station
+    direction_a: Direction
+    b: BodyName
+    p_b: Station
+    direction_b: Direction
+    rolling: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_direction(self.direction_a, f"{type(self).__name__}: direction_a")
+        check_direction(self.direction_b, f"{type(self).__name__}: direction_b")
+        check_switch(self.rolling, type(self).__name__)
+
+    def made(self) -> tuple[Constraint, ...]:
+        lines = (self.a, given(self.p_a), given(self.direction_a), self.b, given(self.p_b), given(self.direction_b))
+        return (LinesMeet(*lines), NoSlipOnLines(*lines)) if self.rolling else (LinesMeet(*lines),)
+
+
+def given(kept: Any) -> Any:
+    """A kept number as its field takes it again."""
+    return sx(kept) if not isinstance(kept, (float, tuple)) else kept
+
+

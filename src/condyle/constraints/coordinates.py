@@ -1,0 +1,142 @@
+"""Constraints on coordinates and speeds, kept or coupled by a function: docs/theory/constraints.md (15)-(18)."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import casadi as ca
+
+from condyle.constraints.base import Constraint
+from condyle.constraints.user import Written, sequence
+from condyle.errors import DescriptionError
+from condyle.forces.asked import Ask
+from condyle.forces.base import sx
+from condyle.forces.law import CoordinateName, name, quantity
+
+Value = Annotated[Any, quantity("")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantCoordinate(Constraint):
+    """A coordinate keeps its value: p = q - value [rad, m]. The multiplier is minus the force that holds it.
+
+    A speed can also be locked, without a multiplier: `locked=` of the operators.
+    """
+
+    coordinate: CoordinateName
+    value: Value
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return (Ask("coordinate", self.coordinate),)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return x[0] - sx(self.value)                                                         # (15)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantSpeed(Constraint):
+    """A speed keeps its value: v = u - value [rad/s, m/s]. `speed`: its name, or that of the coordinate whose rate it is."""
+
+    level: ClassVar[str] = "velocity"
+
+    speed: CoordinateName
+    value: Value
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return (Ask("speed", self.speed),)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return x[0] - sx(self.value)                                                         # (16)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantAcceleration(Constraint):
+    """A speed changes at a constant rate: udot = value [rad/s^2, m/s^2]. Nothing is required of u itself."""
+
+    level: ClassVar[str] = "acceleration"
+
+    speed: CoordinateName
+    value: Value
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("speed", self.speed), Ask("t")
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return x[0] - sx(self.value) * x[1]                                                  # (16)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CoordinateCoupler(Written):
+    """Coordinates satisfy function(*coordinates) = 0. Coordinates of any kind: also quaternions.
+
+    Args:
+        function: of the coordinates, in their order -> a number that shall be zero, or several.
+        coordinates: names.
+    """
+
+    function: Callable[..., Any] | None
+    coordinates: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        function = checked(self.function, type(self).__name__)
+        object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates"))
+        coordinates = self.coordinates
+        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), ())                   # (17)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpeedCoupler(Written):
+    """Speeds satisfy function(*speeds, *coordinates) = 0.
+
+    Args:
+        function: of the speeds, then of the coordinates, in their order. A number, or several.
+        speeds: their names, or those of coordinates whose rates they are.   coordinates: names.
+    """
+
+    level: ClassVar[str] = "velocity"
+
+    function: Callable[..., Any] | None
+    speeds: tuple[str, ...]
+    coordinates: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        function = checked(self.function, type(self).__name__)
+        object.__setattr__(self, "speeds", names(self.speeds, f"{type(self).__name__}: speeds"))
+        object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0))
+        speeds, coordinates = self.speeds, self.coordinates
+        self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)), ("speed",))        # (18)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrescribedMotion(Written):
+    """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the force needed."""
+
+    function: Callable[..., Any] | None
+    coordinate: str
+
+    def __post_init__(self) -> None:
+        function = checked(self.function, type(self).__name__)
+        coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
+        self.trace(lambda s: sequence([s.q(coordinate) - function(s.t)]), ())                # (17)
+
+
+def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    out = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
+    for n in out:
+        name(n, what)
+    if len(out) < least:
+        raise DescriptionError(f"{what}: expected one name or more, got {given!r}")
+    if len(set(out)) < len(out):
+        raise DescriptionError(f"{what}: expected different names, got {out}")
+    return out
+
+
+def checked(function: Any, what: str) -> Callable[..., Any]:
+    if not callable(function):
+        raise DescriptionError(f"{what}: function: expected a function, got {function!r}; it comes first, then the names")
+    return function

@@ -1,0 +1,135 @@
+"""Multipliers: sherman2011 (16)-(21) on expressions.
+
+    udot0 = M^-1 f,    g0 = G udot0 - b                        accelerations without constraints, and their errors       (1)
+    Y = G M^-1 G',     Y lambda = g0,    udot = udot0 - M^-1 G' lambda                                                   (2)
+
+Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least norm is taken, without
+looking for the rank: with e = 1e-12 trace(Y) and K = (Y + e)^-1,
+
+    lambda <- K g0,  three times  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
+    lambda <- lambda - (e K)^2 lambda                                                                                    (4)
+
+(3) converges by e / (y + e) for an eigenvalue y of Y; along the directions of redundancy it leaves rounding over e, about
+1e-4, which (4) takes away: e K is 1 there and 0 elsewhere. Constraints on parts of the system that share no body are solved
+by themselves.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import casadi as ca
+
+from condyle.constraints.rows import Rows
+from condyle.dynamics.derivatives import factorisation
+from condyle.tree.tree import Tree
+
+REGULAR = 1e-12
+"""e of (3) over the trace of Y."""
+SMALLEST = 1e-250
+"""Added to e: where all constraints of a block are disabled Y is zero, and lambda shall be 0, not 0/0."""
+REFINEMENTS = 3
+
+
+def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
+    """Rows of G that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In order; rows without
+    any speed are a block each."""
+    base = {k: next(A for A in tree.path(B) if tree.speeds_of(A)) for B in tree.base_to_tip for k in tree.speeds_of(B)}
+    groups: list[tuple[set[int], list[int]]] = []
+    for i in range(G.shape[0]):
+        mine = {base[k] for k in G[i, :].sparsity().get_triplet()[1]}
+        joined = [g for g in groups if g[0] & mine]
+        groups = [g for g in groups if not g[0] & mine]
+        groups.append((mine.union(*(g[0] for g in joined)), sorted([i, *(r for g in joined for r in g[1])])))
+    return sorted(rows for _, rows in groups)
+
+
+def solver(m: int) -> ca.Function:
+    """(Y, g) -> lambda by (3) and (4)."""
+    Y, g = ca.SX.sym("Y", m, m), ca.SX.sym("g", m)
+    e = REGULAR * ca.trace(Y) + SMALLEST
+    K = _factored(Y, e)
+    x = K(g)
+    for _ in range(REFINEMENTS):
+        x = x + K(g - Y @ x)                                                                 # (3)
+    return ca.Function("multipliers", [Y, g], [x - e * K(e * K(x))])                         # (4)
+
+
+def _factored(Y: ca.SX, e: ca.SX) -> Callable[[ca.SX], ca.SX]:
+    """b -> (Y + e)^-1 b, by L D L'."""
+    m = Y.shape[0]
+    L: dict[tuple[int, int], ca.SX] = {}
+    D: list[ca.SX] = []
+    for j in range(m):
+        LD = [L[j, k] * D[k] for k in range(j)]
+        D.append(Y[j, j] + e - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
+        for i in range(j + 1, m):
+            L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
+
+    def solve(b: ca.SX) -> ca.SX:
+        x = ca.vertsplit(b)
+        for i in range(m):
+            x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
+        x = [v / d for v, d in zip(x, D, strict=True)]
+        for i in reversed(range(m)):
+            x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
+        return ca.vertcat(*x)
+
+    return solve
+
+
+class Blocks:
+    """Y = G Z by blocks, and the solution of Y lambda = g.
+
+    Args:
+        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).
+    """
+
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX) -> None:
+        self.blocks = blocks(tree, G)
+        self.Y = ca.SX(G.shape[0], G.shape[0])
+        for block in self.blocks:
+            for a, i in enumerate(block):
+                for j in block[:a + 1]:
+                    self.Y[i, j] = self.Y[j, i] = G[i, :] @ Z[:, j]                          # (2)
+
+    def solve(self, g: ca.SX) -> ca.SX:
+        """lambda with Y lambda = g, of least norm."""
+        out = ca.SX(g.numel(), 1)
+        solvers: dict[int, ca.Function] = {}
+        for block in self.blocks:
+            if len(block) not in solvers:
+                solvers[len(block)] = solver(len(block))
+            out[block] = solvers[len(block)].call([ca.densify(self.Y[block, block]), ca.densify(g[block])], True, False)[0]
+        return out
+
+
+class Multipliers(Blocks):
+    """Y and M^-1 G' of one state, and what follows from them for any accelerations.
+
+    Attributes:
+        G: (m, nu).   Z: M^-1 G', (nu, m); locked speeds have zero rows.   Y: (m, m).
+    """
+
+    def __init__(self, rows: Rows, lock: ca.SX) -> None:
+        self.G = G = rows.jacobian()
+        self._factor, self._solve = factorisation(rows.tree, rows.kin, lock)
+        columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
+        self.Z = ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns))
+        super().__init__(rows.tree, G, self.Z)
+
+    def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
+        """M^-1 f."""
+        return self._solve.call([self._factor, ca.densify(f)], True, False)[0]
+
+    def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
+        """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
+        x = self.solve_mass_matrix(f)
+        mu = self.solve(self.G @ x + (0 if g is None else g))
+        return x - self.Z @ mu, mu
+
+
+def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """udot and lambda from the accelerations without constraints (1), (2)."""
+    found = Multipliers(rows, lock)
+    lambda_ = found.solve(found.G @ udot0 + rows.bias())
+    return udot0 - found.Z @ lambda_, lambda_

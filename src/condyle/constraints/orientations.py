@@ -1,0 +1,116 @@
+"""Constraints on orientations: ConstantAngle, ConstantOrientation, Weld: docs/theory/constraints.md (12)-(14)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.constraints.points import Direction, frame_leaves, two_bodies
+from condyle.errors import DescriptionError
+from condyle.forces.asked import Ask
+from condyle.forces.base import sx
+from condyle.forces.law import BodyName, Frame, placed, quantity
+from condyle.spatial import Transform
+from condyle.tree.parameter import Expression, as_sx
+
+SMALLEST_SINE = 1e-3
+"""Near 0 and pi an angle's cosine hardly changes: the equation loses its digits, and at the ends its rank."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantAngle(Constraint):
+    """Two directions keep their angle: p = cos of the angle between them - cos(angle).
+
+    Args:
+        a, b: two bodies.   axis_a, axis_b: directions in their frames.   angle: between 0 and pi, not near either end [rad].
+            Parallel axes are two equations, not one: keep two angles of pi/2.
+    """
+
+    a: BodyName
+    axis_a: Direction
+    b: BodyName
+    axis_b: Direction
+    angle: Annotated[Any, quantity("rad")] = np.pi / 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+        check_direction(self.axis_a, f"{type(self).__name__}: axis_a")
+        check_direction(self.axis_b, f"{type(self).__name__}: axis_b")
+        angle = float(self.angle.at().item()) if isinstance(self.angle, Expression) else self.angle
+        if not (0 < angle < np.pi and np.sin(angle) > SMALLEST_SINE):
+            raise DescriptionError(f"{type(self).__name__}: angle: expected more than 0 and less than pi, by {SMALLEST_SINE} or "
+                                   f"more [rad], got {angle:g}; for parallel axes keep two angles of pi/2 to axes across")
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("rotation", self.a), Ask("rotation", self.b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return ca.dot(x[0] @ unit(self.axis_a), x[1] @ unit(self.axis_b)) - ca.cos(sx(self.angle))       # (12)
+
+
+def turned(R: ca.SX) -> ca.SX:
+    """2 tan(theta / 2) about the axis of R, shape (3,): zero for R = 1 only, its rate there is the angular velocity (13)."""
+    antisymmetric = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
+    return 2 * antisymmetric / (1 + ca.trace(R))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConstantOrientation(Constraint):
+    """Two frames keep parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the turn between them.
+
+    Args:
+        a, b: two bodies.   R_a, R_b: frames on them, rotations of shape (3, 3) or Transforms; None is the body's own.
+    """
+
+    a: BodyName
+    R_a: Frame
+    b: BodyName
+    R_b: Frame = None
+
+    def __post_init__(self) -> None:
+        for name in ("R_a", "R_b"):
+            R = as_sx(getattr(self, name))
+            if R is not None and not isinstance(R, Transform):
+                object.__setattr__(self, name, Transform(R, what=f"{type(self).__name__}: {name}"))
+        super().__post_init__()
+        two_bodies(self)
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("rotation", self.a), Ask("rotation", self.b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return turned((x[0] @ placed(self.R_a)[0]).T @ (x[1] @ placed(self.R_b)[0]))         # (13)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Weld(Constraint):
+    """Two frames coincide: six equations, the turn between them as in ConstantOrientation, then p_b - p_a in ground [m].
+
+    Args:
+        a, b: two bodies.   X_a, X_b: frames on them: a Transform, a 3-vector (translation) or None.
+    """
+
+    a: BodyName
+    X_a: Frame
+    b: BodyName
+    X_b: Frame
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return *frame_leaves(self.a), *frame_leaves(self.b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        (R_a, p_a), (R_b, p_b) = placed(self.X_a), placed(self.X_b)
+        turn = turned((x[0] @ R_a).T @ (x[2] @ R_b))
+        return ca.vertcat(turn, x[3] + x[2] @ p_b - x[1] - x[0] @ p_a)                       # (14)

@@ -1,0 +1,152 @@
+"""Constraints on points: Rod, Ball, PointInPlane, PointOnLine: docs/theory/constraints.md (8)-(11)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.errors import DescriptionError
+from condyle.forces.asked import Ask
+from condyle.forces.base import sx
+from condyle.forces.law import BodyName, Station, quantity
+from condyle.tree.parameter import Expression
+
+ORIGIN = (0.0, 0.0, 0.0)
+Direction = Annotated[Any, quantity("", 3)]
+
+
+def two_bodies(constraint: Any) -> None:
+    """Refuse a constraint between a body and itself."""
+    if constraint.a == constraint.b:
+        raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two different bodies")
+
+
+def frame_leaves(body: str) -> tuple[Ask, Ask]:
+    """Rotation and origin of a body."""
+    return Ask("rotation", body), Ask("station_position", body, ORIGIN)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rod(Constraint):
+    """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N].
+
+    Args:
+        a, b: two bodies.   p_a, p_b: stations on them [m].   length: [m], above zero.
+    """
+
+    a: BodyName
+    p_a: Station
+    b: BodyName
+    p_b: Station
+    length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return ca.norm_2(x[1] - x[0]) - sx(self.length)                                      # (8)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ball(Constraint):
+    """Two points coincide: p = p_b - p_a, in ground [m]. The multipliers are minus the force on b [N].
+
+    Args:
+        a, b: two bodies.   p_a, p_b: stations on them [m].
+    """
+
+    a: BodyName
+    p_a: Station
+    b: BodyName
+    p_b: Station
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        return x[1] - x[0]                                                                   # (9)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointInPlane(Constraint):
+    """A point of b stays in a plane of a: p = n . (p_b in a's frame) - height [m].
+
+    Args:
+        a: the body that carries the plane.   normal: in a's frame, any length but zero.   height: of the plane along it [m].
+        b: another body.   p_b: its station [m].
+    """
+
+    a: BodyName
+    normal: Direction
+    height: Annotated[Any, quantity("m")]
+    b: BodyName
+    p_b: Station
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+        check_direction(self.normal, f"{type(self).__name__}: normal")
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return *frame_leaves(self.a), Ask("station_position", self.b, self.p_b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        R, origin, point = x
+        return ca.dot(R @ unit(self.normal), point - origin) - sx(self.height)               # (10)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointOnLine(Constraint):
+    """A point of b stays on a line of a: two equations, its distances from the line along two directions of a [m].
+
+    Args:
+        a: the body that carries the line.   p_a: a point of the line [m].   direction: of the line, in a's frame.
+        b: another body.   p_b: its station [m].
+    """
+
+    a: BodyName
+    p_a: Station
+    direction: Direction
+    b: BodyName
+    p_b: Station
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+        check_direction(self.direction, f"{type(self).__name__}: direction")
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return Ask("rotation", self.a), Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        R, origin, point = x
+        d = R.T @ (point - origin)
+        return ca.vertcat(*(ca.dot(e, d) for e in across(self.direction)))                   # (11)
+
+
+def across(direction: Any) -> tuple[ca.SX, ca.SX]:
+    """Two unit vectors at right angles to a kept direction and to each other."""
+    now = direction.at().ravel() if isinstance(direction, Expression) else np.array(direction)
+    away = np.eye(3)[int(np.argmin(np.abs(now)))]           # an axis well away from it, whatever its parameters do nearby
+    d = unit(direction)
+    first = ca.cross(d, ca.SX(away))
+    first = first / ca.norm_2(first)
+    return first, ca.cross(d, first)
+
+

@@ -1,0 +1,47 @@
+"""NoSlip1D: two bodies that roll on each other: docs/theory/constraints.md (20)."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+
+from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.constraints.points import ORIGIN, Direction, two_bodies
+from condyle.forces.asked import Ask
+from condyle.forces.law import BodyName, Station
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoSlip1D(Constraint):
+    """At a point the materials of two bodies have the same velocity in one direction: gears, a wheel on a rail.
+
+    Args:
+        case: the body that carries the point and the direction (it may be a or ground).
+        point: in its frame [m].   direction: in its frame.   a, b: the two bodies that touch there.
+    """
+
+    level: ClassVar[str] = "velocity"
+
+    case: BodyName
+    point: Station
+    direction: Direction
+    a: BodyName
+    b: BodyName
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        two_bodies(self)
+        check_direction(self.direction, f"{type(self).__name__}: direction")
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        of = [(Ask("station_position", n, ORIGIN), Ask("station_velocity", n, ORIGIN), Ask("angular_velocity", n))
+              for n in (self.a, self.b)]
+        return Ask("rotation", self.case), Ask("station_position", self.case, self.point), *of[0], *of[1]
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        R, point, p_a, v_a, w_a, p_b, v_b, w_b = x
+        slip = v_b + ca.cross(w_b, point - p_b) - v_a - ca.cross(w_a, point - p_a)
+        return ca.dot(R @ unit(self.direction), slip)                                        # (20)

@@ -1,0 +1,126 @@
+"""Constraints that users write in Python: Holonomic and Nonholonomic: docs/theory/constraints.md (19).
+
+    def on_parabola(s):
+        x, y, _ = s.station_position("foot", p)
+        return y - x**2
+
+    system.add_constraint("groove", cd.constraints.Holonomic(on_parabola))
+
+The function is called with `s` as those of forces are (condyle.forces.asked), traced once and kept as an expression.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.base import MOVING, Constraint
+from condyle.errors import DescriptionError, TraceError
+from condyle.forces.asked import Ask, AskedState, traced_law
+from condyle.forces.law import text
+from condyle.trace import Traced
+from condyle.tree.parameter import Parameter
+
+
+def sequence(result: Any, what: str = "") -> list[Any]:
+    """What a user's function returned as a list of scalars."""
+    if result is None or isinstance(result, (str, Mapping, AskedState)) or np.ndim(result) > 1:
+        raise TraceError(f"{what}: returned {result!r}; expected a number that shall be zero, or a list of them"
+                         + ("; is a return statement missing?" if result is None else ""))
+    out = list(result) if np.ndim(result) else [result]
+    if not out:
+        raise TraceError(f"{what}: returned nothing that shall be zero: {result!r}")
+    return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Written(Constraint):
+    """A constraint from a user's function: the function itself stays behind when pickled; what it computes is kept."""
+
+    law: Traced = field(init=False, repr=False)
+    asks: tuple[Ask, ...] = field(init=False, repr=False)
+
+    @property
+    def what(self) -> str:
+        """How errors name it."""
+        function = getattr(self, "function", None)
+        if function is None and "law" in vars(self):
+            return self.law.what
+        named = getattr(function, "__name__", type(function).__name__)
+        return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
+
+    def trace(self, function: Callable[[AskedState], Any], velocities: Sequence[str]) -> None:
+        """Keep the law; leaves may be positions, t, parameters, and velocities of the given kinds."""
+        law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what))
+        for ask in asks:
+            if ask.kind == "input":
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "
+                                       "use s.parameter or s.t")
+            if ask.kind not in (*MOVING, "parameter", *velocities):
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but a constraint on positions is made of "
+                                       "positions only; for one on velocities use cd.constraints.Nonholonomic")
+        if not any(ask.kind in ("coordinate", "station_position", "rotation", *velocities) for ask in asks):
+            raise DescriptionError(f"{self.what}: asks nothing of the state that moves; there is nothing to constrain")
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "asks", asks)
+        super().__post_init__()
+
+    @property
+    def leaves(self) -> tuple[Ask, ...]:
+        return self.asks
+
+    def equations(self, x: Sequence[ca.SX]) -> ca.SX:
+        flat = (ca.vec(v.T) if v.shape == (3, 3) else v for v in x)
+        return self.law.apply(*(e for v in flat for e in ca.vertsplit(v)))
+
+    def parameters(self) -> list[Parameter]:
+        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+
+    def description(self) -> str:
+        values = ", ".join(text(getattr(self, f.name)) for f in fields(self) if f.name not in ("function", "law", "asks"))
+        return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {values})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"function": None}
+
+    def __repr__(self) -> str:
+        return self.what
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Holonomic(Written):
+    """Positions satisfy function(s) = 0.
+
+    Args:
+        function: f(s) -> a number that shall be zero, or several, of positions: s.q("knee"), s.station_position("foot", p),
+            s.body_pose("foot"), s.rotation; also s.t and s.parameter. Velocities are refused.
+    """
+
+    function: Callable[[AskedState], Any] | None
+
+    def __post_init__(self) -> None:
+        self.trace(self.function, ())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nonholonomic(Written):
+    """Velocities satisfy function(s) = 0.
+
+    Args:
+        function: f(s) -> a number that shall be zero, or several, of velocities and positions: s.u("knee"),
+            s.station_velocity("foot", p), s.angular_velocity("foot"), s.body_velocity, and all that Holonomic's may use.
+            The forces act against the velocities that it asks for: nothing that it asks is constrained through a position.
+    """
+
+    level: ClassVar[str] = "velocity"
+
+    function: Callable[[AskedState], Any] | None
+
+    def __post_init__(self) -> None:
+        velocities = ("speed", "station_velocity", "angular_velocity")
+        self.trace(self.function, velocities)  # type: ignore[arg-type]
+        if not any(ask.kind in velocities for ask in self.asks):
+            raise DescriptionError(f"{self.what}: asks for no velocity; for positions use cd.constraints.Holonomic")

@@ -1,0 +1,159 @@
+"""Each type of constraint alone, and pairs: rows against differences, equations of motion, work, projection."""
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.constraints.rig import EVERY, MOVED_BY_TIME, on_constraints, rig, state
+
+EPS = np.finfo(float).eps
+# Central differences of order 8: h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f / h = 1e-13 f.
+STEPS = 0.01 * np.array([-4, -3, -2, -1, 1, 2, 3, 4])
+WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / 0.01
+DIFFERENCES = 1e-9
+# (Y + 1e-12 trace) leaves what the refinements leave; sums of a hundred products otherwise.
+SOLVED = 1e-9
+# Two bodies that stick to each other at two points have one equation too many, and these pairs contradict each other.
+STICKING = {"Ball", "Weld", "PointOnPlaneContact", "SphereOnPlaneContact", "SphereOnSphereContact", "LineOnLineContact"}
+CONTRADICT = [{"ConstantAngle", "ConstantOrientation"}, {"Ball", "PointInPlane"}, {"ConstantSpeed", "PrescribedMotion"},
+              {"Weld", "Rod"}, {"Weld", "PointInPlane"}, {"Weld", "PointOnLine"}, {"Weld", "ConstantAngle"}]
+PAIRS = [pair for i, pair in enumerate(combinations(EVERY, 2))
+         if i % 6 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING]
+
+
+@pytest.fixture(autouse=True)
+def _casadi(monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+
+
+def levels(name):
+    """The level of each equation."""
+    return [part.level for part in EVERY[name].parts for _ in range(part.size)]
+
+
+def test_each_public_constraint_is_here():
+    assert set(EVERY) == set(cd.constraints.__all__) - {"Constraint"}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_rows_are_derivatives_of_the_errors(name):
+    """Along any motion: velocity errors are the rates of position errors, G udot + bias the rates of velocity errors."""
+    system, t = rig(name), 0.3
+    q, u = state(system)
+    udot = np.random.default_rng(1).uniform(-2, 2, system.nu)
+
+    # q + h qdot: right for p to first order in h, and d/dt of pdot(q, u) needs no more.
+    qdot = system.qdot(q, u)
+    along = [system.constraint_errors(q + h * qdot, u + h * udot, t=t + h) for h in STEPS]
+    p, v = (np.tensordot(WEIGHTS, np.stack([e[k] for e in along]), axes=1) for k in (0, 1))
+    rate = system.constraint_errors(q, u, t=t)[1]
+    G, bias = system.constraint_jacobian(q, u, t=t), system.constraint_bias(q, u, t=t)
+    position = [i for i, level in enumerate(levels(name)) if level == "position"]
+    np.testing.assert_allclose(p, rate[position], rtol=0, atol=DIFFERENCES)
+    if "acceleration" in levels(name):
+        assert rate.size == 0
+        np.testing.assert_allclose(G @ udot + bias, [udot[1] + 2.0], rtol=0, atol=10 * EPS)
+    else:
+        np.testing.assert_allclose(G @ udot + bias, v, rtol=0, atol=DIFFERENCES * max(1, np.abs(v).max()))
+        assert np.abs(G @ udot).max() > 1e-2
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
+def test_equations_of_motion(names):
+    """(16), (17) of sherman2011, and ID(FD(tau)) = tau - G' lambda."""
+    system = rig(*names)
+    q, u = state(system)
+    tau = np.random.default_rng(2).uniform(-3, 3, system.nu)
+    udot, lambda_ = system.forward_dynamics(q, u, tau), system.multipliers(q, u, tau)
+    G, bias = system.constraint_jacobian(q, u), system.constraint_bias(q, u)
+    assert np.abs(lambda_).max() > 1e-3
+    np.testing.assert_allclose(G @ udot + bias, 0, atol=SOLVED * max(1, np.abs(bias).max()))
+    force = system.constraint_forces(q, u, tau)
+    np.testing.assert_allclose(force, -G.T @ lambda_, rtol=0, atol=100 * EPS * np.abs(lambda_).max())
+    np.testing.assert_allclose(system.inverse_dynamics(q, u, udot), tau + force, rtol=0, atol=SOLVED * np.abs(lambda_).max())
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
+def test_projection_and_work(names):
+    """Projected states satisfy all equations; there constraints that do not move by themselves do no work."""
+    system = rig(*names)
+    q, u = on_constraints(system)
+    p, v = system.constraint_errors(q, u)
+    assert np.abs(np.concatenate([p, v])).max(initial=0) <= 1e-10 * max(1, np.abs(u).max())
+    np.testing.assert_allclose(np.linalg.norm(q[3:7]), 1, rtol=0, atol=4 * EPS)
+    again = system.project(q, u)
+    np.testing.assert_array_equal(again[1], u)
+    if not set(names) & set(MOVED_BY_TIME):
+        force = system.constraint_forces(q, u)
+        # Velocity errors of 1e-10 do as much work as that.
+        assert abs(force @ u) <= 1e-8 * np.abs(force).max()
+        udot, tail = system.forward_dynamics(q, u), []
+        qdot = system.qdot(q, u)
+        for h in STEPS:
+            tail.append(sum(system.energy(q + h * qdot, u + h * udot)))
+        # Energy along the motion does not change: no force but the spring and gravity, which have potentials.
+        assert abs(WEIGHTS @ np.array(tail)) <= 1e-7 * max(1, np.abs(tail).max())
+
+
+@pytest.mark.parametrize("names", [("Rod",), ("Ball", "ConstantCoordinate"), ("PointInPlane", "CoordinateCoupler"), ("NoSlip1D",),
+                                   ("PrescribedMotion", "PointOnLine")], ids=" ".join)
+def test_accelerations_against_differences_of_the_projected_trajectory(names):
+    """u along a motion that is projected at both ends: its difference is udot."""
+    system, h = rig(*names), 1e-4
+    q, u = on_constraints(system)
+    udot = system.forward_dynamics(q, u)
+    ends = []
+    for sign in (-1, 1):
+        half = system.qdot(q, u + sign * h / 2 * udot)
+        ends.append(system.project(q + sign * h * half, u + sign * h * udot, t=sign * h, tolerance=1e-13))
+    difference = (ends[1][1] - ends[0][1]) / (2 * h)
+    # Projection moves u by h^3 for a right udot, by h for a wrong one; rounding is 1e-13 / h.
+    np.testing.assert_allclose(difference, udot, rtol=0, atol=1e-5 * np.abs(udot).max())
+
+
+def test_projection_is_the_nearest():
+    """P du = -p with the least ||W du||: at the end the whole change is a combination of rows of P W^-2, to first order."""
+    system = rig("Rod", "ConstantAngle")
+    q, u = on_constraints(system)
+    weights = np.linspace(1, 3, system.nu)
+    P = system.constraint_jacobian(q, u)
+    away = 1e-6 * np.random.default_rng(3).normal(size=system.nu)
+    q2, u2 = system.project(q + system.qdot(q, away), u + 1e6 * away, weights=weights, tolerance=1e-14)
+    change = u2 - u - 1e6 * away
+    normal = weights**2 * change
+    # What is left of W^2 du beside the rows of P is the change of P over the step, 1e-6.
+    left = normal - P.T @ np.linalg.lstsq(P.T, normal, rcond=None)[0]
+    assert np.abs(change).max() > 0.05
+    assert np.abs(left).max() < 1e-4 * np.abs(normal).max()
+    assert np.abs(system.qdot(q2, np.zeros(system.nu))).max() == 0
+
+
+@pytest.mark.parametrize("names", [("Weld",), ("Rod", "SpeedCoupler"), ("Ball", "CoordinateCoupler", "NoSlip1D")], ids=" ".join)
+def test_one_step_as_an_expression(names):
+    """The Newton steps for step loops lead where `project` does; locked speeds stay."""
+    system = rig(*names)
+    q, u = state(system)
+    tail = system.tail(locked=["twist"])
+    goal = system.project(q, u, locked=["twist"])
+    step, change = system.function("position_change"), system.function("velocity_change")
+    for _ in range(12):
+        q = system.normalised(q + system.qdot(q, step(q, u, tail)))
+    u = u + change(q, u, tail)
+    # Both stop within 1e-10 of the constraint, and the steps are the same.
+    np.testing.assert_allclose(q, goal[0], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(u, goal[1], rtol=0, atol=1e-7)
+    assert change(q, u, tail)[2] == 0
+
+
+def test_a_batch_projects_each_state():
+    system = rig("Rod", "ConstantCoordinate")
+    states = [state(system, seed) for seed in range(4)]
+    q, u = system.project(np.stack([q for q, _ in states]), np.stack([u for _, u in states]))
+    for i, (q0, u0) in enumerate(states):
+        q1, u1 = system.project(q0, u0)
+        # The same Newton steps; more of them if a neighbour needs them.
+        np.testing.assert_allclose(q[i], q1, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(u[i], u1, rtol=0, atol=1e-9)

@@ -1,0 +1,99 @@
+"""What cannot be is refused, in words that help."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.constraints.rig import EVERY, rig, state
+
+C = cd.constraints
+P = (0.0, 0.0, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def _casadi(monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+
+
+@pytest.mark.parametrize(("make", "message"), [
+    (lambda: C.Rod("a", P, "b", P, 0.0), r"Rod: length: expected one finite number .* \[m\], above 0, got 0\.0"),
+    (lambda: C.Rod("a", P, "a", P, 1.0), r"Rod: a and b are both 'a'; name two different bodies"),
+    (lambda: C.Rod("a", (0, 0), "b", P, 1.0), r"Rod: p_a: expected three finite numbers"),
+    (lambda: C.Ball(3, P, "b", P), r"Ball: a: expected a body or its name, got 3"),
+    (lambda: C.Weld("a", (1, 2), "b", None), r"Weld: X_a"),
+    (lambda: C.PointInPlane("a", (0, 0, 0), 0.1, "b", P), r"PointInPlane: normal: expected a direction, got the zero vector"),
+    (lambda: C.PointOnLine("a", P, (0, 0, 0), "b", P), r"PointOnLine: direction: expected a direction"),
+    (lambda: C.ConstantAngle("a", (1, 0, 0), "b", (1, 0, 0), 0.0), r"ConstantAngle: angle: expected more than 0 .*got 0"),
+    (lambda: C.ConstantOrientation("a", np.zeros((3, 3)), "b"), r"ConstantOrientation: R_a"),
+    (lambda: C.ConstantCoordinate("", 1.0), r"ConstantCoordinate: coordinate: expected a name, got ''"),
+    (lambda: C.ConstantSpeed("x", np.nan), r"ConstantSpeed: value: expected one finite number"),
+    (lambda: C.CoordinateCoupler(("a", "b"), lambda a, b: a), r"CoordinateCoupler: function: expected a function"),
+    (lambda: C.CoordinateCoupler(lambda: 0, ()), r"CoordinateCoupler: coordinates: expected one name or more"),
+    (lambda: C.CoordinateCoupler(lambda a, b: a, ("x", "x")), r"expected different names"),
+    (lambda: C.SpeedCoupler(lambda: 0, ()), r"SpeedCoupler: speeds: expected one name or more"),
+    (lambda: C.Holonomic(lambda s: s.u("elbow")), r"Holonomic\(lambda\): asks for s.speed\('elbow'\), but .*Nonholonomic"),
+    (lambda: C.Holonomic(lambda s: s.t), r"asks nothing of the state that moves"),
+    (lambda: C.Holonomic(lambda s: s.q("x") - s.input("i", 0.0)), r"nothing says how fast an input changes"),
+    (lambda: C.Nonholonomic(lambda s: s.q("x")), r"asks for no velocity; for positions use cd.constraints.Holonomic"),
+    (lambda: C.ConstantCoordinate("x", cd.Input("i", 0.0)), r"nothing says how fast an input changes"),
+])
+def test_numbers_and_functions(make, message):
+    with pytest.raises(cd.DescriptionError, match=message):
+        make()
+
+
+def test_functions_that_return_nothing():
+    with pytest.raises(cd.TraceError, match="is a return statement missing"):
+        C.Holonomic(lambda s: None)
+    with pytest.raises(cd.TraceError, match="expected a function of one argument s"):
+        C.Holonomic(3)
+    with pytest.raises(cd.TraceError, match="nothing that shall be zero"):
+        C.Holonomic(lambda s: [])
+
+
+def test_names():
+    system = rig("Rod")
+    with pytest.raises(cd.DescriptionError, match="constraint 'Rod' exists already"):
+        system.add_constraint("Rod", EVERY["Ball"])
+    with pytest.raises(cd.DescriptionError, match="force 'spring' exists already"):
+        system.add_constraint("spring", EVERY["Ball"])
+    with pytest.raises(cd.DescriptionError, match="constraint 'Rod' exists already"):
+        system.add_force("Rod", cd.forces.ConstantTorque("tip", (1, 0, 0)))
+    with pytest.raises(cd.DescriptionError, match="non-empty string"):
+        system.add_constraint("", EVERY["Ball"])
+    with pytest.raises(cd.DescriptionError, match=r"expected one such as .* write brackets"):
+        system.add_constraint("x", C.Ball)
+    with pytest.raises(cd.DescriptionError, match="expected a force"):
+        system.add_force("x", EVERY["Ball"])
+    with pytest.raises(cd.UnknownNameError, match="unknown body 'tipp'; did you mean 'tip'"):
+        system.add_constraint("x", C.Ball("tipp", P, "float", P))
+    with pytest.raises(cd.UnknownNameError, match="unknown coordinate 'elbo'; did you mean 'elbow'"):
+        system.add_constraint("x", C.ConstantCoordinate("elbo", 0.1))
+    with pytest.raises(cd.DescriptionError, match="is no speed"):
+        system.add_constraint("x", C.ConstantSpeed("float_qw", 0.1))
+    q, u = state(system)
+    with pytest.raises(cd.UnknownNameError, match="unknown force or constraint 'rod'; did you mean 'Rod'"):
+        system.forward_dynamics(q, u, disabled=["rod"])
+    with pytest.raises(cd.UnknownNameError, match="unknown constraint 'rod'"):
+        system.constraint_reactions(q, u, "rod")
+    with pytest.raises(cd.FrozenError, match="constraint 'y' cannot be added"):
+        system.add_constraint("y", EVERY["Ball"])
+
+
+def test_projection_says_what_is_violated():
+    system = rig("ConstantCoordinate", other=C.ConstantCoordinate("elbow", 0.6))
+    q, u = state(system)
+    with pytest.raises(cd.ConstraintError, match=r"position level; violated: .*by -?0\.1") as error:
+        system.project(q, u)
+    assert set(error.value.violated) == {"ConstantCoordinate", "other"}
+    far = rig(far=C.Rod("ground", P, "tip", P, 50.0))
+    with pytest.raises(cd.ConstraintError, match=r"state \(1,\) of the batch|state \(0,\) of the batch"):
+        far.project(np.stack([q, q]), u)
+    held = rig("ConstantCoordinate")
+    with pytest.raises(cd.ConstraintError, match="free locked speeds"):
+        held.project(q, u, locked=["elbow"])
+    with pytest.raises(cd.ShapeError, match=r"project: expected q \(\.\.\., 10\)"):
+        held.project(q[:3], u)
+    with pytest.raises(cd.ShapeError, match="weights: expected 9 numbers above zero"):
+        held.project(q, u, weights=np.zeros(9))
