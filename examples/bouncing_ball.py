@@ -2,7 +2,6 @@
 import numpy as np
 
 import condyle as cd
-from condyle.integrate.events import Event
 
 G, HEIGHT, RESTITUTION, ACCURACY, WINDOW = 9.81, 1.0, 0.7, 1e-6, 1e-9
 
@@ -16,7 +15,7 @@ def bounce(state):
     return state.replace(u=-RESTITUTION * state.u)
 
 
-impact = Event(lambda s: s.q("height"), action=bounce, window=WINDOW, name="impact")
+impact = cd.Event(lambda s: s.q("height"), action=bounce, window=WINDOW, name="impact")
 traj = cd.simulate(system, system.state(q=[HEIGHT]), 4.0, accuracy=ACCURACY, events=impact)
 print(f"{len(traj.events)} impacts, at rest after {traj.events[-1].t:.4f} s; {traj.statistics.steps} steps; {traj.status}")
 

@@ -57,6 +57,8 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
         if value is not None and not (np.isfinite(value) and value > 0):
             raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
     n = system.nq + system.nu + len(system.state_variables)
+    if not n:
+        raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
     w = _weights(system) if weights is None else np.asarray(weights, dtype=float)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"simulate: weights must be {n} numbers, zero or more, got {weights!r}")

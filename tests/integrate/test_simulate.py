@@ -186,6 +186,13 @@ def test_options_that_cannot_be(pendulum, options, words):
         cd.simulate(pendulum, pendulum.state(t=2.0), 1.0)
 
 
+def test_a_system_that_cannot_move_is_refused():
+    system = cd.System()
+    system.add_body("rock", mobilizer=cd.Weld(), mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(cd.CondyleError, match="nothing moves"):
+        cd.simulate(system, system.state(), 1.0)
+
+
 def test_a_table_with_names_and_units(tmp_path):
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(1, 1, 1))

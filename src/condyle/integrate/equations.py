@@ -8,7 +8,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.layouts import build_looped, prefers_loops
+from condyle.dynamics.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols
 from condyle.native.emit import Module
 from condyle.native.jit import compile_ir
@@ -56,7 +56,13 @@ def equations(system: System, loops: bool = True) -> Equations:
     """The equations of a system; `loops` allows the looped layout, which has no derivatives."""
     subject = system.subject
     nq, nu = system.nq, system.nu
-    f = _loops(subject) if loops and prefers_loops(subject) else _right_hand_side(subject)
+    f: ca.Function | Staged | Loops
+    if loops and prefers_loops(subject, lanes=True):
+        f = _loops(subject)
+    else:
+        f = _right_hand_side(subject)                       # frames that are not turned make it much shorter than expected
+        if loops and prefers_loops(subject) and f.n_instructions() > LONGEST_FOR_ONE:
+            f = _loops(subject)
     return Equations(f, partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
                      subject.tail_size - subject.tail["inputs"].start)
 

@@ -1,6 +1,7 @@
 """A run: the native step loop for some rows at a time, and between them what Python has to say: events, progress, the end."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,8 @@ RESTART = 10.0
 """Windows: the first step after an event is no longer, so that witnesses see also a short excursion."""
 ZENO = 3
 """So many times in a row no more than RESTART windows apart: the run ends."""
+INTERVAL = 0.03
+"""[s] after which native code comes back, so that Ctrl-C and progress work."""
 CAPACITY = 8_192
 """Rows of memory to begin with; it is not touched before it is used."""
 
@@ -59,7 +62,7 @@ class Run:
         system, s = self.start.system, self.settings
         self.like, self.t = self.start, self.start.t
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
-        self.n, self.count, self.steps = self.y.size, 1, 0
+        self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
         self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
         self.own = isinstance(self.method, Rosenbrock)
         self.more = self.program.layout["streams"].get("D", {"size": 0})["size"] // max(self.n, 1)
@@ -117,12 +120,16 @@ class Run:
             self._grow()
         ws["t_end"], ws["row"], ws["rows"], ws["busy"] = t_end, 0, self.batch, 1
         first, began, span = bool(ws["fresh"][0]), self.start.t, s.t_final - self.start.t
-        tell = s.report
-        report = None if tell is None else lambda ws: tell((float(ws["t"][0]) - began) / span)
         interrupted = False
         try:
             streams = {name: rows[here] for name, rows in self.memory.items()}
-            self.program.run(ws, {**streams, **self.tables}, {"limit": 100 * ROWS}, progress=report)
+            self.program.start(ws, {**streams, **self.tables}, {"limit": 100 * ROWS})
+            clock = time.perf_counter()
+            while not self.program.advance(ws, self.rounds):
+                before, clock = clock, time.perf_counter()
+                self.rounds = int(np.clip(self.rounds * INTERVAL / (clock - before), self.rounds / 4, 4 * self.rounds)) + 1
+                if s.report is not None:
+                    s.report((float(ws["t"][0]) - began) / span)
         except KeyboardInterrupt:
             interrupted = True
         if first:

@@ -189,16 +189,17 @@ class Program:
                 break
         header[BUDGET] = 2**62
         over = threading.Event()
-        watch = threading.Thread(target=_watch, args=(over, header, interval), daemon=True)
-        watch.start()
-        try:
+        watch = threading.Thread(target=_watch, args=(over, workspace, interval), daemon=True)
+        try:                                                # an interrupt may come as soon as the thread runs
+            watch.start()
             while entry(address):
                 header[STOP] = 0
                 if progress is not None:
                     progress(workspace)
         finally:
             over.set()
-            watch.join()
+            if watch.ident is not None:
+                watch.join()
 
     def __repr__(self) -> str:
         lanes = f"{self.W} lane{'s' if self.W > 1 else ''}"
@@ -208,10 +209,10 @@ class Program:
 _ROUNDS, _SOON = 128, 1e-3                                  # without a watch: rounds of loops at a time; how long [s]
 
 
-def _watch(over: threading.Event, header: ctypes.Array[ctypes.c_int64], interval: float) -> None:
-    """Ask the native code to come back, every interval, until the run is over."""
+def _watch(over: threading.Event, workspace: Workspace, interval: float) -> None:
+    """Ask the native code to come back, every interval, until the run is over. Holds the workspace: it writes into it."""
     while not over.wait(interval):
-        header[STOP] = 1
+        workspace._header[STOP] = 1
 
 
 class Workspace:
