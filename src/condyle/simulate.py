@@ -40,6 +40,7 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
         weights: of the errors in q, u, z, shape (nq + nu + nz,), for those who know better.
         progress: True shows a bar; a function is called some times a second with the share of time done.
 
+    Constraints are kept by projection: after each step two Newton steps for positions and one for velocities.
     The run can be interrupted (Ctrl-C): what was computed until then is given back, with its status.
     """
     if state.system is not system:
@@ -66,6 +67,7 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
     for e in given:
         if not isinstance(e, Event):
             raise DescriptionError(f"simulate: events must be cd.Event, got {e!r}")
+    _check_constraints(state, accuracy)
     program, tables = _program(system, method)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
     try:
@@ -74,6 +76,15 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
     finally:
         if stop is not None:
             stop()
+
+
+def _check_constraints(state: State, accuracy: float) -> None:
+    """A run starts on its constraints; the loop keeps it there."""
+    if state.system.constraints:
+        worst = max(float(np.abs(e).max(initial=0.0)) for e in state.constraint_errors())
+        if not worst <= accuracy:
+            raise DescriptionError(f"simulate: the state violates a constraint by {worst:.3g}, more than the accuracy "
+                                   f"{accuracy:g}; start from q, u = system.project(state.q, state.u)")
 
 
 def _weights(system: System) -> np.ndarray:

@@ -8,8 +8,11 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
+from condyle.constraints.corrections import position_change, velocity_change
 from condyle.dynamics.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols
+from condyle.errors import DescriptionError
+from condyle.mobilizers import motion
 from condyle.native.emit import Module
 from condyle.native.jit import compile_ir
 from condyle.native.lookup import Staged, assembled
@@ -39,13 +42,14 @@ class Equations:
     Args:
         f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z. One straight line, or loops where they are quicker.
         qdot: makes (t, q, u) -> N u.
-        project: y -> y with unit quaternions, or None where there are none.
+        project: (t, y, p) -> y, to be applied one after another to every accepted y: unit quaternions, and Newton steps towards
+            the constraints. Two for positions: what one step of integration leaves is small, and Newton squares it.
         nq, nu, n, parameters: sizes of q, u, y and p.
     """
 
     f: ca.Function | Staged | Loops
     qdot: Callable[[], ca.Function]
-    project: ca.Function | None
+    project: tuple[ca.Function, ...]
     nq: int
     nu: int
     n: int
@@ -104,16 +108,35 @@ def _qdot(subject: Subject) -> ca.Function:
     return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(qdot)])
 
 
-def _projection(system: System) -> ca.Function | None:
-    y = ca.SX.sym("y", system.nq + system.nu + len(system.state_variables))
-    parts, changed, start = [], False, 0
-    for b in system.bodies:
-        q = y[start:start + b.mobilizer.nq]
-        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz"):
-            q, changed = ca.vertcat(q[:4] / ca.norm_2(q[:4]), q[4:]), True
-        parts.append(q)
-        start += b.mobilizer.nq
-    return ca.Function("project", [y], [ca.vertcat(*parts, y[start:])]) if changed else None
+def _projection(system: System) -> tuple[ca.Function, ...]:
+    subject = system.subject
+    s = Symbols(subject)
+    rest = s["tail"][subject.tail["inputs"].start:]
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), rest]
+
+    def with_unit_quaternions(q: ca.SX) -> ca.SX:
+        parts = [ca.SX(0, 1)]
+        for b in system.bodies:
+            mine = q[b.q]
+            unit = b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz")
+            parts.append(ca.vertcat(mine[:4] / ca.norm_2(mine[:4]), mine[4:]) if unit else mine)
+        return ca.vertcat(*parts)
+
+    def made(name: str, q: ca.SX, u: ca.SX) -> ca.Function:
+        f = assembled(name, inputs, [ca.vertcat(q, u, s.z)])
+        if isinstance(f, Staged):
+            raise DescriptionError("simulate: a constrained system whose functions have 12 points or more cannot be projected "
+                                   "yet; use fewer points, or a polynomial")
+        return f
+
+    if not subject.constraints:
+        q = with_unit_quaternions(s["q"])
+        return () if ca.is_equal(q, s["q"], 1) else (made("project", q, s["u"]),)
+    rows = s.rows(s.kinematics())
+    du = position_change(rows, s.lock)
+    moved = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, s.t, s["q"][b.q], du[b.u])[8] for b in system.bodies))
+    nearer = made("nearer", with_unit_quaternions(s["q"] + moved), s["u"])
+    return nearer, nearer, made("slower", s["q"], s["u"] + velocity_change(rows, s.lock))
 
 
 class RightHandSide:

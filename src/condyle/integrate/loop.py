@@ -70,8 +70,8 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
         return worst
 
     moved = [kernel(lambda t, h, t_end, last: ca.if_else(last, t_end, t + h), "t h_try t_end last", "t", sizes, "moved"),
-             Kernel(eq.project, ("y_next",), ("y",)) if eq.project else copy("y_next", "y")]
-    known = bool(step.new_rate) and eq.project is None      # then f at the new point is there already
+             *(Kernel(f, ("t", "y_next", "p"), ("y_next",)) for f in eq.project), copy("y_next", "y")]
+    known = bool(step.new_rate) and not eq.project          # then f at the new point is there already
     rate: Node = copy(step.new_rate, "k0") if known else rhs("t", "y", "k0")
     evaluated = step.accepted_evaluations + (not known)
     between: list[Node] = list(step.accepted)
