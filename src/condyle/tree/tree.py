@@ -11,6 +11,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body, Coordinate
+from condyle.tree.dependent import Dependent
 from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
 
 
@@ -22,7 +23,7 @@ class Tree:
         self.bodies: list[Body] = []
         self.nq = self.nu = 0
         self.parameters, self.inputs = Registry("parameter"), Registry("input")
-        self._mass_function: ca.Function | None = None      # of a frozen tree: masses and inertias by parameters
+        self._dependent: Dependent | None = None            # what must be checked when parameters are set
         self._index: dict[str, int] = {"ground": -1}
         self._coordinate_index: dict[str, int] = {}
         self._speed_index: dict[str, int] = {}
@@ -122,7 +123,7 @@ class Tree:
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
             coordinates=names, speeds=speeds)
         self.bodies.append(body)
-        self._mass_function = None
+        self._dependent = None
         self._index[name] = body.index
         self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
         self._speed_index.update((speed, self.nu + j) for j, speed in enumerate(speeds))
@@ -144,19 +145,14 @@ class Tree:
         if not np.isfinite(values).all():
             bad = np.flatnonzero(~np.isfinite(values).reshape(-1, len(self.parameters)).all(0))
             raise DescriptionError(f"parameter {self.parameters.names[bad[0]]!r} is not finite")
-        rows = np.unique(values.reshape(-1, len(self.parameters)), axis=0)
-        for mobilizer in {b.mobilizer for b in self.bodies if motion_symbols(b.mobilizer).numel()}:
+        rows = values.reshape(1, -1) if values.ndim == 1 else np.unique(values.reshape(-1, len(self.parameters)), axis=0)
+        if self._dependent is None:
+            self._dependent = Dependent.of(self)
+        for mobilizer in self._dependent.mobilizers:
             for row in rows:
                 mobilizer.check_parameters(dict(zip(self.parameters.names, row, strict=True)))
-        bodies = [body for body in self.bodies if {"mass", "com", "inertia"} & body.symbolic.keys()]
-        if not bodies:
-            return
-        if self._mass_function is None:
-            self._mass_function = ca.Function("masses", [self.parameters.symbols], [ca.vertcat(*(
-                ca.vertcat(*(ca.densify(ca.vec(x)) for x in body.mass_expressions())) for body in bodies))])
-        numbers = self._mass_function.map(len(rows))(rows.T).full().T.reshape(len(rows), len(bodies), 13)
-        for r, b in np.argwhere(~_plausible(numbers[..., 0], numbers[..., 4:].reshape(len(rows), len(bodies), 3, 3))):
-            bodies[b].mass_properties_at(dict(zip(self.parameters.names, rows[r], strict=True)))      # raises, and says why
+        for r, body in self._dependent.doubtful(rows):
+            body.mass_properties_at(dict(zip(self.parameters.names, rows[r], strict=True)))           # raises, and says why
 
     def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
                      ) -> tuple[Coordinate, ...]:
@@ -200,14 +196,6 @@ class Tree:
 
 def _finite(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
-
-
-def _plausible(mass: np.ndarray, inertia: np.ndarray) -> np.ndarray:
-    """Where mass (...) and inertia (..., 3, 3) are clearly those of a real body; the rest need a closer look."""
-    finite = np.isfinite(mass) & np.isfinite(inertia).all((-1, -2))
-    moments = np.linalg.eigvalsh(np.where(finite[..., None, None], inertia, 0.0))
-    symmetric = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max((-1, -2)) == 0
-    return finite & symmetric & (mass > 0) & (moments[..., 0] >= 0) & (moments[..., 2] <= moments[..., 0] + moments[..., 1])
 
 
 def _speed_names(name: str, mobilizer: Mobilizer, coordinates: tuple[Coordinate, ...]) -> tuple[str, ...]:
