@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,14 @@ from condyle.constraints.rows import bodies_of, row_slices
 from condyle.differentiation import Differentiation
 from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, description
-from condyle.errors import DescriptionError, FrozenError, ShapeError, SingularError, UnknownNameError
+from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNameError
 from condyle.explanation import Explanation, explain
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
-from condyle.mobilizers import Mobilizer, motion_at
+from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
+from condyle.singular import check_quaternions, refuse_singular
 from condyle.state import State
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
@@ -88,35 +89,28 @@ class System(Operations, Differentiation):
 
     def add_force(self, name: str, force: Force) -> None:
         """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
-        if self._frozen:
-            raise FrozenError(f"force {name!r} cannot be added: the system is in use since {self._frozen}; "
-                              "add forces before, or to system.copy()")
-        if not isinstance(name, str) or not name:
-            raise DescriptionError(f"a force's name is a non-empty string, got {name!r}")
-        if name in self._forces or name in self._constraints:
-            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
-        if not isinstance(force, Force):
-            raise DescriptionError(f"force {name!r}: expected a force such as cd.forces.Gravity(...), got {force!r}"
-                                   f"{'; write brackets and its numbers behind it' if isinstance(force, type) else ''}")
-        force.check(self._tree)
-        self._tree.register(force.parameters())
+        self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
         self._forces[name] = force
 
     def add_constraint(self, name: str, constraint: Constraint) -> None:
         """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are unique."""
+        self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
+        self._constraints[name] = constraint
+
+    def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
+        """Check a force or constraint that is to be added, and take in its Parameters."""
         if self._frozen:
-            raise FrozenError(f"constraint {name!r} cannot be added: the system is in use since {self._frozen}; "
-                              "add constraints before, or to system.copy()")
+            raise FrozenError(f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              f"add {kind}s before, or to system.copy()")
         if not isinstance(name, str) or not name:
-            raise DescriptionError(f"a constraint's name is a non-empty string, got {name!r}")
+            raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}")
         if name in self._forces or name in self._constraints:
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
-        if not isinstance(constraint, Constraint):
-            raise DescriptionError(f"constraint {name!r}: expected one such as cd.constraints.Rod(...), got {constraint!r}"
-                                   f"{'; write brackets and its numbers behind it' if isinstance(constraint, type) else ''}")
-        constraint.check(self._tree)
-        self._tree.register(constraint.parameters())
-        self._constraints[name] = constraint
+        if not isinstance(law, wanted):
+            raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}"
+                                   f"{'; write brackets and its numbers behind it' if isinstance(law, type) else ''}")
+        law.check(self._tree)
+        self._tree.register(law.parameters())
 
     def _kind(self, name: str) -> str:
         return "force" if name in self._forces else "constraint"
@@ -278,7 +272,7 @@ class System(Operations, Differentiation):
 
     def check_coordinates(self, q: np.ndarray) -> None:
         """Refuse a quaternion without direction."""
-        _check_quaternions(self._tree, q, "q")
+        check_quaternions(self._tree, q, "q")
 
     def speed_names(self, names: Iterable[str]) -> frozenset[str]:
         return _known("speed", names, self.speeds)
@@ -429,43 +423,6 @@ class System(Operations, Differentiation):
     def _locks(self, options: Any) -> np.ndarray:
         tail = options["state"].tail if "state" in options else self.tail(**options)
         return tail[..., self._subject.tail["lock"]]
-
-
-def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:
-    """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an operator."""
-    where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
-    k = int(status[(*where, 0)]) - 1
-    body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
-    q = np.broadcast_to(arguments[0], status.shape[:-1] + (tree.nq,))[where]
-    which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
-    for i in np.flatnonzero(~np.isfinite(q)):
-        raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
-    _check_quaternions(tree, q, f"{name}: q", which)
-    for result in results:
-        result[status[..., 0] != 0] = np.nan
-    broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
-    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip((broken or body).coordinates, q[(broken or body).q], strict=True))
-    if broken is not None:
-        raise SingularError(
-            f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or infinite at {at}{which}. "
-            "Look in its functions for a root of a negative number or a division by zero; system.explain(state) shows all",
-            broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
-    raise SingularError(
-        f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
-        f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
-        "lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
-
-
-def _is_finite(body: Body, q: np.ndarray) -> bool:
-    """Whether a mobilizer's equations give numbers at its coordinates, at rest, Parameters and time at their defaults."""
-    return all(np.isfinite(x).all() for x in motion_at(body.mobilizer, 0.0, q, np.zeros(body.mobilizer.nu)))
-
-
-def _check_quaternions(tree: Tree, q: np.ndarray, where: str, which: str = "") -> None:
-    for b in tree.bodies:
-        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz") and not np.any(q[b.q][:4]):
-            raise ShapeError(f"{where}: the quaternion of body {b.name!r} is zero, which is no orientation{which}; "
-                             "start from system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")
 
 
 def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:

@@ -62,7 +62,7 @@ def test_names():
         system.add_force("Rod", cd.forces.ConstantTorque("tip", (1, 0, 0)))
     with pytest.raises(cd.DescriptionError, match="non-empty string"):
         system.add_constraint("", EVERY["Ball"])
-    with pytest.raises(cd.DescriptionError, match=r"expected one such as .* write brackets"):
+    with pytest.raises(cd.DescriptionError, match=r"expected a constraint such as .* write brackets"):
         system.add_constraint("x", C.Ball)
     with pytest.raises(cd.DescriptionError, match="expected a force"):
         system.add_force("x", EVERY["Ball"])

@@ -1,0 +1,48 @@
+"""Coordinates at which a system has no answer: lost rank, numbers that are not finite, quaternions without direction."""
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from condyle.errors import ShapeError, SingularError
+from condyle.mobilizers import motion_at
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+
+def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:
+    """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an operator."""
+    where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
+    k = int(status[(*where, 0)]) - 1
+    body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
+    q = np.broadcast_to(arguments[0], status.shape[:-1] + (tree.nq,))[where]
+    which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
+    for i in np.flatnonzero(~np.isfinite(q)):
+        raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
+    check_quaternions(tree, q, f"{name}: q", which)
+    for result in results:
+        result[status[..., 0] != 0] = np.nan
+    broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
+    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip((broken or body).coordinates, q[(broken or body).q], strict=True))
+    if broken is not None:
+        raise SingularError(
+            f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or infinite at {at}{which}. "
+            "Look in its functions for a root of a negative number or a division by zero; system.explain(state) shows all",
+            broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
+    raise SingularError(
+        f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
+        f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
+        "lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+
+
+def _is_finite(body: Body, q: np.ndarray) -> bool:
+    """Whether a mobilizer's equations give numbers at its coordinates, at rest, Parameters and time at their defaults."""
+    return all(np.isfinite(x).all() for x in motion_at(body.mobilizer, 0.0, q, np.zeros(body.mobilizer.nu)))
+
+
+def check_quaternions(tree: Tree, q: np.ndarray, where: str, which: str = "") -> None:
+    for b in tree.bodies:
+        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz") and not np.any(q[b.q][:4]):
+            raise ShapeError(f"{where}: the quaternion of body {b.name!r} is zero, which is no orientation{which}; "
+                             "start from system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")
