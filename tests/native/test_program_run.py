@@ -14,9 +14,35 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError, ShapeError, UnknownNameError
-from condyle.native.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Stream, While, kernel
+from condyle.native.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Stream, Take, While, kernel
 from condyle.native.program import Program
 from tests.native.programs import LANES, WIDE, halving, nested
+
+# Queues
+
+@LANES
+def test_lanes_and_threads_share_a_queue(W):
+    """1000 members, taken by all lanes of three threads: each is served once, and its row is its own."""
+    sizes = {"member": 1, "busy": 1, "x": 2, "count": 1}
+    take = [Take("queue", "member"), kernel(lambda i, n: i < n, "member count", "busy", sizes, "some")]
+    work = [kernel(lambda i: ca.vertcat(i, i ** 2), "member", "x", sizes, "square"), Put("x", "out", "member"), *take]
+    program = Program([*take, While("busy", work, 2000)], sizes, W=W, streams={"queue": Stream(1, True), "out": Stream(2, True)})
+    queue, out = np.zeros((1, 1)), np.full((1000, 2), np.nan)
+    workspaces = [program.workspace() for _ in range(3)]
+
+    def serve(ws):
+        ws["count"] = 1000
+        program.run(ws, {"queue": queue, "out": out})
+
+    threads = [threading.Thread(target=serve, args=(ws,)) for ws in workspaces]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(out, np.arange(1000.0)[:, None] ** [1, 2])
+    assert queue[0, 0] == 1000 + 3 * W                      # each lane asked once more than it got
+    assert not any(ws["status"].any() for ws in workspaces)
+
 
 # Pauses
 
@@ -228,7 +254,10 @@ def test_wrong_trees_are_refused():
     refused(Scan(3, body, ["y"]), UnknownNameError, "unknown stream 'y'")
     refused(Scan(3, body, ["y"]), DescriptionError, "table 'y' cannot move", streams={"y": Stream(2, shared=True)})
     refused(Get("y", "flag", "x"), DescriptionError, "rows of 'y' have 3 elements, 'x' has 2", streams={"y": 3})
-    refused(Put("x", "y", "flag"), DescriptionError, "can only be read", streams={"y": Stream(2, shared=True)})
+    refused(Kernel(identity(2), ("x",), ("y",)), DescriptionError, "is no slice", streams={"y": Stream(2, shared=True)})
+    refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1", streams={"y": Stream(2, shared=True)})
+    refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1", streams={"y": 1})
+    refused(Take("y", "x"), DescriptionError, "result 'x' has size 2", streams={"y": Stream(1, shared=True)})
     refused(Scan(3, Get("y", "flag", "x"), ["y"]), DescriptionError, "moves with a Scan", streams={"y": 2})
     refused(Get("t", "flag", "x"), DescriptionError, "no table of rows of 2", sizes={"t": 5})
     refused(Call("dgesw", ()), UnknownNameError, "did you mean .*'dgesv'")

@@ -11,12 +11,15 @@ start again, as after an event.
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import casadi as ca
 import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Method
-from condyle.integrate.steps import one_step, total
+from condyle.integrate.steps import Step, one_step, total
 from condyle.native.nodes import If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.program import Program
 
@@ -24,8 +27,8 @@ SMALLEST_STEP = 1e-13
 """Of the time reached or of one second: smaller steps do not change t."""
 FAILED = 16.0
 """Code of a run that no step is small enough for."""
-_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "last", "accuracy", "err", "accept", "busy", "row", "rows", "fresh",
-            "zero", "steps", "rejected", "evaluations", "code", "t_stage", "worst")
+_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "last", "accuracy", "err", "accept", "busy", "fresh", "zero",
+            "steps", "rejected", "evaluations", "code", "t_stage", "worst")
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "f_start")
 
 
@@ -34,14 +37,27 @@ def copy(source: str, target: str) -> Put:
     return Put(source, target, "zero")
 
 
-def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
-    """The program, and the tables that its run needs beside the streams T, Y, F (and D)."""
+@dataclass
+class Trial:
+    """The inside of the loop: `first` finds f at the start where `fresh` says so, `body` tries one step.
+
+    What follows an accepted step is `record`, with t, y and k0 at its end.
+    """
+
+    first: Node
+    body: list[Node]
+
+
+def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray],
+          record: Callable[[Step], Sequence[Node]], before: Sequence[Node] = ()) -> Trial:
+    """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs; `before` runs where a step is
+    accepted, while t, y, k0 still are those of its start."""
     n = eq.n
-    sizes = dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
-    streams = {"T": Stream(1), "Y": Stream(n), "F": Stream(n)}
-    tables: dict[str, np.ndarray] = {}
+    sizes |= dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
     rhs = RightHandSide(eq.f, n, sizes, streams, tables)
     step = one_step(method, eq, rhs, sizes)
+    if step.dense:
+        sizes["dense"] = n * step.dense
 
     def plan(t: ca.SX, t_end: ca.SX, h: ca.SX, h_max: ca.SX) -> tuple[ca.SX, ca.SX]:
         left = t_end - t
@@ -74,18 +90,31 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
     known = bool(step.new_rate) and not eq.project          # then f at the new point is there already
     rate: Node = copy(step.new_rate, "k0") if known else rhs("t", "y", "k0")
     evaluated = step.accepted_evaluations + (not known)
-    between: list[Node] = list(step.accepted)
-    if step.dense:
-        sizes["dense"], streams["D"] = n * step.dense, Stream(n * step.dense)
-        between.append(Put("dense", "D", "row"))
-    accepted = [*between, *moved, rate, Put("t", "T", "row"), Put("y", "Y", "row"), Put("k0", "F", "row"),
-                kernel(lambda row, steps, evaluations: (row + 1, steps + 1, evaluations + evaluated), "row steps evaluations",
-                       "row steps evaluations", sizes, "count")]
+    accepted = [*before, *step.accepted, *moved, rate, *record(step),
+                kernel(lambda steps, evaluations: (steps + 1, evaluations + evaluated), "steps evaluations",
+                       "steps evaluations", sizes, "count")]
     first = [rhs("t", "y", "k0"), copy("k0", "f_start"),
              kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
-    body = [kernel(plan, "t t_end h h_max", "h_try last", sizes), *step.attempt,
-            kernel(control, "h h_try t err fixed y_next rejected evaluations", "accept h code rejected evaluations", sizes),
-            If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes)),
-            kernel(lambda t, t_end, row, rows, code: ca.logic_and(ca.logic_and(t < t_end, row < rows), code == 0),
-                   "t t_end row rows code", "busy", sizes, "going")]
-    return Program([If("fresh", first), While("busy", body, "limit")], sizes, streams=streams, counts=("limit",)), tables
+    return Trial(If("fresh", first), [
+        kernel(plan, "t t_end h h_max", "h_try last", sizes), *step.attempt,
+        kernel(control, "h h_try t err fixed y_next rejected evaluations", "accept h code rejected evaluations", sizes),
+        If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
+
+
+def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
+    """The program, and the tables that its run needs beside the streams T, Y, F (and D)."""
+    n, sizes = eq.n, {"row": 1, "rows": 1}
+    streams = {"T": Stream(1), "Y": Stream(n), "F": Stream(n)}
+    tables: dict[str, np.ndarray] = {}
+
+    def record(step: Step) -> list[Node]:
+        kept = {"T": "t", "Y": "y", "F": "k0"}
+        if step.dense:
+            kept["D"], streams["D"] = "dense", Stream(n * step.dense)
+        return [*(Put(source, stream, "row") for stream, source in kept.items()),
+                kernel(lambda row: row + 1, "row", "row", sizes, "next_row")]
+
+    parts = trial(method, eq, sizes, streams, tables, record)
+    going = kernel(lambda t, t_end, row, rows, code: ca.logic_and(ca.logic_and(t < t_end, row < rows), code == 0),
+                   "t t_end row rows code", "busy", sizes, "going")
+    return Program([parts.first, While("busy", [*parts.body, going], "limit")], sizes, streams=streams, counts=("limit",)), tables

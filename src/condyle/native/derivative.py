@@ -9,7 +9,7 @@
               constant: the tangent of dst is zero
     If        the branch is held fixed                       refuses
     While     refuses: the derivative of an iteration is not the derivative of what it converges to; use a Ruled
-    Scan, Put, Call, and Kernels on streams or compiled elsewhere: refuse
+    Scan, Put, Take, Call, and Kernels on streams or compiled elsewhere: refuse
 
 The tangent of slice x is the slice "x.dot", the adjoint "x.bar".
 """

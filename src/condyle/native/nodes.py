@@ -9,6 +9,7 @@ slices of one workspace. A program is a tree of nodes, a list or tuple being a s
     Scan(count, body, streams)          repeat `count` times; each stream moves on by its rows
     Get(stream, index, dst, status)     dst <- stream[index]
     Put(src, stream, index, status)     stream[index] <- src
+    Take(stream, dst)                   dst <- the number in a stream, which then is one more
     Call(symbol, args)                  an outside C function, as a rule LAPACK's
     Ruled(name, body, ...)              body, and what stands for its derivatives
 
@@ -60,6 +61,7 @@ class External:
     W: int
     work: int
     object: bytes = field(repr=False)
+    masked: bool = True                                     # with lanes, a last argument says which are stored; else all are
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +127,17 @@ class Put:
     status: str = "status"
 
 
+@dataclass(frozen=True, eq=False)
+class Take:
+    """dst <- the first number of a shared stream of size 1, which then is one more: no number is given twice.
+
+    The step is atomic. So lanes, and programs in several threads that share the stream, take their work from one queue.
+    """
+
+    stream: str
+    dst: str
+
+
 @dataclass(frozen=True)
 class Ints:
     """An argument of Call: a slice passed as an array of C int and read back as numbers."""
@@ -167,14 +180,15 @@ class Ruled:
 class Stream:
     """Memory of the caller: rows of `size` numbers per lane, shape (rows, size) or (rows, size, W).
 
-    A shared table, shape (rows, size), is the same for all lanes and can only be read, by Get.
+    A shared table, shape (rows, size), is the same for all lanes. Get reads its rows and Put writes them; of two that write
+    one row the later stays.
     """
 
     size: int
     shared: bool = False
 
 
-Node = Kernel | While | If | Scan | Get | Put | Call | Ruled | Sequence[Any]
+Node = Kernel | While | If | Scan | Get | Put | Take | Call | Ruled | Sequence[Any]
 
 
 def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str], sizes: Mapping[str, int],
@@ -201,7 +215,7 @@ def describe(node: Node) -> str:
             return f"{type(node).__name__}({flag!r})"
         case Scan(count=count):
             return f"Scan({count!r})"
-        case Get(stream=stream) | Put(stream=stream):
+        case Get(stream=stream) | Put(stream=stream) | Take(stream=stream):
             return f"{type(node).__name__}({stream!r})"
         case Call(symbol=symbol):
             return f"Call({symbol!r})"

@@ -18,6 +18,7 @@ from condyle.native.nodes import (
     Ruled,
     Scan,
     Stream,
+    Take,
     While,
     describe,
     walk,
@@ -83,13 +84,19 @@ class _Inspector:
                 self.table(stream, array, writes=True)
                 self.word(index, "index")
                 self.word(status, "status")
+            case Take(stream=stream, dst=dst):
+                if (self.stream(stream).size, self.stream(stream).shared) != (1, True):
+                    raise DescriptionError(f"{self.where}: {stream!r} must be a shared stream of size 1")
+                self.word(dst, "result")
+                self.written.add(stream)
+                self.rows.setdefault(stream, []).append([])
             case Call():
                 self.call(node)
             case Ruled():
                 pass
             case _:
                 raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, While, "
-                                       "If, Scan, Get, Put, Call, Ruled, and lists of them")
+                                       "If, Scan, Get, Put, Take, Call, Ruled, and lists of them")
 
     def slice(self, name: str) -> int:
         if name not in self.sizes:
@@ -118,7 +125,7 @@ class _Inspector:
             return self.slice(name)
         stream = self.streams[name]
         if stream.shared:
-            raise DescriptionError(f"{self.where}: the shared table {name!r} can only be read by Get")
+            raise DescriptionError(f"{self.where}: the shared table {name!r} is no slice: Get reads it, Put writes it")
         place = [[n.count, n.steps[name]] for n in self.path if isinstance(n, Scan) and name in n.steps]
         places = self.rows.setdefault(name, [])
         if place not in places:
@@ -165,8 +172,6 @@ class _Inspector:
         stream = self.stream(name)
         if stream.size != size:
             raise DescriptionError(f"{self.where}: rows of {name!r} have {stream.size} elements, {array!r} has {size}")
-        if writes and stream.shared:
-            raise DescriptionError(f"{self.where}: the shared table {name!r} can only be read")
         if any(isinstance(n, Scan) and name in n.steps for n in self.path):
             raise DescriptionError(f"{self.where}: {name!r} moves with a Scan around this node; index another stream, "
                                    "or take it from the Scan's streams")

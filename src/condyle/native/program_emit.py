@@ -30,6 +30,7 @@ from condyle.native.nodes import (
     Scan,
     Status,
     Stream,
+    Take,
     While,
     walk,
 )
@@ -217,6 +218,10 @@ class Writer:
                 self._scan(node, place)
             case Get(stream=table, dst=array) | Put(stream=table, src=array):
                 self._row(node, table, array, place)
+            case Take(stream=stream, dst=dst):
+                self._helper("take", _take_function(self.W))
+                self._do(f"call void @program.take(ptr {self._load_once(self._stream[stream], 'ptr')}, "
+                         f"ptr {self._at(self._slice[dst])}, i64 {self._bits(place)})")
             case Call():
                 self._call(node, place)
 
@@ -224,7 +229,7 @@ class Writer:
         f = node.f
         arrays = [f"ptr {self._array(n, place)}" for n in (*node.ins, *node.outs)] + ["ptr %work"]
         if isinstance(f, External):
-            symbol, masked = f.symbol, self.W > 1
+            symbol, masked = f.symbol, self.W > 1 and f.masked
             self.externals[symbol] = f
             self._work = max(self._work, f.work)
             types = ", ".join(["ptr"] * len(arrays) + [self.lanes.B] * masked)
@@ -399,3 +404,10 @@ def _row_function(which: str, W: int) -> str:
     head = (f"define internal void @program.row.{which}(ptr %table, ptr %index, ptr %array, ptr %status, i64 %rows, "
             "i64 %mask, i64 %size, i64 %row, i64 %element, i64 %side) {")
     return "\n".join([head, *_each_lane(W, body), "}"])
+
+
+def _take_function(W: int) -> str:
+    """Give each lane the next number of a counter in memory that others may share."""
+    body = [f"%x = atomicrmw fadd ptr %counter, double {constant(1)} seq_cst",
+            "%p = getelementptr double, ptr %dst, i64 %lane", "store double %x, ptr %p", "br label %tail"]
+    return "\n".join(["define internal void @program.take(ptr %counter, ptr %dst, i64 %mask) {", *_each_lane(W, body), "}"])
