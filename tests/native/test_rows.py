@@ -8,7 +8,7 @@ import pytest
 from condyle.errors import NativeError
 from condyle.native.function import NativeFunction
 from condyle.native.lookup import Table, get
-from condyle.native.rows import Fill, Kernel, Line, Pass, Rows
+from condyle.native.rows import Kernel, Line, Pass, Rows
 
 N, STATES = 23, 21                                           # rows; states: some blocks of lanes and a part of one
 # Sums of at most N products of numbers near 1.
@@ -133,19 +133,6 @@ def test_sums_in_the_root(how):
     steps = [Pass([Kernel({}, {"me.t": ca.SX(0.0)}), kernel(1), kernel(2)]), Line({(0, "t"): t}, {"total": t})]
     _, total = run(case.rows(steps), (case.x, case.bias), how)
     np.testing.assert_allclose(total[:, 0], case.x.sum(1), rtol=0, atol=ROUNDING)
-
-
-@HOW
-def test_fill_takes_arguments_and_numbers(how):
-    case = Case(4)
-    rows = np.flatnonzero(case.types == 1)
-    index, values = np.full((len(rows), 2), -1), np.zeros((len(rows), 2))
-    index[:, 0] = np.arange(len(rows)) % 2                   # first element from bias, second a number of each row
-    values[:, 1] = np.arange(len(rows)) + 0.5
-    c = sym("c", 2)
-    steps = [Fill("c", rows, "bias", index, values), Pass([None, Kernel({"me.c": c}, {"y": c[0] * c[1]}), None])]
-    y, _ = run(case.rows(steps), (case.x, case.bias), how)
-    np.testing.assert_allclose(y[:, rows], case.bias[:, index[:, 0]] * values[:, 1], rtol=0, atol=ROUNDING * N)
 
 
 @HOW

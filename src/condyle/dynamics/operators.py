@@ -29,7 +29,7 @@ from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import motion
 from condyle.native.lookup import Staged, assembled
-from condyle.tree.layout import Placed, layout, tabulated
+from condyle.tree.layout import Placed, Tabulated, layout, tabulated
 from condyle.tree.tree import Tree
 
 
@@ -44,17 +44,19 @@ class Subject:
         self.gravity = gravity
 
     @cached_property
-    def _tabulated(self) -> tuple[list[Placed], ca.SX, ca.SX]:
+    def tabulated(self) -> Tabulated:
         return tabulated(layout(self.tree))
 
     @property
     def placed(self) -> list[Placed]:
-        return self._tabulated[0]
+        return self.tabulated.placed
 
     @property
     def table(self) -> tuple[ca.SX, ca.SX]:
         """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without parameters."""
-        return self._tabulated[1:] if len(self.tree.parameters) else (ca.SX(0, 1), ca.SX(0, 1))
+        if not len(self.tree.parameters):
+            return ca.SX(0, 1), ca.SX(0, 1)
+        return self.tabulated.symbols, self.tabulated.meanings
 
     @cached_property
     def mobilizers(self) -> list[str]:

@@ -18,8 +18,8 @@ import numpy as np
 from condyle.dynamics.kinematics import Step, step
 from condyle.dynamics.operators import Subject
 from condyle.mobilizers import Mobilizer
-from condyle.native.rows import Fill, Kernel, Line, Pass, Rows
-from condyle.tree.layout import Placed
+from condyle.native.rows import Kernel, Line, Pass, Rows
+from condyle.tree.layout import LOWER, Placed
 
 Structure = Any
 """An SX, or nested tuples and lists of them."""
@@ -31,8 +31,8 @@ COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "V
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite inertia, bias force,
 force of the mobilizer."""
 
-LOWER = [(i, j) for j in range(3) for i in range(j, 3)]
-"""Entries of a symmetric matrix that are kept, as CasADi orders them."""
+SIZES = dict(zip((f.name for f in fields(Placed)), (9, 3, 9, 3, 1, 3, 6), strict=True))
+"""How many numbers each constant of a body has in a table."""
 
 
 def flat(structure: Structure) -> list[ca.SX]:
@@ -136,8 +136,12 @@ class Draft:
         return Placed(*(self._constant(f.name) for f in fields(Placed)))
 
     def _constant(self, name: str) -> ca.SX:
-        size = self.looped.constants[name].shape[1]
-        values = self.read(f"{'me' if name in self.kind.varying else 'constant'}.{name}", size)
+        size, varying = SIZES[name], self.kind.varying
+        if name in varying:                                 # the body's own part of the table of Parameters
+            start = sum(SIZES[other] for other in varying[:varying.index(name)])
+            values = self.read("table", sum(SIZES[other] for other in varying))[start:start + size]
+        else:
+            values = self.read(f"constant.{name}", size)
         if name == "I":
             return ca.tril2symm(ca.SX(ca.Sparsity.lower(3), values))
         return ca.reshape(values, 3, 3) if size == 9 else values
@@ -182,6 +186,8 @@ class Looped:
         self.windows: dict[str, tuple[str, Any]] = {name: ("tail", part[name].start) for name in (
             "t", "enabled", "parameters", "inputs")}
         self.windows["lock"] = "tail", part["lock"].start + u
+        if len(tree.parameters):
+            self.windows["table"] = "tail", part["table"].start + np.array([0, *subject.tabulated.starts], dtype=np.int64)
         for name, _ in (*arguments, *results):
             if name in ("q", "qdot"):
                 self.windows[name] = name, q
@@ -196,52 +202,23 @@ class Looped:
         """Tables of constants, and the type of every row."""
         subject, bodies = self.subject, self.subject.tree.bodies
         n = 1 + len(bodies)
-        self.constants = {f.name: np.zeros((n, size)) for f, size in zip(fields(Placed), (9, 3, 9, 3, 1, 3, 6), strict=True)}
+        self.constants = {name: np.zeros((n, size)) for name, size in SIZES.items()}
         self.constants |= {"number": np.zeros((n, 1)), "heavy": np.ones((n, 1))}
         self.kinds, self.types = [Kind(None)], np.zeros(n, dtype=np.int64)
         known: dict[Any, int] = {}
-        fills: dict[str, list[tuple[int, ca.SX]]] = {}
-        names = [f.name for f in fields(Placed)]
         for row, (body, text, placed) in enumerate(zip(bodies, subject.mobilizers, subject.placed, strict=True), start=1):
-            varying = []
-            for name in names:
+            varying = tuple(name for name in SIZES if isinstance(getattr(placed, name), ca.SX))
+            for name in SIZES:
                 value = getattr(placed, name)
-                if isinstance(value, ca.SX):
-                    varying.append(name)
-                    fills.setdefault(name, []).append((row, value))
-                elif name == "I":
-                    self.constants[name][row] = [value[i, j] for i, j in LOWER]
-                else:
-                    self.constants[name][row] = value.T.ravel() if np.ndim(value) == 2 else value
-            key = text, tuple(varying)
+                if name not in varying:
+                    self.constants[name][row] = [value[i, j] for i, j in LOWER] if name == "I" else np.ravel(value, order="F")
+            key = text, varying
             if key not in known:
                 known[key] = len(self.kinds)
-                self.kinds.append(Kind(body.mobilizer, tuple(varying)))
+                self.kinds.append(Kind(body.mobilizer, varying))
             self.types[row] = known[key]
             self.constants["number"][row] = body.u.start + 1
             self.constants["heavy"][row] = body.name not in subject.gravity.excluded
-        self.fills = [self._fill(name, entries) for name, entries in fills.items()]
-
-    def _fill(self, name: str, entries: list[tuple[int, ca.SX]]) -> Fill:
-        """Where each number of a field that depends on Parameters comes from: the tail, or itself."""
-        size = self.constants[name].shape[1]
-        index, values = np.full((len(entries), size), -1), np.zeros((len(entries), size))
-        for k, (_, value) in enumerate(entries):
-            entry = [value[i, j] for i, j in LOWER] if name == "I" else ca.vertsplit(ca.densify(ca.vec(value)))
-            for j, x in enumerate(entry):
-                if x.is_constant():
-                    values[k, j] = float(x)
-                else:
-                    index[k, j] = self._in_tail[x.element_hash()]
-        return Fill(name, np.array([row for row, _ in entries]), "tail", index, values)
-
-    @cached_property
-    def _in_tail(self) -> dict[int, int]:
-        """Where the symbols of parameters, inputs and the table stand in the tail."""
-        subject, tree = self.subject, self.subject.tree
-        symbols = {"parameters": tree.parameters.symbols, "inputs": tree.inputs.symbols, "table": subject.table[0]}
-        return {x.element_hash(): subject.tail[name].start + i for name, all_ in symbols.items()
-                for i, x in enumerate(ca.vertsplit(all_) if all_.numel() else [])}
 
     # ---- steps
 
@@ -266,7 +243,7 @@ class Looped:
     def rows(self) -> Rows:
         """Everything that is read is written, and nothing else."""
         return Rows(self.types, self.parents, self.constants, self.windows, list(self.arguments), list(self.results),
-                    [*self.fills, *_needed(self._steps, self.types)])
+                    _needed(self._steps, self.types))
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}

@@ -5,7 +5,7 @@ A straight line grows with what it describes; here only the tables do. A `Rows` 
   rows        each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
   constants   numbers of each row that never change, part of the machine code
   windows     where a row's part of an argument begins: its coordinates in q, say
-  steps       what runs, in order: `Pass`, `Line`, `Fill`
+  steps       what runs, in order: `Pass`, `Line`
 
 and becomes one function with the interface of a kernel (condyle.native.emit): element j of lane l stands at [j W + l], and rows
 live in `work`. Every kernel loads all that it reads before it stores: a field of the parent may be both read and written, which
@@ -59,17 +59,6 @@ class Line:
     writes: Mapping[Place, ca.SX]
 
 
-@dataclass(frozen=True)
-class Fill:
-    """Set a field of some rows. Row rows[i], element j: entry index[i, j] of an argument, or values[i, j] if that is < 0."""
-
-    field: str
-    rows: np.ndarray
-    argument: str
-    index: np.ndarray
-    values: np.ndarray
-
-
 @dataclass(frozen=True, eq=False)
 class Call:
     """A kernel as compiled: base (me, parent, root, constant or a window) and offset of each argument and result."""
@@ -107,7 +96,7 @@ class Rows:
     windows: Mapping[str, tuple[str, np.ndarray | int]]
     arguments: Sequence[tuple[str, int]]
     results: Sequence[tuple[str, int]]
-    steps: Sequence[Pass | Line | Fill]
+    steps: Sequence[Pass | Line]
     _merged: dict[int, dict[int, Call]] = field(default_factory=dict, init=False)
     _straight: dict[int, Straight] = field(default_factory=dict, init=False)
 
@@ -165,9 +154,6 @@ class Rows:
                 for at, x in (*step.writes.items(), *step.reads.items()):
                     if isinstance(at, tuple):
                         note(sizes[self.types[at[0]]], at[1], x.nnz())
-            elif isinstance(step, Fill):
-                for t in np.unique(self.types[step.rows]):
-                    note(sizes[t], step.field, step.index.shape[1])
         order = dict.fromkeys(name for known in sizes for name in known if name in common)
         out = []
         for known in sizes:
@@ -302,15 +288,11 @@ class _Evaluation:
                 for i in each[::-1] if step.backwards else each:
                     if (call := rows.merged(k).get(rows.types[i])) is not None:
                         self._call(int(i), call)
-            elif isinstance(step, Line):
+            else:
                 line = rows.straight(k)
                 out = self._function(line.function, [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
                 self.fields[line.written] = out[0]
                 self.vectors |= dict(zip(line.outs, out[1:], strict=True))
-            else:
-                values = np.where((step.index >= 0)[..., None], self.vectors[step.argument][step.index], step.values[..., None])
-                for i, row in enumerate(step.rows):
-                    self.fields[rows.elements(row, step.field)] = values[i]
         return [self.vectors[name] for name, _ in rows.results]
 
     def _call(self, i: int, call: Call) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.emit import Module
 from condyle.native.lookup import Staged
-from condyle.native.rows import Call, Fill, Line, Pass, Rows, Straight, end
+from condyle.native.rows import Call, Line, Pass, Rows, Straight, end
 
 _LIMIT = 2**31                                              # tables hold 32-bit offsets
 _LINE = 64                                                  # bytes: rows begin on a line of memory
@@ -38,8 +38,6 @@ class Writer:
                     self._pass(f"s{k}", step, rows.merged(k))
                 case Line():
                     self._line(f"s{k}", rows.straight(k))
-                case Fill():
-                    self._fill(f"s{k}", step)
         self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
         body = [f"define void @{self.name}({', '.join([*arguments, 'ptr %work'])}) {{",
                 "entry:",
@@ -150,16 +148,8 @@ class Writer:
         self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in places)})")
         self._copy(f"{tag}.scatter", f"%{tag}.store", None, "%rows", call.written)
 
-    def _fill(self, tag: str, step: Fill) -> None:
-        to = np.stack([self.rows.elements(row, step.field) for row in step.rows])
-        moving = step.index >= 0
-        self._copy(f"{tag}.moving", f"%{self._argument(step.argument)}", step.index[moving], "%rows", to[moving])
-        values = self._table(f"{tag}.values", step.values[~moving].astype(float))
-        self._copy(f"{tag}.fixed", values, None, "%rows", to[~moving], splat=True)
-
-    def _copy(self, tag: str, source: str, read: np.ndarray | None, target: str, written: np.ndarray | None,
-              splat: bool = False) -> None:
-        """target[written[i]] = source[read[i]], W doubles each; None is i itself. `splat`: the source has one for all lanes."""
+    def _copy(self, tag: str, source: str, read: np.ndarray | None, target: str, written: np.ndarray | None) -> None:
+        """target[written[i]] = source[read[i]], W doubles each; None is i itself."""
         n = len(read if read is not None else written)      # type: ignore[arg-type]
         if not n:
             return
@@ -169,14 +159,8 @@ class Writer:
         i = self._loop(tag, n)
         for side, memory in (("read", source), ("written", target)):
             at = self._entry(tables[side], i) if side in tables else i
-            lanes = 1 if splat and side == "read" else self.W
-            at = self._new(f"mul i64 {at}, {lanes}")
+            at = self._new(f"mul i64 {at}, {self.W}")
             places[side] = self._new(f"getelementptr double, ptr {memory}, i64 {at}")
-        if splat and self.W > 1:
-            one = self._new(f"load double, ptr {places['read']}")
-            first = self._new(f"insertelement {T} poison, double {one}, i64 0")
-            value = self._new(f"shufflevector {T} {first}, {T} poison, <{self.W} x i32> zeroinitializer")
-        else:
-            value = self._new(f"load {T}, ptr {places['read']}, align 8")
+        value = self._new(f"load {T}, ptr {places['read']}, align 8")
         self.lines.append(f"store {T} {value}, ptr {places['written']}, align 8")
         self._end_loop(tag, n)

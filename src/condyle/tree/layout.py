@@ -5,7 +5,8 @@ or a ball the hinge axes then pass through the point of reference, and half of H
 of the articulated-body recursion). Body frames B return only where a user asks for them.
 
 Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a table, which an
-INSTANCE kernel fills once a set of parameters.
+INSTANCE kernel fills once a set of parameters. Those of one body stand side by side, in the order of `Placed`, so that loops over
+bodies read them where they are.
 """
 from __future__ import annotations
 
@@ -41,6 +42,27 @@ class Placed:
     I: Any
 
 
+@dataclass(frozen=True, eq=False)
+class Tabulated:
+    """Constants of every body with places in a table for those that depend on Parameters.
+
+    Attributes:
+        placed: the constants; fields with Parameters in them as symbols of the table.
+        symbols, meanings: the table as symbols, and what they stand for, shape (n,). A field has all its entries there, column by
+            column, an inertia the lower half of its own.
+        starts: where each body's entries begin.
+    """
+
+    placed: list[Placed]
+    symbols: ca.SX
+    meanings: ca.SX
+    starts: list[int]
+
+
+LOWER = [(i, j) for j in range(3) for i in range(j, 3)]
+"""Entries of a symmetric matrix that are kept, as CasADi orders them."""
+
+
 def snapped(R: np.ndarray) -> np.ndarray:
     """R with entries within rounding of 0 or ±1 replaced by these."""
     near = np.round(R)
@@ -53,7 +75,7 @@ def layout(tree: Tree) -> list[Placed]:
     for body in tree.bodies:
         parent = tree.parent(body.index)
         on = None if parent is None else placed[parent]
-        symbolic = body.symbolic or (on is not None and isinstance(on.p_MB, ca.SX))
+        symbolic = body.symbolic or (on is not None and any(isinstance(v, ca.SX) for v in (on.R_MB, on.p_MB)))
         placed.append(_symbolic(body, on) if symbolic else _numeric(body, on))
     return placed
 
@@ -77,27 +99,41 @@ def _symbolic(body: Body, on: Placed | None) -> Placed:
     about = R_MB @ x["inertia"] @ R_MB.T + x["mass"] * (ca.dot(com, com) * ca.SX.eye(3) - com @ com.T)
     R_PF, p_PF = x["R_PF"], x["p_PF"]
     if on is not None:
-        R_PF, p_PF = on.R_MB @ R_PF, on.R_MB @ p_PF + on.p_MB
-    return Placed(*(ca.simplify(v) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about)))
+        R_PM, p_PM = (ca.sparsify(v if isinstance(v, ca.SX) else ca.SX(ca.DM(v))) for v in (on.R_MB, on.p_MB))
+        R_PF, p_PF = R_PM @ R_PF, R_PM @ p_PF + p_PM
+    return Placed(*(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about)))
 
 
-def tabulated(placed: list[Placed]) -> tuple[list[Placed], ca.SX, ca.SX]:
-    """The same constants with a symbol in place of every entry that is computed from Parameters; the symbols; and what
-    they stand for. Constants and plain Parameters stay as they are."""
+def _number(value: ca.SX) -> Any:
+    """The numbers of a constant expression, in the shapes of `_numeric`; any other as it is."""
+    if not value.is_constant():
+        return value
+    number = np.array(ca.DM(value).full())
+    return number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else float(number[0, 0])
+
+
+def tabulated(placed: list[Placed]) -> Tabulated:
+    """The same constants with a symbol in place of every entry that depends on Parameters, each with its place in the table."""
     symbols: list[ca.SX] = []
     meanings: list[ca.SX] = []
 
     def entry(value: ca.SX) -> ca.SX:
-        if value.is_constant() or value.is_symbolic():
-            return value
+        """A place in the table; where a constant has one, expressions use the constant."""
         symbols.append(ca.SX.sym(f"table{len(symbols)}"))
         meanings.append(value)
-        return symbols[-1]
+        return value if value.is_constant() else symbols[-1]
 
-    def tabulate(value: Any) -> Any:
+    def tabulate(name: str, value: Any) -> Any:
         if not isinstance(value, ca.SX):
             return value
-        return ca.SX(value.sparsity(), ca.vertcat(ca.SX(0, 1), *(entry(value.nz[k]) for k in range(value.nnz()))))
+        if name == "I":
+            lower = [entry(value[i, j]) for i, j in LOWER]
+            return ca.tril2symm(ca.SX(ca.Sparsity.lower(3), ca.vertcat(*lower)))
+        dense = ca.vertcat(*(entry(x) for x in ca.vertsplit(ca.densify(ca.vec(value)))))
+        return ca.sparsify(ca.reshape(dense, *value.shape))
 
-    new = [Placed(*(tabulate(getattr(p, f.name)) for f in fields(p))) for p in placed]
-    return new, ca.vertcat(ca.SX(0, 1), *symbols), ca.vertcat(ca.SX(0, 1), *meanings)
+    new, starts = [], []
+    for p in placed:
+        starts.append(len(symbols))
+        new.append(Placed(*(tabulate(f.name, getattr(p, f.name)) for f in fields(p))))
+    return Tabulated(new, ca.vertcat(ca.SX(0, 1), *symbols), ca.vertcat(ca.SX(0, 1), *meanings), starts)
