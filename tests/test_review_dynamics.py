@@ -132,20 +132,6 @@ def test_jacobians_far_from_the_origin():
         np.testing.assert_allclose(J[1][name], J[0][name], atol=1e-10)   # 1e4 m times rounding times sums of some ten terms
 
 
-def test_parameters_are_checked_when_they_change_and_only_then(monkeypatch):
-    system = pendulum()
-    system.add_force("stop", cd.forces.MobilityStop("a", cd.Parameter("low", -1.0), cd.Parameter("high", 1.0), 10.0))
-    state, calls = system.state(parameters={"low": -0.5}), []
-    check = system._tree.check_parameters
-    monkeypatch.setattr(system._tree, "check_parameters", lambda values: (calls.append(1), check(values)))
-    state.replace(t=1.0, locked=["a"])
-    assert not calls
-    for _ in range(2):
-        with pytest.raises(cd.errors.DescriptionError, match="low must be less than high"):
-            state.replace(parameters={"low": 2.0})
-    assert len(calls) == 2
-
-
 @pytest.mark.parametrize("evaluator", ["native", "casadi"])
 def test_derivatives_report_lost_rank(evaluator, monkeypatch):
     """Gimbal lock: not NaN from a Jacobian, nor 1e16 from a jvp."""

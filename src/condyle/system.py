@@ -56,7 +56,6 @@ class System(Operations, Differentiation):
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
-        self._checked = b""
         self._functions: dict[Any, NativeFunction] = {}
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
@@ -231,6 +230,7 @@ class System(Operations, Differentiation):
         self._frozen = f"{why} at {_user_line()}"
         self._subject = subject = Subject(self._tree, self._forces, self._constraints)
         self._key = description(subject)
+        self._names = {name: self.names(name) for name in ("z", "inputs", "parameters")}
         self.no_tau, self._no_tail = np.zeros(self.nu), np.zeros(subject.tail_size)
         self._no_tail[subject.tail["enabled"]] = 1.0
         self._no_tail[subject.tail["z"]] = [value for force in self._forces.values() for _, value in force.states]
@@ -288,20 +288,20 @@ class System(Operations, Differentiation):
         if not given:
             return self._no_tail
         where, now = self._subject.tail, self._no_tail
-        parts = {"t": _real("t", given.get("t", 0.0), "one number, or one a state [s]")[..., None]}
-        for name, names in (("z", self.state_variables), ("inputs", self.inputs), ("parameters", self.parameters)):
+        parts = {"t": _real("t", given["t"], "one number, or one a state [s]")[..., None]} if "t" in given else {}
+        for name in ("z", "inputs", "parameters"):
             if name in given:
-                parts[name] = _part(name, given[name], now[where[name]], names)
+                parts[name] = _part(name, given[name], now[where[name]], self._names[name])
         if "parameters" in parts:
-            self._check_parameters(parts["parameters"])
-            parts["table"] = self.function("instance")(parts["parameters"])
+            parts["table"] = self.function("instance").fast(parts["parameters"])
         if "disabled" in given:
             off = self.force_names(given["disabled"])
             parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in (*self.forces, *self.constraints)])
         if "locked" in given:
             parts["lock"] = self._lock(given["locked"])
         try:
-            batch = np.broadcast_shapes(*(v.shape[:-1] for v in parts.values()))
+            shapes = {v.shape[:-1] for v in parts.values()}
+            batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
         except ValueError:
             got = ", ".join(f"{name} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
             raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
@@ -310,16 +310,6 @@ class System(Operations, Differentiation):
         for name, values in parts.items():
             tail[..., where[name]] = values
         return tail
-
-    def _check_parameters(self, values: np.ndarray) -> None:
-        """Refuse parameters that make a body no real body, or a force impossible."""
-        if not values.size or (now := values.tobytes()) == self._checked:
-            return
-        self._tree.check_parameters(values)
-        for row in np.unique(values.reshape(-1, len(self.parameters)), axis=0):
-            for law in self._laws():
-                law.check_parameters(dict(zip(self.parameters, row, strict=True)))
-        self._checked = now                                 # a State that changes something else has the same ones again
 
     def _lock(self, locked: Any) -> np.ndarray:
         """0, or infinity where a speed is locked, shape (..., nu)."""
@@ -394,6 +384,8 @@ class System(Operations, Differentiation):
 
     def refusal(self, name: str, label: str) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none."""
+        if name == "instance":
+            return self._subject.possible.refuse
         return partial(refuse_singular, self._tree, label) if OPERATORS[name].has_status else None
 
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
@@ -417,8 +409,10 @@ class System(Operations, Differentiation):
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {name}()", option, _OPTIONS)
-        out, threads = options.get("out"), options.get("threads")
-        return function(*arguments, self.tail(**options), out=out, threads=threads)
+        out, threads, tail = options.get("out"), options.get("threads"), self.tail(**options)
+        if out is None and threads is None:
+            return function.fast(*arguments, tail)
+        return function(*arguments, tail, out=out, threads=threads)
 
     def _locks(self, options: Any) -> np.ndarray:
         tail = options["state"].tail if "state" in options else self.tail(**options)

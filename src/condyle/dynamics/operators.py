@@ -23,6 +23,7 @@ from condyle.constraints.multipliers import Multipliers, constrained
 from condyle.constraints.rows import Rows, bodies_of
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_inertia
+from condyle.dynamics.instance import Possible
 from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity, kinematics
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
@@ -57,6 +58,11 @@ class Subject:
         if not len(self.tree.parameters):
             return ca.SX(0, 1), ca.SX(0, 1)
         return self.tabulated.symbols, self.tabulated.meanings
+
+    @cached_property
+    def possible(self) -> Possible:
+        """What values parameters may have."""
+        return Possible(self)
 
     @cached_property
     def mobilizers(self) -> list[str]:
@@ -168,7 +174,7 @@ def column(parts: Any) -> ca.SX:
 
 
 def _instance(s: Symbols) -> list[ca.SX]:
-    return [s.subject.table[1]]
+    return [s.subject.table[1], s.subject.possible.status()]
 
 
 def _qdot(s: Symbols) -> list[ca.SX]:
@@ -383,7 +389,7 @@ class Operator:
 
 
 STATUS: tuple[str, Callable[[Subject], int]] = ("status", lambda s: 1)
-"""A last result that is not zero where a mobilizer has lost rank: aba.py (6)."""
+"""A last result that is not zero where there is no answer: a mobilizer has lost rank, aba.py (6); parameters are impossible."""
 
 
 def _nu(subject: Subject) -> int:
@@ -395,7 +401,7 @@ def _bodies(n: int) -> Callable[[Subject], int]:
 
 
 OPERATORS: dict[str, Operator] = {
-    "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()),), _instance),
+    "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()), STATUS), _instance),
     "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq),), _qdot),
     "zdot": Operator(("q", "u", "tail"), (("zdot", lambda s: s.nz),), _rates),
     "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu), STATUS), _forward_dynamics),

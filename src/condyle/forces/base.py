@@ -80,6 +80,11 @@ class Force:
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise a clear error if values of the parameters are impossible for this law."""
 
+    def conditions(self) -> ca.SX | None:
+        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters` must be asked.
+        A class that writes `check_parameters` and not this is always asked."""
+        return ca.SX(0, 1)
+
     def apply(self, s: View, loads: Loads) -> None:
         """Add what the law exerts to the loads."""
         raise TypeError(f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)")

@@ -73,6 +73,12 @@ class Role:
         if not (good and (array > self.lowest if self.positive else array >= self.lowest).all()):
             raise DescriptionError(f"{what}: expected {self.allowed}, got {shown!r}")
 
+    def conditions(self, x: ca.SX) -> list[ca.SX]:
+        """The same for expressions: all not zero where `check` would pass."""
+        entries = ca.vertsplit(ca.densify(ca.vec(x)))
+        low = [v > self.lowest if self.positive else v >= self.lowest for v in entries]
+        return low if self.infinite else low + [ca.fabs(v) < ca.inf for v in entries]
+
     @property
     def allowed(self) -> str:
         n = math.prod(self.shape)
@@ -129,6 +135,11 @@ class Described:
             if role.kind == "quantity" and isinstance(kept, Expression):
                 at = kept.at(values)
                 role.check(role.shaped(at), f"{type(self).__name__}: {f}", at.ravel().tolist())
+
+    def conditions(self) -> ca.SX:
+        """Force.conditions for the fields' roles."""
+        kept = [(role, getattr(self, f)) for f, role in self._roles() if role.kind == "quantity"]
+        return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression) for c in role.conditions(x.sx)))
 
     def description(self) -> str:
         values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))

@@ -148,6 +148,9 @@ class MobilityStop(_OnCoordinate):
         super().check_parameters(values)
         self._check_limits(values)
 
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.low) < sx(self.high))
+
     def _check_limits(self, values: Mapping[str, float]) -> None:
         low, high = (float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high))
         if not low < high:

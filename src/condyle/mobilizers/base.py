@@ -113,6 +113,11 @@ class Mobilizer:
         if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
             replace(self, **changed)  # type: ignore[type-var]
 
+    def conditions(self) -> ca.SX | None:
+        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters` must be asked."""
+        mine: list[Any] = [getattr(self, f.name) for f in fields(self) if f.init] if is_dataclass(self) else []
+        return None if any(map(depends, mine)) else zeros(0)
+
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
         return Reversed(self)
@@ -164,6 +169,9 @@ class Reversed(Mobilizer):
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         self.forward.check_parameters(values)
+
+    def conditions(self) -> ca.SX | None:
+        return self.forward.conditions()
 
     def default_q(self) -> np.ndarray:
         return self.forward.default_q()

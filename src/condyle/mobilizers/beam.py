@@ -8,7 +8,7 @@ import casadi as ca
 
 from condyle.mobilizers.angles import xyz_motion
 from condyle.mobilizers.base import Mobilizer, Motion
-from condyle.mobilizers.constants import constant, sx
+from condyle.mobilizers.constants import conditions_on, constant, sx
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +38,9 @@ class CantileverFreeBeam(Mobilizer):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", constant(self.length, "CantileverFreeBeam: length", positive=True))
+
+    def conditions(self) -> ca.SX | None:
+        return conditions_on(self.length, positive=True)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R, W, bias_w = xyz_motion(q, u)

@@ -1,6 +1,7 @@
 """Two mobilizers in series without a body between them: compose."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -66,6 +67,14 @@ class Composed(Mobilizer):
 
     def N(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(self.a.N(q[:self.a.nq]), self.b.N(q[self.a.nq:]))
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        for mobilizer in (self.a, self.b):
+            mobilizer.check_parameters(values)
+
+    def conditions(self) -> ca.SX | None:
+        a, b = self.a.conditions(), self.b.conditions()
+        return None if a is None or b is None else ca.vertcat(a, b)
 
     def default_q(self) -> np.ndarray:
         return np.concatenate([self.a.default_q(), self.b.default_q()])

@@ -87,6 +87,16 @@ def valued(value: Any, values: Mapping[str, float]) -> Any:
     return float(f.call([values.get(p.name, p.default) for p in parameters])[0])  # type: ignore[attr-defined]
 
 
+def conditions_on(value: Any, positive: bool = False) -> ca.SX:
+    """What `constant` asks of values computed from Parameters, a column: not zero where they are finite, and positive if said."""
+    if isinstance(value, tuple):
+        return ca.vertcat(ca.SX(0, 1), *(conditions_on(v, positive) for v in value))
+    if not isinstance(value, Symbol):
+        return ca.SX(0, 1)
+    finite = ca.fabs(value.sx) < ca.inf
+    return ca.logic_and(finite, value.sx > 0) if positive else finite
+
+
 def text(value: Any) -> str:
     """Text that determines a constant or a traced law: all digits of numbers, names and defaults of Parameters, tables."""
     if isinstance(value, Symbol) and hasattr(value, "default"):

@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Motion
-from condyle.mobilizers.constants import constants, sx
+from condyle.mobilizers.constants import conditions_on, constants, sx
 from condyle.mobilizers.orientation import Oriented
 
 
@@ -48,6 +48,9 @@ class Ellipsoid(Oriented):
                             ("coordinates", coordinates)):
             object.__setattr__(self, name, value)
         self.__post_init__()
+
+    def conditions(self) -> ca.SX | None:
+        return conditions_on(self.radii, positive=True)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R, a = self.orientation.rotation(q), sx(self.radii)

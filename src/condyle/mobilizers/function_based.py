@@ -75,6 +75,9 @@ class FunctionBased(Mobilizer):
                             ("coordinate_names", names), ("speed_names", names), ("uses_time", bool(self.time))):
             object.__setattr__(self, name, value)
 
+    def conditions(self) -> ca.SX | None:
+        return zeros(0)                                     # functions have values wherever their Parameters do
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
         # A constant is a constant: what does not move leaves no trace in the machine code.

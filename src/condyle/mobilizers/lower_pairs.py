@@ -12,7 +12,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
-from condyle.mobilizers.constants import constant, sx
+from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.spatial import rotation_about, rotation_x, rotation_y, rotation_z
 
 Axis = tuple[float, float, float]
@@ -138,6 +138,9 @@ class Screw(Mobilizer):
     def __post_init__(self) -> None:
         object.__setattr__(self, "pitch", constant(self.pitch, "Screw: pitch"))
         object.__setattr__(self, "axis", unit_axis(self.axis, "Screw"))
+
+    def conditions(self) -> ca.SX | None:
+        return conditions_on(self.pitch)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         a, pitch = column(self.axis), sx(self.pitch)

@@ -13,7 +13,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
-from condyle.mobilizers.constants import constant, sx
+from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.mobilizers.lower_pairs import LETTERS, column
 from condyle.spatial import rotation_y, rotation_z
 
@@ -86,6 +86,9 @@ class SphericalCoords(Mobilizer):
             object.__setattr__(self, name, bool(getattr(self, name)))
         if not isinstance(self.radial_axis, str) or self.radial_axis not in ("x", "z"):
             raise DescriptionError(f"SphericalCoords: radial_axis is 'z' or 'x', got {self.radial_axis!r}")
+
+    def conditions(self) -> ca.SX | None:
+        return conditions_on((self.azimuth_offset, self.zenith_offset))
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         s1, s2, s3 = (-1 if n else 1 for n in (self.negate_azimuth, self.negate_zenith, self.negate_radial))

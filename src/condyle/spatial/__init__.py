@@ -4,7 +4,7 @@ Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p 
 Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
 """
 from condyle.spatial.exponential import exp_se3, exp_so3, log_se3, log_so3
-from condyle.spatial.inertia import MassProperties
+from condyle.spatial.inertia import MassProperties, possible_masses
 from condyle.spatial.quaternions import (
     quaternion_conjugate,
     quaternion_from_rotation,
@@ -34,6 +34,7 @@ __all__ = [
     "exp_so3",
     "log_se3",
     "log_so3",
+    "possible_masses",
     "quaternion_conjugate",
     "quaternion_from_rotation",
     "quaternion_multiply",

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, ShapeError
@@ -100,6 +101,30 @@ class MassProperties:
         moments = ", ".join(f"{a:.4g}" for a in np.linalg.eigvalsh(self.inertia))
         com = ", ".join(f"{a:.4g}" for a in self.com)
         return f"MassProperties({self.mass:.6g} kg, com=[{com}], moments=[{moments}])"
+
+
+def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
+    """Not zero where mass [kg] and inertia (3, 3) about the mass centre are clearly those of a real body: `MassProperties.of`
+    would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose least eigenvalue is half of what the two
+    smaller principal moments exceed the largest by, both S and I are positive definite, but for the tolerances."""
+    trace = ca.trace(I)                                     # at most three times the largest moment, and at least that
+    A = I / trace
+    asymmetry = [ca.fabs(A[i, j] - A[j, i]) <= SYMMETRY_TOLERANCE / 3 for i, j in ((1, 0), (2, 0), (2, 1))
+                 if not ca.is_equal(A[i, j], A[j, i], 1)]
+    real = ca.logic_and(mass > 0, trace > 0)                # false where an entry is not finite: A is not a number then
+    for condition in (*asymmetry, _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
+                      _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A)):
+        real = ca.logic_and(real, condition)
+    none = ca.logic_and(mass >= 0, ca.sumsqr(I) == 0)       # a point, or nothing
+    return ca.logic_and(mass < ca.inf, ca.logic_or(real, none))
+
+
+def _definite(A: ca.SX) -> ca.SX:
+    """Whether a symmetric A, shape (3, 3), is positive definite: its leading minors are positive."""
+    (a, b, d), (c, e), f = (A[0, 0], A[1, 0], A[2, 0]), (A[1, 1], A[2, 1]), A[2, 2]
+    two = a * c - b * b
+    three = f * two - a * e * e + d * (2 * b * e - c * d)
+    return ca.logic_and(ca.logic_and(a > 0, two > 0), three > 0)
 
 
 def _numbers(value: Value, what: str) -> np.ndarray:

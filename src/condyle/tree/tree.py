@@ -11,7 +11,6 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body, Coordinate
-from condyle.tree.dependent import Dependent
 from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
 
 
@@ -23,7 +22,6 @@ class Tree:
         self.bodies: list[Body] = []
         self.nq = self.nu = 0
         self.parameters, self.inputs = Registry("parameter"), Registry("input")
-        self._dependent: Dependent | None = None            # what must be checked when parameters are set
         self._index: dict[str, int] = {"ground": -1}
         self._coordinate_index: dict[str, int] = {}
         self._speed_index: dict[str, int] = {}
@@ -123,7 +121,6 @@ class Tree:
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
             coordinates=names, speeds=speeds)
         self.bodies.append(body)
-        self._dependent = None
         self._index[name] = body.index
         self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
         self._speed_index.update((speed, self.nu + j) for j, speed in enumerate(speeds))
@@ -139,20 +136,6 @@ class Tree:
         for p in used:
             (inputs if isinstance(p, Input) else parameters).add(p)
         self.parameters, self.inputs = parameters, inputs
-
-    def check_parameters(self, values: np.ndarray) -> None:
-        """Refuse parameters, shape (..., n), that make a body no real body."""
-        if not np.isfinite(values).all():
-            bad = np.flatnonzero(~np.isfinite(values).reshape(-1, len(self.parameters)).all(0))
-            raise DescriptionError(f"parameter {self.parameters.names[bad[0]]!r} is not finite")
-        rows = values.reshape(1, -1) if values.ndim == 1 else np.unique(values.reshape(-1, len(self.parameters)), axis=0)
-        if self._dependent is None:
-            self._dependent = Dependent.of(self)
-        for mobilizer in self._dependent.mobilizers:
-            for row in rows:
-                mobilizer.check_parameters(dict(zip(self.parameters.names, row, strict=True)))
-        for r, body in self._dependent.doubtful(rows):
-            body.mass_properties_at(dict(zip(self.parameters.names, rows[r], strict=True)))           # raises, and says why
 
     def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
                      ) -> tuple[Coordinate, ...]:
