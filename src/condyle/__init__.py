@@ -21,6 +21,7 @@ from condyle.errors import (
 )
 from condyle.forces import Wrench
 from condyle.functions import SimmSpline, Spline
+from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.events import Event
 from condyle.integrate.trajectory import Trajectory
 from condyle.mobilizers import (
@@ -60,11 +61,11 @@ from condyle.tree.parameter import Input, Parameter
 __version__ = "0.1.0"
 __all__ = [
     "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
-    "Cylinder", "DescriptionError", "Ellipsoid", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased", "Gimbal",
-    "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError", "SimmSpline",
-    "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table", "TraceError", "Trajectory",
-    "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints", "forces",
-    "functions", "maximal", "simulate", "where",
+    "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased",
+    "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError",
+    "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table", "TraceError",
+    "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints",
+    "forces", "functions", "maximal", "simulate", "where",
 ]
 
 

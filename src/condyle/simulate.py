@@ -1,22 +1,28 @@
 """Simulation: a system's motion from a state, at a stated accuracy."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 
 from condyle.dynamics.layouts import prefers_loops
 from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, NativeError, UnknownNameError
+from condyle.integrate.ensemble import Ensemble
+from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.equations import equations
 from condyle.integrate.events import Event
+from condyle.integrate.lanes import ensemble_loop
 from condyle.integrate.loop import step_loop
+from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method, Rosenbrock
 from condyle.integrate.run import Settings, run, shown
 from condyle.integrate.trajectory import Trajectory, units
 from condyle.native import cache
+from condyle.native.jit import lane_width
 from condyle.native.program import Program
+from condyle.native.threads import thread_count
 from condyle.state import State
 from condyle.system import System
 
@@ -24,32 +30,50 @@ TIME_SCALE = 0.1
 """[s]: an error of 1 rad/s counts as 0.1 rad, and so for all speeds (Simbody's choice)."""
 
 
+@overload
 def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str = "merson",
              step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
-             weights: Any = None, progress: bool | Callable[[float], object] = False) -> Trajectory:
-    """The motion from a state until t_final.
+             weights: Any = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
+@overload
+def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
+             integrator: str = "merson", step: float | None = None, max_step: float | None = None,
+             weights: Any = None, progress: bool | Callable[[float], object] = False, keep: Any = "ends",
+             threads: int | None = None) -> Ensemble: ...
+
+
+def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
+             integrator: str = "merson", step: float | None = None, max_step: float | None = None,
+             events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
+             keep: Any = None, threads: int | None = None) -> Trajectory | Ensemble:
+    """The motion from a state until t_final, or the motions from many.
 
     Args:
+        state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes, with one more
+            leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is missing has its default.
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors are taken as
             shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2"; "rodas" where it is stiff;
             with `step` only: "verlet", "rk4", "semi-explicit-euler", "euler".
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
-        events: see Event; those of witnesses first, then those set in time, each in the order given.
+        events: see Event; those of witnesses first, then those set in time, each in the order given. Not with many states.
         weights: of the errors in q, u, z, shape (nq + nu + nz,), for those who know better.
-        progress: True shows a bar; a function is called some times a second with the share of time done.
+        progress: True shows a bar; a function is called some times a second with the share of time or members done.
+        keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
+        threads: with many states, how many to use; all cores by default.
 
     Constraints are kept by projection: after each step two Newton steps for positions and one for velocities.
     The run can be interrupted (Ctrl-C): what was computed until then is given back, with its status.
     """
-    if state.system is not system:
-        raise DescriptionError("simulate: the state belongs to another system; make it with system.state()")
+    alone = isinstance(state, State)
+    start = Members.of(system, [state] if alone else state)
     if integrator not in METHODS:
         raise UnknownNameError("integrator", integrator, METHODS)
     method = METHODS[integrator]
-    if not np.isfinite(t_final) or t_final < state.t:
-        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite and not before the state's t = {state.t:g} s")
+    latest = float(start.t.max())
+    if not np.isfinite(t_final) or t_final < latest or (t_final == latest and not alone):
+        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite and {'not before' if alone else 'after'} the "
+                               f"state's t = {latest:g} s")
     if not 1e-13 <= accuracy < 1:
         raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits")
     if not method.estimate and step is None:
@@ -67,23 +91,51 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
     for e in given:
         if not isinstance(e, Event):
             raise DescriptionError(f"simulate: events must be cd.Event, got {e!r}")
-    _check_constraints(state, accuracy)
-    program, tables = _program(system, method)
+    if alone and (keep is not None or threads is not None):
+        raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
+    if given and not alone:
+        raise DescriptionError("simulate: many states side by side have no events; let each run by itself: "
+                               "[cd.simulate(system, s, t_final, events=...) for s in states]")
+    _check_constraints(system, start, accuracy)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
+    settings = Settings(float(t_final), accuracy, w, step, max_step, given, TIME_SCALE * accuracy, report)
     try:
-        return run(state, program, tables, method, Settings(float(t_final), accuracy, w, step, max_step, given,
-                                                            TIME_SCALE * accuracy, report))
+        if alone:
+            return run(start[0], *_program(system, method), method, settings)
+        times = _times(keep, start, float(t_final))
+        program, tables = _program(system, method, "times" if times is not None else "steps")
+        return EnsembleRun(start, program, tables, method, settings, times).go(thread_count(threads))
     finally:
         if stop is not None:
             stop()
 
 
-def _check_constraints(state: State, accuracy: float) -> None:
+def _times(keep: Any, members: Members, t_final: float) -> np.ndarray | None:
+    """Times to keep, ascending; None for every step."""
+    if isinstance(keep, str) and keep not in ("ends", "steps"):
+        raise UnknownNameError("keep", keep, ("ends", "steps"), "or an array of times [s]")
+    if keep is None or isinstance(keep, str):
+        return None if keep == "steps" else np.empty(0)
+    try:
+        times = np.unique(np.asarray(keep, dtype=float))
+    except (TypeError, ValueError):
+        raise DescriptionError(f"simulate: keep = {keep!r}: expected 'ends', 'steps' or times [s]") from None
+    first = float(members.t.min())
+    if not (np.isfinite(times) & (times >= first) & (times <= t_final)).all():
+        raise DescriptionError(f"simulate: keep: times must be between {first:g} and {t_final:g} s, got {keep!r}")
+    return times
+
+
+def _check_constraints(system: System, members: Members, accuracy: float) -> None:
     """A run starts on its constraints; the loop keeps it there."""
-    if state.system.constraints:
-        worst = max(float(np.abs(e).max(initial=0.0)) for e in state.constraint_errors())
-        if not worst <= accuracy:
-            raise DescriptionError(f"simulate: the state violates a constraint by {worst:.3g}, more than the accuracy "
+    if system.constraints:
+        nq, nu = system.nq, system.nu
+        errors = system.function("constraint_errors")(members.y[:, :nq], members.y[:, nq:nq + nu], members.tail)
+        worst = np.abs(np.concatenate(errors, axis=-1) if isinstance(errors, tuple) else errors).max(axis=-1, initial=0.0)
+        if not (worst <= accuracy).all():
+            i = int(np.flatnonzero(~(worst <= accuracy))[0])
+            who = "the state" if len(members) == 1 else f"member {i}"
+            raise DescriptionError(f"simulate: {who} violates a constraint by {worst[i]:.3g}, more than the accuracy "
                                    f"{accuracy:g}; start from q, u = system.project(state.q, state.u)")
 
 
@@ -96,17 +148,20 @@ def _weights(system: System) -> np.ndarray:
     return np.array([*(unit.get(name, 1.0) for name in q), *(unit[name] for name in u), *[1.0] * len(system.state_variables)])
 
 
-def _program(system: System, method: Method) -> tuple[Program, dict[str, np.ndarray]]:
-    """The native program of a system and a method, kept with the system and on disk."""
-    key = ("simulate", method.name)
+def _program(system: System, method: Method, many: str = "") -> tuple[Program, dict[str, np.ndarray]]:
+    """The native program of a system and a method, kept with the system and on disk; `many` says what an ensemble keeps."""
+    W = lane_width() if many else 1
+    key = ("simulate", method.name, *((many, W) if many else ()))
     if key not in system.programs:
-        text = f"simulate {method.name} {prefers_loops(system.subject)}\n{description(system.subject)}"
-        system.programs[key] = _stored(text) or _made(system, method, text)
+        loops = prefers_loops(system.subject, lanes=bool(many))
+        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.subject)}"
+        system.programs[key] = _stored(text) or _made(system, method, many, W, text)
     return system.programs[key]
 
 
-def _made(system: System, method: Method, key: str) -> tuple[Program, dict[str, np.ndarray]]:
-    program, tables = step_loop(method, equations(system, loops=not isinstance(method, Rosenbrock)))
+def _made(system: System, method: Method, many: str, W: int, key: str) -> tuple[Program, dict[str, np.ndarray]]:
+    eq = equations(system, loops=not isinstance(method, Rosenbrock), W=W)
+    program, tables = ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)
     code, layout = program.pack()
     cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}})
     return program, tables

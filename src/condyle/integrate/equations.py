@@ -56,17 +56,17 @@ class Equations:
     parameters: int
 
 
-def equations(system: System, loops: bool = True) -> Equations:
-    """The equations of a system; `loops` allows the looped layout, which has no derivatives."""
+def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
+    """The equations of a system, for W lanes; `loops` allows the looped layout, which has no derivatives."""
     subject = system.subject
     nq, nu = system.nq, system.nu
     f: ca.Function | Staged | Loops
     if loops and prefers_loops(subject, lanes=True):
-        f = _loops(subject)
+        f = _loops(subject, W)
     else:
         f = _right_hand_side(subject)                       # frames that are not turned make it much shorter than expected
-        if loops and prefers_loops(subject) and f.n_instructions() > LONGEST_FOR_ONE:
-            f = _loops(subject)
+        if loops and W == 1 and prefers_loops(subject) and f.n_instructions() > LONGEST_FOR_ONE:
+            f = _loops(subject, W)
     return Equations(f, partial(_qdot, subject), _projection(system), nq, nu, nq + nu + subject.nz,
                      subject.tail_size - subject.tail["inputs"].start)
 
@@ -81,24 +81,24 @@ def _right_hand_side(subject: Subject) -> ca.Function | Staged:
     return assembled("rhs", [s.t, ca.vertcat(s["q"], s["u"], s.z), rest], [ca.vertcat(qdot, udot, zdot)])
 
 
-def _loops(subject: Subject) -> Loops:
+def _loops(subject: Subject, W: int) -> Loops:
     nq, nu, nz, start = subject.tree.nq, subject.tree.nu, subject.nz, subject.tail["inputs"].start
     sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": subject.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
     t, y, p = ca.SX.sym("t"), ca.SX.sym("y", nq + nu + nz), ca.SX.sym("p", subject.tail_size - start)
     split = ca.Function("split", [t, y, p], [y[:nq], y[nq:nq + nu], ca.vertcat(t, y[nq + nu:], p)])
-    kernels = [_looped(subject, "forward_dynamics", ("f.udot", "f.status"))]
+    kernels = [_looped(subject, "forward_dynamics", ("f.udot", "f.status"), W)]
     if nz:
-        kernels.append(_looped(subject, "zdot", ("f.zdot",)))
+        kernels.append(_looped(subject, "zdot", ("f.zdot",), W))
     q, u, udot, zdot = (ca.SX.sym(name, n) for name, n in (("q", nq), ("u", nu), ("udot", nu), ("zdot", nz)))
     tail = ca.SX.sym("tail", subject.tail_size)
     join = ca.Function("join", [q, u, tail, udot, zdot], [ca.vertcat(_qdot(subject)(tail[0], q, u), udot, zdot)])
     return Loops(split, tuple(kernels), Kernel(join, ("f.q", "f.u", "f.tail", "f.udot", "f.zdot"), ()), sizes)
 
 
-def _looped(subject: Subject, name: str, outs: tuple[str, ...]) -> Kernel:
-    rows, module, symbol = build_looped(subject, name), Module(1, True), f"simulate.{name}"
+def _looped(subject: Subject, name: str, outs: tuple[str, ...], W: int) -> Kernel:
+    rows, module, symbol = build_looped(subject, name), Module(W, True), f"simulate.{name}"
     work = rows.emit(module, symbol)
-    code = External(symbol, tuple(rows.inputs), tuple(rows.outputs), 1, work, compile_ir(module.text()))
+    code = External(symbol, tuple(rows.inputs), tuple(rows.outputs), W, work, compile_ir(module.text()), masked=False)
     return Kernel(code, tuple(f"f.{argument}" for argument in OPERATORS[name].arguments), outs)
 
 

@@ -32,26 +32,30 @@ _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "last", "accuracy", "e
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "f_start")
 
 
-def copy(source: str, target: str) -> Put:
-    """target <- source, by a loop: a slice is a table of one row."""
-    return Put(source, target, "zero")
+def copy(source: str, target: str, n: int, W: int = 1) -> Node:
+    """target <- source: lanes by one line, one state by a loop, for which a slice is a table of one row."""
+    if W == 1:
+        return Put(source, target, "zero")
+    x = ca.SX.sym("x", n)
+    return Kernel(ca.Function("copy", [x], [x]), (source,), (target,))
 
 
 @dataclass
 class Trial:
-    """The inside of the loop: `first` finds f at the start where `fresh` says so, `body` tries one step.
+    """The inside of the loop: `first`, where `fresh` asks for it, finds f at the start; `body` tries one step."""
 
-    What follows an accepted step is `record`, with t, y and k0 at its end.
-    """
-
-    first: Node
+    first: list[Node]
     body: list[Node]
 
 
 def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray],
-          record: Callable[[Step], Sequence[Node]], before: Sequence[Node] = ()) -> Trial:
-    """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs; `before` runs where a step is
-    accepted, while t, y, k0 still are those of its start."""
+          record: Callable[[Step], Sequence[Node]], before: Sequence[Node] = (), W: int = 1) -> Trial:
+    """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs.
+
+    Args:
+        record: nodes that follow an accepted step, with t, y, k0 at its end.
+        before: nodes that precede its acceptance, while t, y, k0 still are those of its start.
+    """
     n = eq.n
     sizes |= dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
     rhs = RightHandSide(eq.f, n, sizes, streams, tables)
@@ -86,16 +90,16 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         return worst
 
     moved = [kernel(lambda t, h, t_end, last: ca.if_else(last, t_end, t + h), "t h_try t_end last", "t", sizes, "moved"),
-             *(Kernel(f, ("t", "y_next", "p"), ("y_next",)) for f in eq.project), copy("y_next", "y")]
+             *(Kernel(f, ("t", "y_next", "p"), ("y_next",)) for f in eq.project), copy("y_next", "y", n, W)]
     known = bool(step.new_rate) and not eq.project          # then f at the new point is there already
-    rate: Node = copy(step.new_rate, "k0") if known else rhs("t", "y", "k0")
+    rate: Node = copy(step.new_rate, "k0", n, W) if known else rhs("t", "y", "k0")
     evaluated = step.accepted_evaluations + (not known)
     accepted = [*before, *step.accepted, *moved, rate, *record(step),
                 kernel(lambda steps, evaluations: (steps + 1, evaluations + evaluated), "steps evaluations",
                        "steps evaluations", sizes, "count")]
-    first = [rhs("t", "y", "k0"), copy("k0", "f_start"),
+    first: list[Node] = [rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
              kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
-    return Trial(If("fresh", first), [
+    return Trial(first, [
         kernel(plan, "t t_end h h_max", "h_try last", sizes), *step.attempt,
         kernel(control, "h h_try t err fixed y_next rejected evaluations", "accept h code rejected evaluations", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
@@ -117,4 +121,5 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
     parts = trial(method, eq, sizes, streams, tables, record)
     going = kernel(lambda t, t_end, row, rows, code: ca.logic_and(ca.logic_and(t < t_end, row < rows), code == 0),
                    "t t_end row rows code", "busy", sizes, "going")
-    return Program([parts.first, While("busy", [*parts.body, going], "limit")], sizes, streams=streams, counts=("limit",)), tables
+    tree = [If("fresh", parts.first), While("busy", [*parts.body, going], "limit")]
+    return Program(tree, sizes, streams=streams, counts=("limit",)), tables

@@ -265,31 +265,45 @@ class Run:
         return Trajectory(self.start, self._rows(self.count), self.status or "finished", statistics, tuple(self.events),
                           tuple(self.changes))
 
-    def _not_finite(self, t: float, y: np.ndarray) -> object:
-        """The first thing that is not finite at a finite state."""
-        nq, nu = self.start.q.size, self.start.u.size
-        if not np.isfinite(y).all():
-            return None
-        state = self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
-        return self.start.system.explain(state).first
-
     def _advice(self) -> str:
-        """Why a run ended early, and what to try."""
-        system, ws, step, t = self.start.system, self.ws, self.settings.step, self.t
-        names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
-        if ws["status"][0] == Status.LIMIT:
-            return f"stopped at t = {t:.6g} s: too many steps were rejected; loosen the accuracy"
-        h = float(ws["h_try"][0])
-        for since in (0.0, h):                              # here, and where the next step looks
-            first = self._not_finite(t + since, self.y + since * np.array(ws["k0"]))
-            if first is not None:
-                when = "there" if not since else f"{h:.1g} s later"
-                return f"stopped at t = {t:.6g} s: {first} is not finite {when}; see system.explain(traj[-1])"
-        if step is not None:
-            return (f"stopped at t = {t:.6g} s: the next state is not finite or was not found; a step of {step:g} s is too "
-                    "long, or use error control")
-        return (f"stopped at t = {t:.6g} s: no step is small enough for the accuracy; {names[int(ws['worst'][0])]} has the "
-                "largest error. Is a force discontinuous there, or not finite just after? Try a looser accuracy, or smooth it")
+        ws = self.ws
+        return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]), int(ws["worst"][0]),
+                      int(ws["status"][0]), self.settings.step)
+
+
+def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None) -> str:
+    """Why a run ended early, and what to try.
+
+    Args:
+        like: the State but for t, q, u, z.
+        t, y, f: where it ended [s], and ydot there.
+        h, worst: the step it tried last [s], and which of y had the largest error.
+        status: of the program.   step: the fixed step [s], if steps were fixed.
+    """
+    system = like.system
+    names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
+    if status == Status.LIMIT:
+        return f"stopped at t = {t:.6g} s: too many steps were rejected; loosen the accuracy"
+    for since in (0.0, h):                                  # here, and where the next step looks
+        with np.errstate(invalid="ignore", over="ignore"):
+            there = y + since * f
+        first = _not_finite(like, t + since, there)
+        if first is not None:
+            when = "there" if not since else f"{h:.1g} s later"
+            return f"stopped at t = {t:.6g} s: {first} is not finite {when}; see system.explain(traj[-1])"
+    if step is not None:
+        return (f"stopped at t = {t:.6g} s: the next state is not finite or was not found; a step of {step:g} s is too "
+                "long, or use error control")
+    return (f"stopped at t = {t:.6g} s: no step is small enough for the accuracy; {names[worst]} has the "
+            "largest error. Is a force discontinuous there, or not finite just after? Try a looser accuracy, or smooth it")
+
+
+def _not_finite(like: State, t: float, y: np.ndarray) -> object:
+    """The first thing that is not finite at a finite state."""
+    nq, nu = like.q.size, like.u.size
+    if not np.isfinite(y).all():
+        return None
+    return like.system.explain(like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])).first
 
 
 def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings) -> Trajectory:

@@ -40,6 +40,7 @@ class Rows:
         more: further vectors of methods.py (1) of the step that ends at a row, shape (m, k, n).
         own: `more` stands instead of Hermite's.
         cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
+        whole: every step is here; if not, nothing is known between the rows.
     """
 
     t: np.ndarray
@@ -48,6 +49,7 @@ class Rows:
     more: np.ndarray
     own: bool
     cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = field(default_factory=dict)
+    whole: bool = True
 
     def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
         """y at times t (...) in the pieces i (...)."""
@@ -143,6 +145,12 @@ class Trajectory:
         t = np.asarray(t, dtype=float)
         if not ((t >= self.t[0]) & (t <= self.t[-1])).all():
             raise ShapeError(f"t: the trajectory goes from {self.t[0]:g} to {self.t[-1]:g} s, got {t}")
+        if not self.rows.whole:
+            i = np.searchsorted(self.t, t)
+            if not (self.t[i] == t).all():
+                raise ShapeError(f"t: {t} is not among the {len(self.t)} times that were kept; simulate with keep=times, or with "
+                                 "keep='steps' to ask for any")
+            return self.y[i].copy()
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
         i = np.asarray(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2))
@@ -153,16 +161,20 @@ class Trajectory:
 
         A speed that has the name of its coordinate is called NAME_speed.
         """
-        system = self.start.system
         time = self.t if t is None else np.asarray(t, dtype=float)
-        q_units, u_units = units(system)
-        speeds = [f"{name}_speed" if name in system.coordinates else name for name in system.speeds]
-        return Table(time, [*system.coordinates, *speeds, *system.state_variables], self.y if t is None else self.at(time),
-                     [*q_units, *u_units, *[""] * len(system.state_variables)], status=self.status)
+        names, its_units = columns(self.start.system)
+        return Table(time, names, self.y if t is None else self.at(time), its_units, status=self.status)
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
         return self.table().to_pandas()
+
+
+def columns(system: Any) -> tuple[list[str], list[str]]:
+    """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called NAME_speed."""
+    q_units, u_units = units(system)
+    speeds = [f"{name}_speed" if name in system.coordinates else name for name in system.speeds]
+    return [*system.coordinates, *speeds, *system.state_variables], [*q_units, *u_units, *[""] * len(system.state_variables)]
 
 
 def units(system: Any) -> tuple[list[str], list[str]]:

@@ -50,7 +50,7 @@ def _is_worker() -> bool:
 
 def run(tasks: Sequence[Callable[[], None]]) -> None:
     """Run all tasks at once, the first in this thread. Returns, or raises the first error, when all have ended."""
-    futures = _submit(tasks[1:])
+    futures = submit(tasks[1:])
     try:
         for task in (tasks[0], *tasks[1 + len(futures):]):
             task()
@@ -61,7 +61,7 @@ def run(tasks: Sequence[Callable[[], None]]) -> None:
             raise error
 
 
-def _submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
+def submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
     """Hand tasks to other threads; those that find none, because the interpreter is ending, are not in the list."""
     global _pool, _pool_size
     futures: list[Future] = []

@@ -1,0 +1,171 @@
+"""What a simulation of many members gives back."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import ShapeError, UnknownNameError
+from condyle.integrate.members import Members
+from condyle.integrate.run import advice
+from condyle.integrate.trajectory import Rows, Statistics, Trajectory, columns
+from condyle.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class AtTimes:
+    """y at given times: t (T,), y (N, T, n), NaN where a member was not."""
+
+    t: np.ndarray
+    y: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Every step: those of member i are the rows begin[i] to begin[i + 1]."""
+
+    begin: np.ndarray
+    rows: Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
+
+    What is between the ends depends on `keep` of the simulation: nothing, given times, or every step.
+
+    Attributes:
+        members: the states at the start.
+        t_end, y_end: where each member ended [s], shape (N,), and q, u, z there, shape (N, n).
+        finished: whether it came to t_final, shape (N,).
+        status: of each, "finished" or why it ended earlier, as in Trajectory.
+        statistics: of all together.   utilisation: share of the lanes' steps that a member needed.
+    """
+
+    members: Members
+    kept: AtTimes | Steps = field(repr=False)
+    done: np.ndarray = field(repr=False)
+    ended: dict[str, np.ndarray] = field(repr=False)
+    y_end: np.ndarray = field(repr=False)
+    f_end: np.ndarray = field(repr=False)
+    step: float | None = field(repr=False)
+    utilisation: float
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished)"
+
+    @property
+    def t_end(self) -> np.ndarray:
+        return self.ended["t"]
+
+    @property
+    def finished(self) -> np.ndarray:
+        return self.done & (self.ended["code"] == 0) & (self.ended["status"] == 0)
+
+    @property
+    def statistics(self) -> Statistics:
+        return Statistics(*(int(np.nansum(self.ended[name])) for name in _COUNTS))
+
+    @cached_property
+    def status(self) -> tuple[str, ...]:
+        return tuple(self._status(i) for i in range(len(self)))
+
+    def _status(self, i: int) -> str:
+        if self.finished[i]:
+            return "finished"
+        e = {name: values[i] for name, values in self.ended.items()}
+        if not self.done[i]:
+            return "interrupted" if np.isfinite(e["steps"]) else "interrupted before it started"
+        return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]), int(e["worst"]),
+                      int(e["status"]), self.step)
+
+    def __getitem__(self, i: int) -> Trajectory:
+        i = range(len(self))[i]
+        count = Statistics(*(int(np.nan_to_num(self.ended[name][i])) for name in _COUNTS))
+        return Trajectory(self.members[i], self._rows(i), self._status(i), count)
+
+    def _rows(self, i: int) -> Rows:
+        start, end = self.members.t[i], self.t_end[i]
+        if isinstance(self.kept, Steps):
+            here, rows = slice(*self.kept.begin[i:i + 2]), self.kept.rows
+            if here.stop > here.start:
+                return Rows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.own)
+        t, y = [np.array([start])], [self.members.y[[i]]]
+        if isinstance(self.kept, AtTimes):
+            inside = (self.kept.t > start) & (self.kept.t < end)
+            t, y = [*t, self.kept.t[inside]], [*y, self.kept.y[i, inside]]
+        if end > start:
+            t, y = [*t, np.array([end])], [*y, self.y_end[[i]]]
+        time, states = np.concatenate(t), np.concatenate(y)
+        return Rows(time, states, np.zeros_like(states), np.empty((len(time), 0, states.shape[1])), False, whole=len(time) == 1)
+
+    def at(self, t: Any) -> np.ndarray:
+        """q, u, z side by side of all members at times t (...), shape (N, ..., n); NaN where a member was not."""
+        t = np.asarray(t, dtype=float)
+        flat = t.reshape(-1)
+        out = np.full((len(self), flat.size, self.y_end.shape[1]), np.nan)
+        if isinstance(self.kept, Steps):
+            for i in range(len(self)):
+                there = (flat >= self.members.t[i]) & (flat <= self.t_end[i])
+                if there.any():
+                    out[i, there] = self[i].at(flat[there])
+        else:
+            self._pick(flat, out)
+        return out.reshape(len(self), *t.shape, -1)
+
+    def _pick(self, t: np.ndarray, out: np.ndarray) -> None:
+        assert isinstance(self.kept, AtTimes)
+        known = {*self.kept.t.tolist(), *self.members.t.tolist(), *self.t_end.tolist()}
+        for k, time in enumerate(t.tolist()):
+            if time not in known:
+                raise ShapeError(f"t: {time:g} s is not among the times that were kept; simulate with keep=times, or with "
+                                 "keep='steps' to ask for any")
+            j = np.flatnonzero(self.kept.t == time)
+            if len(j):
+                out[:, k] = self.kept.y[:, j[0]]
+            for times, y in ((self.members.t, self.members.y), (self.t_end, self.y_end)):
+                out[times == time, k] = y[times == time]
+
+    def table(self, t: Any = None) -> Table:
+        """All members below each other, with a column `member`: at the kept rows, or at times t (m,)."""
+        names, units = columns(self.members[0].system)
+        if t is None:
+            parts = [self._rows(i) for i in range(len(self))]
+            time, y = np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts])
+            member = np.repeat(np.arange(len(self)), [len(r.t) for r in parts])
+        else:
+            t = np.asarray(t, dtype=float)
+            time, y, member = np.tile(t, len(self)), np.concatenate([*self.at(t)]), np.repeat(np.arange(len(self)), t.size)
+        status = "finished" if self.finished.all() else f"{int(self.finished.sum())} of {len(self)} members finished"
+        return Table(time, ["member", *names], np.column_stack([member, y]), ["", *units], status=status)
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame over member and time."""
+        return self.table().to_pandas().astype({"member": int}).set_index("member", append=True).swaplevel()
+
+    def plot(self, name: str, axes: Any = None) -> Any:
+        """Draw one variable of all members over time; returns matplotlib's axes."""
+        import matplotlib.pyplot as plt
+
+        names, units = columns(self.members[0].system)
+        if name not in names:
+            raise UnknownNameError("column", name, names)
+        axes = plt.subplots()[1] if axes is None else axes
+        k, parts = names.index(name), [self._rows(i) for i in range(len(self))]
+        for rows in parts:
+            axes.plot(rows.t, rows.y[:, k], color="C0", alpha=max(0.05, 1 / np.sqrt(len(self))))
+        axes.set_xlabel("time [s]")
+        axes.set_ylabel(f"{name} [{units[k]}]" if units[k] else name)
+        return axes
+
+
+_COUNTS = ("steps", "rejected", "evaluations", "jacobians")

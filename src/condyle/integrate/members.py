@@ -1,0 +1,112 @@
+"""Members of an ensemble: many states of one system, side by side."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.state import State
+from condyle.system import System
+
+VARIED = ("t", "q", "u", "z", "inputs", "parameters")
+COMMON = ("locked", "disabled")
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """N states. `members[i]` is the State of one.
+
+    Attributes:
+        t: [s], shape (N,).   y: q, u, z side by side, shape (N, n).   tail: what the kernels take beside q and u, shape (N, k).
+    """
+
+    t: np.ndarray
+    y: np.ndarray
+    tail: np.ndarray
+    states: Sequence[State] = field(repr=False, default=())
+    like: State | None = field(repr=False, default=None)
+    values: dict[str, np.ndarray] = field(repr=False, default_factory=dict)
+
+    @staticmethod
+    def of(system: System, given: Any) -> Members:
+        """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading dimension."""
+        if isinstance(given, Mapping):
+            return _from_arrays(system, given)
+        try:
+            states = tuple(given)
+        except TypeError:
+            states = (None,)
+        for s in states:
+            if not isinstance(s, State):
+                raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as {'q': array of shape "
+                                       f"(N, {system.nq}), 'parameters': ...}}; got {given if states == (None,) else s!r}")
+            if s.system is not system:
+                raise DescriptionError("simulate: the state belongs to another system; make it with system.state()")
+        if not states:
+            raise DescriptionError("simulate: there is no state in the sequence")
+        return Members(np.array([s.t for s in states]), np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
+                       np.array([s.tail for s in states]), states)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, i: int) -> State:
+        if self.states:
+            return self.states[i]
+        assert self.like is not None
+        return self.like.replace(**{name: value[i] for name, value in self.values.items()})
+
+
+def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
+    for name in given:
+        if name not in (*VARIED, *COMMON):
+            raise UnknownNameError("variable of a State", name, (*VARIED, *COMMON))
+    like = system.state(**{name: given[name] for name in COMMON if name in given})
+    values = {name: _values(like, name, given[name]) for name in VARIED if name in given}
+    shapes = {name: v.shape[:v.ndim - (name != "t")] for name, v in values.items()}
+    try:
+        batch = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        raise ShapeError(f"simulate: leading dimensions differ: {shapes}") from None
+    if len(batch) != 1 or not batch[0]:
+        raise ShapeError(f"simulate: many states need one leading dimension, q of shape (N, {system.nq}) for instance; got "
+                         f"{shapes}")
+    values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name, v in values.items()}
+    for name, v in values.items():
+        if not np.isfinite(v).all():
+            i = int(np.flatnonzero(~np.isfinite(v).reshape(len(v), -1).all(axis=1))[0])
+            raise ShapeError(f"simulate: {name} of member {i} is {v[i]}; it must be finite")
+    default = {name: np.asarray(getattr(like, name)) for name in VARIED}
+    full = {name: values.get(name, np.broadcast_to(v, batch + v.shape)) for name, v in default.items()}
+    with np.errstate(invalid="ignore"):
+        for q in full["q"][~np.isfinite(system.normalised(full["q"].copy())).all(axis=1)]:
+            system.check_coordinates(q)
+    options = {name: full[name] for name in ("t", "z", "inputs", "parameters")}
+    tail = system.tail(**options, **{name: given[name] for name in COMMON if name in given})
+    return Members(np.array(full["t"]), np.concatenate([full["q"], full["u"], full["z"]], axis=1),
+                   np.ascontiguousarray(np.broadcast_to(tail, batch + tail.shape[-1:])), (), like, values)
+
+
+def _values(like: State, name: str, value: Any) -> np.ndarray:
+    """Numbers (..., k) of a variable: an array, or a mapping from names to arrays that changes the defaults."""
+    names = () if name == "t" else like.system.names(name)
+    try:
+        if isinstance(value, Mapping):
+            for key in value:
+                if key not in names:
+                    raise UnknownNameError(name, key, names)
+            shape = np.broadcast_shapes(*(np.shape(v) for v in value.values()))
+            array = np.empty((*shape, len(names)))
+            array[...] = getattr(like, name)
+            for key, v in value.items():
+                array[..., names.index(key)] = v
+            return array
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"simulate: {name}: expected numbers with one leading dimension, got {value!r}") from error
+    if name != "t" and array.shape[-1:] != (len(names),):
+        raise ShapeError(f"simulate: {name}: expected shape (N, {len(names)}), got {array.shape}")
+    return array
