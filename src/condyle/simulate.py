@@ -18,16 +18,14 @@ from condyle.integrate.loop import step_loop
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method, Rosenbrock
 from condyle.integrate.run import Settings, run, shown
-from condyle.integrate.trajectory import Trajectory, units
+from condyle.integrate.trajectory import Trajectory
 from condyle.native import cache
 from condyle.native.jit import lane_width
 from condyle.native.program import Program
 from condyle.native.threads import thread_count
 from condyle.state import State
 from condyle.system import System
-
-TIME_SCALE = 0.1
-"""[s]: an error of 1 rad/s counts as 0.1 rad, and so for all speeds (Simbody's choice)."""
+from condyle.tree import scales
 
 
 @overload
@@ -62,7 +60,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
         threads: with many states, how many to use; all cores by default.
 
-    Constraints are kept by projection: after each step two Newton steps for positions and one for velocities.
+    Constraints are kept by projection of every step, to a tenth of the accuracy or better.
     The run can be interrupted (Ctrl-C): what was computed until then is given back, with its status.
     """
     alone = isinstance(state, State)
@@ -84,7 +82,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     n = system.nq + system.nu + len(system.state_variables)
     if not n:
         raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
-    w = _weights(system) if weights is None else np.asarray(weights, dtype=float)
+    usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
+    w = usual if weights is None else np.asarray(weights, dtype=float)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"simulate: weights must be {n} numbers, zero or more, got {weights!r}")
     given = [events] if isinstance(events, Event) else list(events)
@@ -98,7 +97,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
                                "[cd.simulate(system, s, t_final, events=...) for s in states]")
     _check_constraints(system, start, accuracy)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
-    settings = Settings(float(t_final), accuracy, w, step, max_step, given, TIME_SCALE * accuracy, report)
+    settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report)
     try:
         if alone:
             return run(start[0], *_program(system, method), method, settings)
@@ -137,15 +136,6 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
             who = "the state" if len(members) == 1 else f"member {i}"
             raise DescriptionError(f"simulate: {who} violates a constraint by {worst[i]:.3g}, more than the accuracy "
                                    f"{accuracy:g}; start from q, u = system.project(state.q, state.u)")
-
-
-def _weights(system: System) -> np.ndarray:
-    """Errors as shares of a unit: radians as they are, quaternions twice, lengths by the system's length, speeds by 0.1 s."""
-    lengths = np.linalg.norm([X.p for b in system.bodies for X in (b.X_PF, b.X_BM)] or [(0, 0, 0)], axis=1)
-    length = float(lengths[lengths > 0].mean()) if lengths.any() else 1.0
-    q, u = units(system)
-    unit = {"rad": 1.0, "1": 2.0, "m": 1 / length, "rad/s": TIME_SCALE, "m/s": TIME_SCALE / length}
-    return np.array([*(unit.get(name, 1.0) for name in q), *(unit[name] for name in u), *[1.0] * len(system.state_variables)])
 
 
 def _program(system: System, method: Method, many: str = "") -> tuple[Program, dict[str, np.ndarray]]:

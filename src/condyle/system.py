@@ -25,6 +25,7 @@ from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
 from condyle.singular import check_quaternions, refuse_singular
 from condyle.state import State
+from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
 from condyle.tree.tree import Tree
@@ -327,7 +328,8 @@ class System(Operations, Differentiation):
         """The nearest q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised.
 
         Args:
-            weights: W, shape (nu,): what a change of each speed's coordinate costs; 1 by default. Locked speeds do not change.
+            weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so
+                that 1 rad costs as much as one length of the system. Locked speeds do not change.
             tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.
             options: those of the operators.
 
@@ -336,20 +338,23 @@ class System(Operations, Differentiation):
         q, u = (_real(name, x, f"numbers of shape (..., {n})") for name, x, n in (("q", q, self.nq), ("u", u, self.nu)))
         if q.shape[-1:] != (self.nq,) or u.shape[-1:] != (self.nu,):
             raise ShapeError(f"project: expected q (..., {self.nq}) and u (..., {self.nu}), got {q.shape} and {u.shape}")
-        W = np.ones(self.nu) if weights is None else _real("weights", weights, f"{self.nu} numbers above zero")
+        W = scales.weights(self.bodies)[1] if weights is None else _real("weights", weights, f"{self.nu} numbers above zero")
         if W.shape != (self.nu,) or not (W > 0).all():
             raise ShapeError(f"weights: expected {self.nu} numbers above zero, got {weights!r}")
         tail = self.tail(**options)
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
-        errors, jacobian, rates = (self.function(name) for name in ("constraint_errors", "constraint_jacobian", "qdot"))
-        problem = Problem(
-            errors=lambda q, u: errors(q, u, tail),
-            jacobian=lambda q, u: jacobian(q, u, tail).reshape(batch + (self.equations, self.nu)),
-            step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+        return project(self.projection(tail, W), q, u, tolerance)
+
+    def projection(self, tail: np.ndarray, weights: np.ndarray) -> Problem:
+        """What projection needs of states with a tail (..., n)."""
+        names = "constraint_errors", "position_change", "velocity_change", "qdot"
+        errors, nearer, slower, rates = (self.function(name) for name in names)
+        return Problem(
+            errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: nearer(q, u, weights, tail),
+            slower=lambda q, u: slower(q, u, weights, tail), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
             rows=tuple((level, name if c.size == 1 else f"{name}[{k}]") for name, c in self._constraints.items()
                        for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))))
-        return project(problem, q, u, W + tail[..., self._subject.tail["lock"]], tolerance)
 
     def _reaction_places(self, constraint: str) -> dict[str, slice]:
         """Where the wrenches of a constraint stand in the result of constraint_reactions."""

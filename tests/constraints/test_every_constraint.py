@@ -137,15 +137,16 @@ def test_one_step_as_an_expression(names):
     system = rig(*names)
     q, u = state(system)
     tail = system.tail(locked=["twist"])
-    goal = system.project(q, u, locked=["twist"])
+    W = np.linspace(1, 3, system.nu)
+    goal = system.project(q, u, weights=W, locked=["twist"])
     step, change = system.function("position_change"), system.function("velocity_change")
     for _ in range(12):
-        q = system.normalised(q + system.qdot(q, step(q, u, tail)))
-    u = u + change(q, u, tail)
+        q = system.normalised(q + system.qdot(q, step(q, u, W, tail)))
+    u = u + change(q, u, W, tail)
     # Both stop within 1e-10 of the constraint, and the steps are the same.
     np.testing.assert_allclose(q, goal[0], rtol=0, atol=1e-8)
     np.testing.assert_allclose(u, goal[1], rtol=0, atol=1e-7)
-    assert change(q, u, tail)[2] == 0
+    assert change(q, u, W, tail)[2] == 0
 
 
 def test_a_batch_projects_each_state():

@@ -7,15 +7,24 @@ Y is singular where constraints are redundant. Of all lambda that solve (2) the 
 looking for the rank: with e = 1e-12 trace(Y) and K = (Y + e)^-1,
 
     lambda <- K g0,  three times  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
-    lambda <- lambda - (e K)^2 lambda                                                                                    (4)
+    twice  lambda <- lambda - (e K)^2 lambda                                                                             (4)
 
 (3) converges by e / (y + e) for an eigenvalue y of Y; along the directions of redundancy it leaves rounding over e, about
 1e-4, which (4) takes away: e K is 1 there and 0 elsewhere. Constraints on parts of the system that share no body are solved
 by themselves.
+
+Of the pivots D of Y + e = L D L' those with
+
+    D_i < 1e3 e    count as redundant,        1.1 e < D_i < 0.03 Y_ii    are delicate                                    (5)
+
+A delicate direction nearly loses rank, as a parallelogram that lies flat, or is redundant on the constraints but not beside them,
+as in Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number, and
+tells nothing. Step loops then ask at the nearest state that is on them.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import casadi as ca
 
@@ -28,6 +37,8 @@ REGULAR = 1e-12
 SMALLEST = 1e-250
 """Added to e: where all constraints of a block are disabled Y is zero, and lambda shall be 0, not 0/0."""
 REFINEMENTS = 3
+NULL, DOUBTFUL, DELICATE = 1e3, 1.1, 0.003
+"""Bounds of (5): the first two over e, the last over the diagonal."""
 
 
 def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
@@ -43,19 +54,26 @@ def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
     return sorted(rows for _, rows in groups)
 
 
-def solver(m: int) -> ca.Function:
-    """(Y, g) -> lambda by (3) and (4)."""
-    Y, g = ca.SX.sym("Y", m, m), ca.SX.sym("g", m)
+def solver(m: int, columns: int) -> ca.Function:
+    """(Y, g) -> lambda by (3) and (4), for each column of g (m, columns); the nullity and whether Y is delicate (5)."""
+    Y, g = ca.SX.sym("Y", m, m), ca.SX.sym("g", m, columns)
     e = REGULAR * ca.trace(Y) + SMALLEST
-    K = _factored(Y, e)
-    x = K(g)
-    for _ in range(REFINEMENTS):
-        x = x + K(g - Y @ x)                                                                 # (3)
-    return ca.Function("multipliers", [Y, g], [x - e * K(e * K(x))])                         # (4)
+    K, D = _factored(Y, e)
+    null = ca.sum1(NULL * e > D)
+    delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, DELICATE / m * ca.trace(Y) > D)) > 0
+    out = []
+    for right in ca.horzsplit(g):
+        x = K(right)
+        for _ in range(REFINEMENTS):
+            x = x + K(right - Y @ x)                                                         # (3)
+        for _ in range(2):
+            x = x - e * K(e * K(x))                                                          # (4)
+        out.append(x)
+    return ca.Function("multipliers", [Y, g], [ca.horzcat(*out), null, delicate])
 
 
-def _factored(Y: ca.SX, e: ca.SX) -> Callable[[ca.SX], ca.SX]:
-    """b -> (Y + e)^-1 b, by L D L'."""
+def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
+    """b -> (Y + e)^-1 b, by L D L', and D, shape (m,)."""
     m = Y.shape[0]
     L: dict[tuple[int, int], ca.SX] = {}
     D: list[ca.SX] = []
@@ -74,7 +92,14 @@ def _factored(Y: ca.SX, e: ca.SX) -> Callable[[ca.SX], ca.SX]:
             x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
         return ca.vertcat(*x)
 
-    return solve
+    return solve, ca.vertcat(*D)
+
+
+class Rank(NamedTuple):
+    """How many directions of Y count as redundant, and whether another is near to it: (5)."""
+
+    null: ca.SX
+    delicate: ca.SX
 
 
 class Blocks:
@@ -82,7 +107,12 @@ class Blocks:
 
     Args:
         G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).
+
+    Attributes:
+        rank: known after a solution.
     """
+
+    rank: Rank
 
     def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX) -> None:
         self.blocks = blocks(tree, G)
@@ -93,13 +123,16 @@ class Blocks:
                     self.Y[i, j] = self.Y[j, i] = G[i, :] @ Z[:, j]                          # (2)
 
     def solve(self, g: ca.SX) -> ca.SX:
-        """lambda with Y lambda = g, of least norm."""
-        out = ca.SX(g.numel(), 1)
+        """lambda with Y lambda = g, of least norm, for each column of g (m, k)."""
+        out = ca.SX(*g.shape)
+        self.rank = Rank(ca.SX(0), ca.SX(0))
         solvers: dict[int, ca.Function] = {}
         for block in self.blocks:
             if len(block) not in solvers:
-                solvers[len(block)] = solver(len(block))
-            out[block] = solvers[len(block)].call([ca.densify(self.Y[block, block]), ca.densify(g[block])], True, False)[0]
+                solvers[len(block)] = solver(len(block), g.shape[1])
+            out[block, :], null, delicate = solvers[len(block)].call(
+                [ca.densify(self.Y[block, block]), ca.densify(g[block, :])], True, False)
+            self.rank = Rank(self.rank.null + null, ca.logic_or(self.rank.delicate, delicate))
         return out
 
 
@@ -128,8 +161,8 @@ class Multipliers(Blocks):
         return x - self.Z @ mu, mu
 
 
-def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """udot and lambda from the accelerations without constraints (1), (2)."""
+def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, Rank]:
+    """udot and lambda from the accelerations without constraints (1), (2), and what the rank of Y is like."""
     found = Multipliers(rows, lock)
     lambda_ = found.solve(found.G @ udot0 + rows.bias())
-    return udot0 - found.Z @ lambda_, lambda_
+    return udot0 - found.Z @ lambda_, lambda_, found.rank

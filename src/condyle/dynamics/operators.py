@@ -19,7 +19,7 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.corrections import position_change, velocity_change
-from condyle.constraints.multipliers import Multipliers, constrained
+from condyle.constraints.multipliers import Multipliers, Rank, constrained
 from condyle.constraints.rows import Rows, bodies_of
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_inertia
@@ -91,7 +91,7 @@ class Subject:
 
     def sizes(self) -> dict[str, int]:
         nu = self.tree.nu
-        return {"q": self.tree.nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "station": 3, "tail": self.tail_size,
+        return {"q": self.tree.nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu, "station": 3, "tail": self.tail_size,
                 "parameters": len(self.tree.parameters), "lambda_": self.equations()}
 
 
@@ -182,12 +182,18 @@ def _qdot(s: Symbols) -> list[ca.SX]:
                    if b.mobilizer.nq)]
 
 
-def _forward_dynamics(s: Symbols) -> list[ca.SX]:
+def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, Rank | None]:
+    """udot, the status, and with constraints what their rank is like."""
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
-    if s.subject.constraints:
-        udot, _ = constrained(s.rows(kin), udot, s.lock)
-    return [udot, status]
+    if not s.subject.constraints:
+        return udot, status, None
+    udot, _, rank = constrained(s.rows(kin), udot, s.lock)
+    return udot, status, rank
+
+
+def _forward_dynamics(s: Symbols) -> list[ca.SX]:
+    return list(forward_dynamics(s)[:2])
 
 
 def _multipliers(s: Symbols) -> list[ca.SX]:
@@ -213,11 +219,11 @@ def _constraint_matrix(s: Symbols) -> list[ca.SX]:
 
 
 def _position_change(s: Symbols) -> list[ca.SX]:
-    return [position_change(s.rows(s.kinematics()), s.lock)]
+    return [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]]
 
 
 def _velocity_change(s: Symbols) -> list[ca.SX]:
-    return [velocity_change(s.rows(s.kinematics()), s.lock)]
+    return [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])]
 
 
 def _constraint_forces(s: Symbols) -> list[ca.SX]:
@@ -432,8 +438,8 @@ OPERATORS: dict[str, Operator] = {
     "constraint_bias": Operator(("q", "u", "tail"), (("g", lambda s: s.equations()),), _constraint_bias),
     "constraint_jacobian": Operator(("q", "u", "tail"), (("G", lambda s: s.equations() * s.tree.nu),), _constraint_jacobian),
     "constraint_matrix": Operator(("q", "u", "tail"), (("Y", lambda s: s.equations() ** 2),), _constraint_matrix),
-    "position_change": Operator(("q", "u", "tail"), (("du", _nu),), _position_change),
-    "velocity_change": Operator(("q", "u", "tail"), (("du", _nu),), _velocity_change),
+    "position_change": Operator(("q", "u", "weights", "tail"), (("du", _nu),), _position_change),
+    "velocity_change": Operator(("q", "u", "weights", "tail"), (("du", _nu),), _velocity_change),
     "constraint_forces": Operator(("q", "u", "lambda_", "tail"), (("f", _nu),), _constraint_forces),
     "constraint_reactions": Operator(
         ("q", "u", "lambda_", "tail"),

@@ -20,7 +20,7 @@ from condyle.integrate.equations import Equations
 from condyle.integrate.loop import copy, trial
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.steps import Step
-from condyle.native.nodes import Get, If, Kernel, Node, Put, Stream, Take, While, kernel
+from condyle.native.nodes import Get, If, Node, Put, Stream, Take, While, kernel
 from condyle.native.program import Program
 
 SUMMARY = ("t", "h_try", "worst", "code", "status", "steps", "rejected", "evaluations", "jacobians")
@@ -88,7 +88,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
                        "place")
         return [due, While("due", [
             kernel(interpolated, ["t_out", "t_old", "t", "y_old", "f_old", "y", "k0", *between], ["y_out"], sizes, "between"),
-            *(Kernel(f, ("t_out", "y_out", "p"), ("y_out",)) for f in eq.project),
+            *step.project("t_out", "y_out"),
             place, Put("y_out", "out", "row"), Get("times", "k_out", "t_out"), due], "limit")]
 
     parts = trial(method, eq, sizes, streams, tables, logged if log else at_times, before, W)

@@ -18,8 +18,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.methods import Method
-from condyle.integrate.steps import Step, one_step, total
+from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.projection import Projector
+from condyle.integrate.steps import Step, estimates, one_step, total, weighed
 from condyle.native.nodes import If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.program import Program
 
@@ -27,9 +28,11 @@ SMALLEST_STEP = 1e-13
 """Of the time reached or of one second: smaller steps do not change t."""
 FAILED = 16.0
 """Code of a run that no step is small enough for."""
-_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "last", "accuracy", "err", "accept", "busy", "fresh", "zero",
-            "steps", "rejected", "evaluations", "code", "t_stage", "worst")
-_VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "f_start")
+ELSEWHERE, TRIES = 0.7, 3
+"""Where constraints are about to lose rank a step is shortened by no more than this, so many times, to look elsewhere."""
+_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
+            "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst")
+_VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
 
 
 def copy(source: str, target: str, n: int, W: int = 1) -> Node:
@@ -59,7 +62,14 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     n = eq.n
     sizes |= dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
     rhs = RightHandSide(eq.f, n, sizes, streams, tables)
-    step = one_step(method, eq, rhs, sizes)
+    errors = estimates(method)
+    sizes |= dict.fromkeys(errors, n)
+    found = eq.projection(len(errors))
+    projector = None if found is None else Projector(found, errors, n, sizes, streams, tables)
+    stages = rhs if projector is None or isinstance(method, Rosenbrock) else projector.on_constraints(rhs)
+    step = one_step(method, eq, stages, sizes)
+    if projector is not None:
+        step.project = projector
     if step.dense:
         sizes["dense"] = n * step.dense
 
@@ -67,19 +77,24 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         left = t_end - t
         h = ca.fmin(h, h_max)
         last = left <= h * (1 + 1e-9)
-        return ca.if_else(last, left, h), last
+        return ca.if_else(last, left, h), ca.if_else(last, t_end, t + h)
 
-    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX
-                ) -> tuple[ca.SX, ...]:
+    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
+                *ranks: ca.SX) -> tuple[ca.SX, ...]:
         finite = total(ca.fabs(y_next)) + err < np.inf
         grow = ca.fmin(5, ca.fmax(0.1, 0.9 * ca.fmax(err, 1e-10) ** (-1 / max(method.estimate, 1))))                 # (1)
         fine = ca.logic_and(finite, ca.logic_or(fixed, err <= 1))
         longer = ca.fmax(h_try * grow, ca.if_else(h_try < h, h, 0))     # a step cut short at the end says nothing of the next
-        h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
+        shorter = ca.if_else(finite, ca.fmin(grow, 0.9), 0.25)
+        if ranks:
+            delicate, tried = ranks
+            elsewhere = ca.logic_and(ca.logic_and(delicate, ca.logic_not(fine)), tried < TRIES)
+            shorter, ranks = ca.if_else(elsewhere, ca.fmax(shorter, ELSEWHERE), shorter), (tried + elsewhere,)
+        h_next = ca.if_else(fine, longer, h_try * shorter)
         h_next = ca.if_else(fixed, h, h_next)
         small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small, fixed))
-        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations
+        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations, *ranks
 
     def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
         share = ca.fabs(weights * error)
@@ -89,19 +104,43 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
             largest = ca.fmax(largest, share[i])
         return worst
 
-    moved = [kernel(lambda t, h, t_end, last: ca.if_else(last, t_end, t + h), "t h_try t_end last", "t", sizes, "moved"),
-             *(Kernel(f, ("t", "y_next", "p"), ("y_next",)) for f in eq.project), copy("y_next", "y", n, W)]
-    known = bool(step.new_rate) and not eq.project          # then f at the new point is there already
-    rate: Node = copy(step.new_rate, "k0", n, W) if known else rhs("t", "y", "k0")
+    def landed(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX, *ranks: ca.SX) -> tuple[ca.SX, ...]:
+        fine = total(ca.fabs(rate)) < np.inf                # else a step that ends elsewhere
+        h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * h_try)
+        failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), fixed))
+        if not ranks:
+            return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine
+        null_next, null, tried = ranks                      # where rank is lost accelerations are open: try to end elsewhere
+        lost = ca.logic_and(ca.logic_and(fine, null_next > null), ca.logic_and(tried < TRIES, ca.logic_not(fixed)))
+        h_next = ca.if_else(lost, ELSEWHERE * h_try, h_next)
+        fine = ca.logic_and(fine, ca.logic_not(lost))
+        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, ca.if_else(fine, null_next, null),
+                ca.if_else(fine, 0, tried + lost))
+
+    projected = [] if projector is None else projector(errors=errors)
+    astray = ["astray"] if "astray" in sizes else []
+    measured = kernel(lambda weights, accuracy, *e: (weighed(weights, accuracy, *e[:len(errors)]) if errors else ca.SX(0))
+                      + sum(ca.if_else(a, np.inf, 0) for a in e[len(errors):]),
+                      ["weights", "accuracy", *errors, *astray], ["err"], sizes, "measured")
+    ranked = ["null", "tried"] if "f.null" in sizes else []
+    sizes |= dict.fromkeys(ranked, 1)
+    known = bool(step.new_rate) and projector is None       # then f at the new point is there already
+    k_next = step.new_rate if known else "k_next"
     evaluated = step.accepted_evaluations + (not known)
-    accepted = [*before, *step.accepted, *moved, rate, *record(step),
-                kernel(lambda steps, evaluations: (steps + 1, evaluations + evaluated), "steps evaluations",
-                       "steps evaluations", sizes, "count")]
-    first: list[Node] = [rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
-             kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
+    kept = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W), *record(step),
+            kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
+    accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
+                kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
+                kernel(landed, ["h", "h_try", "t", "fixed", k_next, "rejected", *(["f.null", *ranked] if ranked else [])],
+                       ["accept", "h", "code", "rejected", *ranked], sizes), If("accept", kept)]
+    first: list[Node] = [
+        rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *([copy("f.null", "null", 1, W)] if ranked else []),
+        kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
     return Trial(first, [
-        kernel(plan, "t t_end h h_max", "h_try last", sizes), *step.attempt,
-        kernel(control, "h h_try t err fixed y_next rejected evaluations", "accept h code rejected evaluations", sizes),
+        kernel(plan, "t t_end h h_max", "h_try t_next", sizes), *step.attempt, *projected, measured,
+        kernel(control, ["h", "h_try", "t", "err", "fixed", "y_next", "rejected", "evaluations",
+                         *(["f.delicate", "tried"] if ranked else [])],
+               ["accept", "h", "code", "rejected", "evaluations", *ranked[1:]], sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
 
 

@@ -1,11 +1,11 @@
 """One step of each family of methods, as trees of nodes: from t, y, k0 = f(t, y) and h_try to y_next and its error.
 
-Slices that they read and write are those of loop.py. `error` is in the units of y, `err` its weighted mean in shares of what
-one step may add: 1 is just allowed.
+Slices that they read and write are those of loop.py. `error`, and `other` where a method has a second estimate, are in the units
+of y.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import casadi as ca
@@ -13,6 +13,7 @@ import numpy as np
 
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Explicit, Method, Rosenbrock
+from condyle.integrate.projection import Rate
 from condyle.native.nodes import Call, Ints, Node, While, kernel
 
 SHARE = 0.04
@@ -23,11 +24,12 @@ CONVERGED, ROUNDS = 1e-14, 50
 
 @dataclass
 class Step:
-    """A step in a tree: `attempt` writes y_next, error, err; `accepted` runs after it where the step is kept.
+    """A step in a tree: `attempt` writes y_next and its errors; `accepted` runs after it where the step is kept.
 
     Args:
         evaluations: of f in an attempt; iterations count themselves.
         new_rate: the slice with f at the new point, if the step leaves it.
+        project: nodes that take the slice y at a time t to the constraints.
         dense: how many vectors beside y and f the slice "dense" holds for the output between steps.
     """
 
@@ -36,13 +38,15 @@ class Step:
     accepted: list[Node] = field(default_factory=list)
     accepted_evaluations: int = 0
     new_rate: str = ""
+    project: Callable[[str, str], list[Node]] = lambda t, y: []
     dense: int = 0
 
 
-def one_step(method: Method, eq: Equations, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+def one_step(method: Method, eq: Equations, rhs: Rate, sizes: dict[str, int]) -> Step:
     if isinstance(method, Explicit):
         return explicit(method, eq.n, rhs, sizes)
     if isinstance(method, Rosenbrock):
+        assert isinstance(rhs, RightHandSide)               # it needs the Jacobian too
         return rosenbrock(method, eq.n, rhs, sizes)
     return verlet(eq, rhs, sizes) if method.name == "verlet" else semi_explicit_euler(eq, sizes)
 
@@ -64,7 +68,20 @@ def norm(weights: ca.SX, e: ca.SX, accuracy: ca.SX) -> ca.SX:
     return ca.sqrt(total((weights * e) ** 2) / max(e.numel(), 1)) / (SHARE * accuracy)
 
 
-def explicit(method: Explicit, n: int, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+def weighed(weights: ca.SX, accuracy: ca.SX, *errors: ca.SX) -> ca.SX:
+    """The error of a step, 1 is just allowed; with a second estimate as methods.Explicit says."""
+    err = norm(weights, errors[0], accuracy)
+    return err if len(errors) == 1 else err ** 2 / ca.sqrt(err ** 2 + 0.01 * norm(weights, errors[1], accuracy) ** 2 + 1e-300)
+
+
+def estimates(method: Method) -> tuple[str, ...]:
+    """The slices that a step's errors stand in."""
+    if isinstance(method, Explicit):
+        return ("error", "other")[:bool(method.tableau.e) + bool(method.second)]
+    return ("error",) if isinstance(method, Rosenbrock) else ()
+
+
+def explicit(method: Explicit, n: int, rhs: Rate, sizes: dict[str, int]) -> Step:
     tableau, s = method.tableau, len(method.tableau.A)
     end, more = len(tableau.e) > s, len(method.more)
     k = [f"k{i}" for i in range(s + (end or bool(more)) + more)]
@@ -76,25 +93,21 @@ def explicit(method: Explicit, n: int, rhs: RightHandSide, sizes: dict[str, int]
                     ["t_stage", "y_stage"], sizes, f"stage{i}")
         return [at, rhs("t_stage", "y_stage", k[i])]
 
-    def estimated(h: ca.SX, weights: ca.SX, accuracy: ca.SX, *ks: ca.SX) -> tuple[ca.SX, ca.SX]:
-        e = h * combined(tableau.e, ks, n)
-        err = norm(weights, e, accuracy)
-        if method.second:
-            other = norm(weights, h * combined(method.second, ks, n), accuracy)
-            err = err ** 2 / ca.sqrt(err ** 2 + 0.01 * other ** 2 + 1e-300)
-        return e, err
+    def estimated(h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
+        return [h * combined(e, ks, n) for e in (tableau.e, method.second) if e]
 
-    def advance(y: ca.SX, h: ca.SX, weights: ca.SX, accuracy: ca.SX, *ks: ca.SX) -> tuple[ca.SX, ...]:
-        return y + h * combined(tableau.b, ks, n), *(() if end else estimated(h, weights, accuracy, *ks))
+    def advance(y: ca.SX, h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
+        return [y + h * combined(tableau.b, ks, n), *([] if end else estimated(h, *ks))]
 
+    errors = estimates(method)
+    sizes |= dict.fromkeys(errors, n)
     at_end: list[Node] = []
     if end or more:
         at_end = [kernel(lambda t, h: t + h, "t h_try", "t_stage", sizes, "end"), rhs("t_stage", "y_next", k[s])]
     attempt: list[Node] = [*(stage(i, tableau.A[i]) for i in range(1, s)),
-               kernel(advance, ["y", "h_try", "weights", "accuracy", *k[:s]],
-                      ["y_next"] if end else ["y_next", "error", "err"], sizes)]
+               kernel(advance, ["y", "h_try", *k[:s]], ["y_next", *(() if end else errors)], sizes)]
     if end:
-        attempt += [*at_end, kernel(estimated, ["h_try", "weights", "accuracy", *k[:s + 1]], ["error", "err"], sizes)]
+        attempt += [*at_end, kernel(estimated, ["h_try", *k[:s + 1]], errors, sizes)]
     step = Step(attempt, s - 1 + end, dense=len(method.dense), new_rate=k[s] if end or more else "")
     if more:
         step.accepted = [*at_end, *(stage(s + 1 + i, row) for i, row in enumerate(method.more))]
@@ -123,14 +136,13 @@ def rosenbrock(method: Rosenbrock, n: int, rhs: RightHandSide, sizes: dict[str, 
                        ["h_try", "k_stage" if i else "k0", "f_t", *u[:i]], [u[i]], sizes, f"right{i}")
         return [*at, right, Call("dgetrs", (b"N", n, 1, "W", leading, Ints("pivots"), u[i], leading, Ints("info")))]
 
-    def advance(y: ca.SX, weights: ca.SX, accuracy: ca.SX, *us: ca.SX) -> tuple[ca.SX, ...]:
-        e = combined(method.e, us, n)
-        return y + combined(method.b, us, n), e, norm(weights, e, accuracy)
+    def advance(y: ca.SX, *us: ca.SX) -> tuple[ca.SX, ...]:
+        return y + combined(method.b, us, n), combined(method.e, us, n)
 
     between = kernel(lambda *us: ca.vertcat(*(combined(row, us, n) for row in method.own)), u, ["dense"],
                      sizes | {"dense": n * len(method.own)}, "between")
     return Step([*factor, *(node for i in range(s) for node in stage(i)),
-                 kernel(advance, ["y", "weights", "accuracy", *u], ["y_next", "error", "err"], sizes)],
+                 kernel(advance, ["y", *u], ["y_next", "error"], sizes)],
                 s - 1, [between], dense=len(method.own))
 
 
@@ -146,7 +158,7 @@ def semi_explicit_euler(eq: Equations, sizes: dict[str, int]) -> Step:
     return Step([kernel(advance, "t y h_try k0", "y_next", sizes)], 0)
 
 
-def verlet(eq: Equations, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
+def verlet(eq: Equations, rhs: Rate, sizes: dict[str, int]) -> Step:
     """Velocity Verlet, implicit in u: the same forwards as backwards.
 
         u' = u + h/2 udot(t, q, u),   q+ = q + h N((q + q+)/2) u',   u+ = u' + h/2 udot(t + h, q+, u+)

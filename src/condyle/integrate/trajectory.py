@@ -10,6 +10,7 @@ import numpy as np
 from condyle.errors import ShapeError
 from condyle.state import State
 from condyle.table import Table
+from condyle.tree.scales import units
 
 
 @dataclass(frozen=True)
@@ -172,18 +173,6 @@ class Trajectory:
 
 def columns(system: Any) -> tuple[list[str], list[str]]:
     """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called NAME_speed."""
-    q_units, u_units = units(system)
+    q_units, u_units = units(system.bodies)
     speeds = [f"{name}_speed" if name in system.coordinates else name for name in system.speeds]
     return [*system.coordinates, *speeds, *system.state_variables], [*q_units, *u_units, *[""] * len(system.state_variables)]
-
-
-def units(system: Any) -> tuple[list[str], list[str]]:
-    """Units of coordinates ("rad", "m", "1" for quaternions) and of speeds."""
-    q = [unit for b in system.bodies for unit in b.mobilizer.units]
-    u = []
-    for b in system.bodies:
-        same = b.mobilizer.speed_names == b.mobilizer.coordinate_names
-        for k, name in enumerate(b.mobilizer.speed_names):
-            linear = b.mobilizer.units[k] == "m" if same else name.startswith("v")
-            u.append("m/s" if linear else "rad/s")
-    return q, u

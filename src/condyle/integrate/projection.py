@@ -1,0 +1,139 @@
+"""Coordinate projection in the step loop: sherman2011 section 3.2.
+
+The end of a step is taken to the constraints before the step is judged, and what that removes is removed from its error too:
+
+    q <- q + N du, quaternions normalised,   then   u <- u + du,   e <- e without its normal part                       (1)
+    until   |p|, 0.1 s |v|, |W du| / 0.1 s <= tolerance,     tolerance = accuracy / 10 x min(1, length)                (2)
+
+with du of least ||W du|| (corrections.py), W the weights of the speeds. p, v and the next du are measured after the change, each
+by its largest element: (7) of sherman2011, and the distance that is left, which is p over a small number where constraints nearly
+lose rank. Newton's method squares errors, so that as a rule one pass does. Where ROUNDS do not, the step is refused and a shorter
+one tried.
+
+Stages of a step are evaluated where they are, off the constraints by what the method leaves. That does no harm unless the
+constraints are about to lose rank, or have it only beside themselves (multipliers.py (5)): see Projector.on_constraints.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.corrections import across_quaternions, moved, normalised, position_change, tangential
+from condyle.dynamics.operators import Subject, Symbols
+from condyle.integrate.evaluated import Evaluated
+from condyle.native.lookup import Staged, assembled
+from condyle.native.nodes import If, Node, Stream, While, kernel
+from condyle.tree.scales import TIME_SCALE, length
+
+ROUNDS = 8
+"""Passes of (1) that a step may take."""
+SHARE = 0.1
+"""Of the accuracy, times the length of the system where that is less than 1 m: what equations may be off by."""
+LIGHTEST = 1e-3
+"""Of the largest weight: what a weight of zero counts as here."""
+
+
+Rate = Callable[..., Node]
+"""(t, y, k) -> nodes that set the slice k to f(t, y)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What (1) is made of; errors are one behind the other.
+
+    Args:
+        nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalised. With constraints it goes on with
+            whether their rank is delicate.
+        along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on with `off`: (2) after
+            the change in units of `tolerance`, which is that at an accuracy of 1.
+    """
+
+    nearer: ca.Function | Staged
+    along: ca.Function | Staged
+    tolerance: float | None
+
+
+class Projector:
+    """Projection over slices of the step loop, whose `sizes`, `streams` and `tables` gain what it needs.
+
+    Args:
+        errors: the slices with the estimates of a step's error.
+        n: size of y.
+    """
+
+    def __init__(self, projection: Projection, errors: tuple[str, ...], n: int, sizes: dict[str, int], streams: dict[str, Stream],
+                 tables: dict[str, np.ndarray]) -> None:
+        self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
+        self.nearer = Evaluated(projection.nearer, "nearer", sizes, streams, tables)
+        self.along = Evaluated(projection.along, "along", sizes, streams, tables)
+        if self.tolerance is not None:
+            sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
+        self.spare = tuple(f"spare_{name}" for name in errors)
+        sizes |= dict.fromkeys(self.spare, n)
+
+    def __call__(self, t: str = "t_next", y: str = "y_next", errors: tuple[str, ...] | None = None) -> list[Node]:
+        """y at t <- (1), and errors, by default none; `astray` is not zero where that failed."""
+        given, errors = (t, y, "p", "weights"), self.spare if errors is None else errors
+        if self.tolerance is None:
+            return [*self.nearer(given, (y,)), *(self.along((*given, *errors), (y, *errors)) if errors is self.errors else ())]
+        tolerance = self.tolerance
+        begin = kernel(lambda: (ca.SX(1), ca.SX(0)), [], ["off", "astray"], self.sizes, "begin")
+        again = kernel(lambda off, accuracy, count: (ca.if_else(off < np.inf, off > tolerance * accuracy, np.nan), count + 1),
+                       "off accuracy projections", "off projections", self.sizes, "again")
+        once = [*self.nearer(given, (y, "unused")), *self.along((*given, *errors), (y, *errors, "off"))]
+        return [begin, While("off", [*once, again], ROUNDS, "astray")]
+
+    def on_constraints(self, f: Rate) -> Rate:
+        """f, and where the rank of the constraints is delicate f at the nearest state on them, by two Newton steps for positions
+        and one for speeds. What the last evaluation found tells where to begin."""
+        if self.tolerance is None:
+            return f
+        raw = kernel(lambda delicate: 1 - delicate, ["f.delicate"], ["raw"], self.sizes, "raw")
+
+        def rate(t: str, y: str, k: str) -> list[Node]:
+            return [raw, If("raw", f(t, y, k)), If("f.delicate", [
+                *self.nearer((t, y, "p", "weights"), ("y_on", "f.delicate")),
+                *self.nearer((t, "y_on", "p", "weights"), ("y_on", "unused")),
+                *self.along((t, "y_on", "p", "weights", *self.spare), ("y_on", *self.spare, "unused")),
+                f(t, "y_on", k, "unused")])]
+
+        return rate
+
+
+def metric(weights: ca.SX) -> ca.SX:
+    """W of the speeds from their weights, all above zero."""
+    most = ca.mmax(weights)
+    return ca.if_else(most > 0, ca.fmax(weights, LIGHTEST * most), 1)
+
+
+def projection(subject: Subject, errors: int) -> Projection | None:
+    """Of a system whose steps have so many estimates of their error; None where there is nothing to project."""
+    s, tree = Symbols(subject), subject.tree
+    nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
+    n = nq + nu + subject.nz
+    weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
+    inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][subject.tail["inputs"].start:], weights]
+    unit = normalised(tree, q)
+    if not subject.constraints:
+        if ca.is_equal(unit, q, 1):
+            return None
+        along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in E]
+        return Projection(assembled("nearer", inputs, [ca.vertcat(unit, u, s.z)]),
+                          assembled("along", [*inputs, *E], [ca.vertcat(q, u, s.z), *along]), None)
+    W = metric(weights[nq:nq + nu])
+    du, rank = position_change(s.rows(s.kinematics()), s.lock, W)
+    nearer = assembled("nearer", inputs, [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), rank.delicate])
+    rows = s.rows(s.kinematics())
+    du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in E])
+    off = largest(ca.vertcat(rows.errors()[0], TIME_SCALE * v, W * left / TIME_SCALE))
+    along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(e_q, e_u, e[nq + nu:]) for (e_q, e_u), e in zip(kept, E, strict=True)), off]
+    return Projection(nearer, assembled("along", [*inputs, *E], along), SHARE * min(1.0, length(tree.bodies)))
+
+
+def largest(x: ca.SX) -> ca.SX:
+    """max |x|, NaN if one is."""
+    size = ca.fabs(x)
+    return (ca.mmax(size) if x.numel() else ca.SX(0)) + 0 * ca.sum1(size)
