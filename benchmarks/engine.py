@@ -163,7 +163,7 @@ def ellipsoid(report: Report, rounds: int) -> None:
 
 
 def spline_knees(report: Report, rounds: int) -> None:
-    """A chain of 7: pins; knees of seth2010, two splines each, of 10 and 30 knots; without target, knees of four splines."""
+    """A chain of 7: pins; knees of seth2010, two splines each, of 10 and 30 knots; knees of four splines of 10 knots."""
     import condyle as cd
 
     tree = trees.random_tree(7, states=BATCH, branching=0)
@@ -172,7 +172,7 @@ def spline_knees(report: Report, rounds: int) -> None:
     systems = {name: trees.condyle_system(tree, joint) for name, joint in joints.items()}
     arrays = np.random.default_rng(7).uniform(-1.8, 0.1, tree.q.shape), tree.u, tree.tau
     beside(report, "seven joints", 7, systems, dict.fromkeys(systems, arrays), rounds,
-           {"knees of 10 knots": 2.0, "knees of 30 knots": 2.0})
+           {"knees of 10 knots": 2.0, "knees of 30 knots": 2.0, "knees of four splines": 2.0})
 
 
 def gradients(report: Report, installed: list[str], rounds: int) -> None:

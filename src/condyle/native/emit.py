@@ -28,6 +28,7 @@ from condyle.native import jit, libm
 from condyle.native.graph import CHOICE, Graph, operation_name
 from condyle.native.ir import Body, Lanes, constant, definition
 from condyle.native.parallel import PART
+from condyle.native.selection import LEAF
 
 __all__ = ["Lanes", "Module", "constant"]
 
@@ -90,7 +91,7 @@ class _Kernel:
                  uniform: Collection[int]) -> None:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes = module.lanes
-        self.graph = Graph(f, fuse=module.contract and jit.fuses())
+        self.graph = Graph(f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes()))
         self.arguments = [f"%in{k}" for k in range(f.n_in())] + [f"%out{k}" for k in range(f.n_out())]
         self.body = Body(self.lanes, module.declare)
         self.parts: list[list[str]] = [self.body.lines]
@@ -101,6 +102,7 @@ class _Kernel:
         self.last: dict[int, int] = {}                      # last part that loads a value from `work`
         self.pointers: list[set[int]] = [set()]             # travelling values that each part touches
         self.sines: dict[int, tuple[int, int]] = {}         # values of sin and cos by their argument
+        self.indices: dict[int, int] = {}                   # values of the index of trees of choices, by their shape
 
     # values
 
@@ -210,6 +212,39 @@ class _Kernel:
         c, x, y = self.graph.choices[k]
         return self.body.select(self.as_bool(c), self.use(x), self.use(y))
 
+    def index(self, shape: int) -> str:
+        """Which leaf of trees of this shape is chosen, an integer."""
+        L, body = self.lanes, self.body
+        if shape not in self.indices:
+            number = -1
+
+            def chosen(shape: int) -> str:
+                nonlocal number
+                if shape == LEAF:
+                    number += 1
+                    return L.integer(number)
+                c, yes, no = self.graph.selections.shapes[shape]
+                first, second = chosen(yes), chosen(no)
+                return body.put(f"select {L.B} {self.as_bool(c)}, {L.I} {first}, {L.I} {second}")
+
+            self.indices[shape] = self.keep_extra(body.as_double(chosen(shape)))
+        return body.as_integer(self.use(self.indices[shape]))
+
+    def selected(self, k: int) -> str:
+        """A leaf by its index: loaded from a table, or for lanes out of one or two registers."""
+        L, body, tree = self.lanes, self.body, self.graph.selections.at[k]
+        index, numbers = self.index(tree.shape), [f"double {constant(x)}" for x in tree.leaves]
+        if L.W == 1:
+            table = f"@{self.name}.leaves{k}"
+            self.module.add(f"{table} = private constant [{len(numbers)} x double] [{', '.join(numbers)}]")
+            return body.put(f"load double, ptr {body.put(f'getelementptr double, ptr {table}, i64 {index}')}, align 8")
+        numbers += ["double 0.0"] * (-len(numbers) % L.W)
+        registers = [f"{L.T} <{', '.join(numbers[i:i + L.W])}>" for i in range(0, len(numbers), L.W)]
+        symbol, operands = ("llvm.x86.avx512.permvar.df.512", [L.T, L.I]) if len(registers) == 1 else (
+            "llvm.x86.avx512.vpermi2var.pd.512", [L.T, L.I, L.T])
+        self.module.declare(symbol, f"{L.T} @{symbol}({', '.join(operands)})")
+        return body.put(f"call {L.T} @{symbol}({', '.join([registers[0], f'{L.I} {index}', *registers[1:]])})")
+
     # the whole
 
     def write(self) -> int:
@@ -223,6 +258,9 @@ class _Kernel:
                 self.cut()
             if k in graph.products:
                 self.keep(k, self.fused(k, graph.products[k]))
+                continue
+            if k in graph.selections.at:
+                self.keep(k, self.selected(k))
                 continue
             emit = _EMIT.get(op)
             if emit is None:

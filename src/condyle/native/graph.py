@@ -5,9 +5,12 @@ and operands are numbers of nodes.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 
 from condyle.errors import NativeError
+from condyle.native.selection import Selections
 
 CHOICE = -1                                                 # our own operation: c ? x : y
 _PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
@@ -29,14 +32,16 @@ class Graph:
         constants: value of each OP_CONST node.
         outputs: (node, argument, element) of each output.
         choices: (c, x, y) of each CHOICE.
+        selections: choices among many constants.
         products: node of the OP_MUL or OP_SQ that a sum or difference takes in, so that both become one fused
             multiply-add. Such a product has no other use.
 
     Args:
         fuse: whether to join products with sums.
+        tables: whether to take trees of choices over constants together.
     """
 
-    def __init__(self, f: ca.Function, fuse: bool) -> None:
+    def __init__(self, f: ca.Function, fuse: bool, tables: bool = False) -> None:
         self.op: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
@@ -44,7 +49,10 @@ class Graph:
         self.outputs: list[tuple[int, int, int]] = []
         self._read(f)
         self.choices = self._find_choices()
+        self.selections = Selections(self.op if tables else (), self.a, self.b, self.constants, self.choices)
         self.uses = self._count_uses()
+        while self.selections.keep_shared(self.uses):
+            self.uses = self._count_uses()
         self.products = self._find_products() if fuse else {}
 
     def _read(self, f: ca.Function) -> None:
@@ -97,10 +105,13 @@ class Graph:
         for k in reversed(range(len(uses))):
             if not uses[k] or self.op[k] in (ca.OP_INPUT, ca.OP_CONST):
                 continue
-            for operand in self.choices.get(k) or (self.a[k], self.b[k]):
+            for operand in self._operands(k):
                 if operand >= 0:
                     uses[operand] += 1
         return uses
+
+    def _operands(self, k: int) -> Sequence[int]:
+        return self.selections.conditions(k) if k in self.selections.at else self.choices.get(k) or (self.a[k], self.b[k])
 
     def _find_products(self) -> dict[int, int]:
         """Of two products in a sum the later is taken in: the earlier has had time to be ready."""

@@ -46,6 +46,12 @@ def _register_width() -> int:
 
 
 @functools.cache
+def permuted_lanes() -> int:
+    """Lanes whose registers the processor can permute by the numbers in another register; 0 if none."""
+    return 8 if host()[0].startswith("x86_64") and llvm.get_host_cpu_features().get("avx512f") else 0
+
+
+@functools.cache
 def fuses() -> bool:
     """Whether the processor multiplies and adds with one rounding."""
     return host()[0].startswith(("aarch64", "arm64")) or bool(llvm.get_host_cpu_features().get("fma"))

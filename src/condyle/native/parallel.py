@@ -22,6 +22,8 @@ PART = "; part\n"                                           # before a definitio
 HELPER = "; helper\n"                                       # before one that may be copied into such modules
 _PIECE = re.compile(rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n]*\))[^\n]*\{{\n.*?^\}}$)", re.M | re.S)
 _CALLED = re.compile(r"@([\w.$]+)\(")
+_NAMED = re.compile(r"@([\w.$]+)")
+_TABLE = re.compile(r"^(@([\w.$]+) = private constant .*)$", re.M)
 _CHUNK = 250_000                                            # characters of parts in one module: about 3,000 operations
 _MAGIC = b"condyle objects\0"
 
@@ -37,6 +39,7 @@ def divide(text: str) -> list[str]:
             parts.append((head, definition.replace("define internal ", "define ", 1)))
         else:
             helpers[name] = definition
+    helpers |= {name: line for line, name in _TABLE.findall(text)}
     declared = {match[1]: line for line in re.findall(r"^declare .*$", text, re.M) if (match := _CALLED.search(line))}
     total = sum(len(definition) for _, definition in parts)
     chunks: list[list[str]] = [[] for _ in range(max(1, round(total / _CHUNK)))]
@@ -50,17 +53,17 @@ def divide(text: str) -> list[str]:
 
 
 def _complete(definitions: list[str], helpers: dict[str, str], declared: dict[str, str]) -> str:
-    """Definitions with the helpers that they call, and declarations of all else."""
+    """Definitions with the helpers and tables that they name, and declarations of all else."""
     pieces = list(definitions)
     seen: set[str] = set()
-    todo = set(_CALLED.findall("\n".join(pieces)))
+    todo = set(_NAMED.findall("\n".join(pieces)))
     while todo:
         name = todo.pop()
         if name not in seen:
             seen.add(name)
             if name in helpers:
                 pieces.append(helpers[name])
-                todo |= set(_CALLED.findall(helpers[name]))
+                todo |= set(_NAMED.findall(helpers[name]))
             elif name in declared:
                 pieces.append(declared[name])
     return "\n".join(pieces)
