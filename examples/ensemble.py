@@ -24,7 +24,7 @@ assert ens.finished.all()
 worst = np.abs(x - np.cos(w[:, None] * times)).max()
 mean = np.abs(x.mean(axis=0) - np.cos(W * times) * np.exp(-(S * times) ** 2 / 2)).max()
 print(f"largest error of a member {worst:.1e} m, of the mean {mean:.1e} m")
-assert worst < 50 * ACCURACY                                  # errors of phase add up over ten swings
+assert worst < 10 * ACCURACY                                  # errors of phase add up over ten swings
 assert mean < 1e-4                                            # N even shares leave out the tails: about 1/N
 one = cd.simulate(system, ens.members[123], 6.0, accuracy=ACCURACY)
 np.testing.assert_array_equal(one.y[-1], ens.y_end[123])      # alone or in a lane: the same to the last bit

@@ -4,9 +4,9 @@ Slices of its workspace: t, y and k0 = f(t, y) are where it stands, h the step t
 (t, y, f, and what its output between steps needs) to the streams. The program ends at t_end, when the rows are full (give it
 others and start again: nothing is lost), or when no step is small enough.
 
-    err = rms(w e) / (accuracy / 25) <= 1,    h <- h min(5, max(0.1, 0.9 err^(-1/p)))        p = method.estimate       (1)
+    err = rms(w e) / (accuracy / 250) <= 1,   h <- h min(5, max(0.1, 0.9 err^(-1/p)))        p = method.estimate       (1)
 
-(sherman2011 (6)); a step may add a twenty-fifth of the accuracy, so that the sum of many stays near it. `fresh` asks for f at the
+(sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it. `fresh` asks for f at the
 start again, as after an event.
 """
 from __future__ import annotations
