@@ -190,7 +190,7 @@ def gradients(report: Report, installed: list[str], rounds: int) -> None:
     system.forward_dynamics(*(a[0] for a in arrays))
     cases = {"forward_dynamics": singly(lambda *a: system.forward_dynamics(*a), arrays), "vjp": singly(vjp, arrays),
              "kernel of forward_dynamics": singly(lambda *a: primal.fast(*a, tail), arrays),
-             "kernel of vjp": singly(lambda *a: gradient.fast(*a, tail, w), arrays)}
+             "kernel of vjp": singly(lambda *a: gradient.fast(*a, w, tail), arrays)}
     times = record(report, "one state, gradient", 30, cases, rounds)
     claim(report, "one state, vjp / forward_dynamics, called from Python", 30, times["vjp"] / times["forward_dynamics"], "<=", 3)
     claim(report, "one state, vjp / forward_dynamics, kernels", 30,

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.differentiate import VARIABLES, Differentiated
+from condyle.dynamics.differentiate import VARIABLES, Differentiated, has_gradient
+from condyle.dynamics.layouts import GRADIENT, build_looped_gradient, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.native.columns import Columns
@@ -36,6 +38,7 @@ class Differentiation:
     if TYPE_CHECKING:
         _subject: Subject
         _functions: dict[Any, NativeFunction]
+        _direct: dict[Any, Callable[..., Any]]
         _key: str
         no_tau: np.ndarray
         _no_tail: np.ndarray
@@ -58,10 +61,19 @@ class Differentiation:
     def vjp(self, operator: str, *arguments: Any, cotangent: Any, wrt: Sequence[str] = ("q",), **options: Any
             ) -> dict[str, np.ndarray]:
         """Gradients of cotangent . result with respect to each variable of `wrt`: a mapping to arrays (..., n)."""
+        if not options and type(wrt) is tuple:              # asked before, in the same way?
+            direct = self._direct.get((operator, wrt, len(arguments)))
+            if direct is not None:
+                return direct(*arguments, cotangent)
         wrt = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         function, arrays = self._derivative("vjp", operator, arguments, wrt, options)
-        result = _called(function, [*arrays, cotangent], options)
-        return dict(zip(wrt, result if isinstance(result, tuple) else (result,), strict=True))
+        result = _named(wrt, _called(function, [*arrays[:-1], cotangent, arrays[-1]], options))
+        if wrt and not options and len(arguments) == len(function.inputs) - 2 and operator != "multipliers":
+            tail = self._no_tail
+            direct = function.direct(lambda *given: _named(wrt, function(*given, tail)), tail)
+            if direct is not None:                          # from here on plain vectors go straight to the kernel
+                self._direct[operator, wrt, len(arguments)] = direct
+        return result
 
     def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any) -> Any:
         """All partial derivatives, shape (..., size of the result, n): `system.jacobian("energy", q, u, wrt="q")`.
@@ -86,7 +98,8 @@ class Differentiation:
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
         known_function = self._functions.get((kind, operator, wrt, None))
-        if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1:
+        if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1 and \
+                operator != "multipliers":
             return known_function, [*arguments, self._no_tail]              # asked before, in the same way
         self._freeze(f"{kind}()")
         for option in options:
@@ -143,12 +156,21 @@ class Differentiation:
         inputs, directions = operator.inputs(subject), [(f"d_{v}", self._directions(v)) for v in wrt]
         sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
             "jvp": lambda: ([*inputs, *directions], [("dy", size)]),
-            "vjp": lambda: ([*inputs, ("cotangent", size)], directions),
+            "vjp": lambda: ([*inputs[:-1], ("cotangent", size), inputs[-1]], directions),
             "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
         ins, outs = sides[kind]()
+        looped = [kind == "vjp" and has_gradient(subject, name, wrt) and prefers_loops(
+            subject, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
+        one, many = (partial(build_looped_gradient, subject, wrt) if loops else build for loops in looped)
         status = [("status", 1)] if operator.has_status else []
-        return NativeFunction(f"{kind} of {name}", build, key=f"{key} {part}\n{self._key}", inputs=ins, outputs=[*outs, *status],
+        return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
+                              key=f"{key} {part} looped: {looped}\n{self._key}", inputs=ins, outputs=[*outs, *status],
+                              direct=kind == "vjp", keys=wrt if kind == "vjp" else (),
                               refuse=self.refusal(name, f"{kind} of {name}"))
+
+
+def _named(names: tuple[str, ...], result: Any) -> dict[str, np.ndarray]:
+    return dict(zip(names, result if isinstance(result, tuple) else (result,), strict=True))
 
 
 def _called(function: NativeFunction, arrays: list[Any], options: Mapping[str, Any]) -> Any:

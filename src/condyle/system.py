@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,6 +58,7 @@ class System(Operations, Differentiation):
     def _thaw(self) -> None:
         self._frozen: str | None = None
         self._functions: dict[Any, NativeFunction] = {}
+        self._direct: dict[Any, Callable[..., Any]] = {}
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
 

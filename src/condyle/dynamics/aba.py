@@ -11,7 +11,8 @@ Equations
   outward, base to tip, speeds in reverse order of their elimination
     udot_k = eps_k - U_k' A / D_k,  A <- A + h_k udot_k      (A without c)              (5)
 A d-dof mobilizer is d rank-one steps (2)-(3): no matrix is inverted. A locked speed has D + infinity for D: its udot is
-exactly zero and P passes whole to the parent. Gravity is an upward acceleration of ground.
+exactly zero and P passes whole to the parent. Gravity is an upward acceleration of ground. A second right-hand side f goes the
+same way without c and gravity: (2) and (3) for a z of its own, (5) for x = M^-1 f and X, the motion of each body under speeds x.
 
 Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
 speed, tip to base, with
@@ -21,6 +22,7 @@ and 0 if there is none. The first speed's test finds rank that is lost across ma
 """
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -44,6 +46,8 @@ from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
 
+ZERO: Pair = (ca.SX(3, 1), ca.SX(3, 1))
+
 SMALLEST_PIVOT = 1e-12
 """Of its value before elimination: rounding leaves about 1e-16, and what is that small has no digits left."""
 
@@ -58,6 +62,13 @@ def eliminate(P, z, h, tau, lock):
     g = f / D
     P = symmetric(I - n @ (n / D).T), J - n @ g.T, symmetric(M - f @ g.T)
     return P, (z[0] + n * eps, z[1] + f * eps), (n / D, g), eps, D
+
+
+@inlined
+def follow(z, h, f, U_D, D):
+    """z and eps of a second right-hand side f: (2) and (3) with the same elimination."""
+    rest = f - ca.dot(h[0], z[0]) - ca.dot(h[1], z[1])
+    return (z[0] + U_D[0] * rest, z[1] + U_D[1] * rest), rest / D
 
 
 @inlined
@@ -84,17 +95,28 @@ def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, load: Pair | None)
 
 
 def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], status: ca.SX, number: Any
-           ) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], ca.SX]:
-    """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, and the status (6).
-    c None is zero; `number` is 1 + its first speed."""
+           ) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
+    """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, its D, and the status
+    (6). c None is zero; `number` is 1 + its first speed."""
     z = z if c is None else add(z, apply(P, c))
     before = [*(reach(P, h) * 1e-2 for h in H[:1]), *(pivot(P, h) for h in H[1:])]
-    steps = []
+    steps, pivots = [], []
     for j, h in enumerate(H):
         P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j])                              # (2), (3)
         steps.append((U_D, eps))
+        pivots.append(D)
         status = first_failure(status, D, before[j], number + j)                             # (6)
-    return P, z, steps, status
+    return P, z, steps, pivots, status
+
+
+def inward_again(z: Pair, H: list[Pair], f: list[ca.SX], steps: list[tuple[Pair, ca.SX]], pivots: list[ca.SX]
+                 ) -> tuple[Pair, list[tuple[Pair, ca.SX]]]:
+    """The same body for a second right-hand side: z as its parent feels it, U / D and eps of each speed."""
+    again = []
+    for h, x, (U_D, _), D in zip(H, f, steps, pivots, strict=True):
+        z, eps = follow(z, h, x, U_D, D)
+        again.append((U_D, eps))
+    return z, again
 
 
 def outward(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], steps: list[tuple[Pair, ca.SX]]) -> tuple[list[ca.SX], Pair]:
@@ -106,40 +128,69 @@ def outward(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], steps: list[tupl
     return udot[::-1], a if c is None else add(a, c)                                         # (1)
 
 
+@dataclass
+class Solved:
+    """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status (6); for a second
+    right-hand side x and the motion X of each body."""
+
+    udot: ca.SX
+    A: dict[int | None, Pair]
+    status: ca.SX
+    x: ca.SX
+    X: dict[int | None, Pair]
+
+
 def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads
                      ) -> tuple[ca.SX, ca.SX]:
     """udot, shape (nu,), under loads and generalised forces tau, and the status (6). `lock`: 0, or infinity where locked."""
+    solved = forward_dynamics_and(tree, kin, tau, None, lock, gravity, loads)
+    return solved.udot, solved.status
+
+
+def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX, loads: Loads
+                         ) -> Solved:
+    """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     P, z = {}, {}
     for B, body in enumerate(kin.placed):
         P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
         z[B] = bias_force(P[B], body.mass, p_c, kin.V_GM[B][0], loads.bodies.get(B))
     taus = ca.vertsplit(tau) if tree.nu else []
     taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
-    return _solve(tree, kin, P, z, taus, lock, gravity)
+    return _solve(tree, kin, P, z, taus, lock, gravity, f)
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
-    z = {B: (ca.SX(3, 1), ca.SX(3, 1)) for B in P}
-    return _solve(tree, kin, P, z, ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1))
+    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1))
+    return solved.udot, solved.status
 
 
 def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
-           gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
+           gravity: ca.SX, f: ca.SX | None = None) -> Solved:
     """(1)-(6). z: gyroscopic less applied forces on each body. Kinematics without velocities: c is zero."""
-    locks = ca.vertsplit(lock) if tree.nu else []
+    locks, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, f))
     H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
-    steps, status = {}, ca.SX(0)
+    steps, again, status, z_f = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO)
     for B in tree.tip_to_base:
-        u = tree.bodies[B].u
-        P[B], z[B], steps[B], status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], status, u.start + 1)
+        u, r = tree.bodies[B].u, kin.p_PM[B]
+        P[B], z[B], steps[B], D, status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], status, u.start + 1)
+        if fs:
+            z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
         if (parent := tree.parent(B)) is not None:
-            P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))             # (4)
-            z[parent] = add(z[parent], shift_force(z[B], kin.p_PM[B]))
-    A: dict[int | None, Pair] = {None: (ca.SX(3, 1), -gravity)}
+            P[parent] = add_inertia(P[parent], shift_inertia(P[B], r))                       # (4)
+            z[parent] = add(z[parent], shift_force(z[B], r))
+            z_f[parent] = add(z_f[parent], shift_force(z_f[B], r))
+    udot, A = _outward(tree, kin, H, steps, (ca.SX(3, 1), -gravity), kin.c)
+    x, X = _outward(tree, kin, H, again, ZERO, {}) if fs else (ca.SX(tree.nu, 1), {})
+    return Solved(udot, A, status, x, X)
+
+
+def _outward(tree: Tree, kin: Kinematics, H: dict[int, list[Pair]], steps: dict[int, list[tuple[Pair, ca.SX]]], ground: Pair,
+             c: dict[int, Pair]) -> tuple[ca.SX, dict[int | None, Pair]]:
+    A: dict[int | None, Pair] = {None: ground}
     udot: list[ca.SX] = []
     for B in tree.base_to_tip:
-        mine, A[B] = outward(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), H[B], steps[B])
+        mine, A[B] = outward(A[tree.parent(B)], kin.p_PM[B], c.get(B), H[B], steps[B])
         udot += mine
-    return ca.vertcat(ca.SX(0, 1), *udot), status
+    return ca.vertcat(ca.SX(0, 1), *udot), A

@@ -12,7 +12,7 @@ from condyle.dynamics.tables import COMMON, Looped, packed, unpacked
 from condyle.dynamics.view import Loads
 
 
-class _Asked(dict[int, Any]):
+class Asked(dict[int, Any]):
     """Values of bodies, or speeds, that are made when first asked for."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
@@ -30,12 +30,12 @@ class Between:
     def __init__(self, looped: Looped) -> None:
         self.looped, subject = looped, looped.subject
         self.symbols = Symbols(subject)
-        names = [name for name, _ in looped.arguments]
+        names = [name for name, _ in looped.arguments if name in self.symbols.arguments]
         self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names if self.symbols[name].numel()}
         self.owner = {k: (b.index, k - b.u.start) for b in subject.tree.bodies for k in range(b.u.start, b.u.stop)}
-        ask = lambda name: _Asked(lambda B: self.read(B, name))
+        ask = lambda name: Asked(lambda B: self.read(B, name))
         self.kin = Kinematics(subject.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
-                              H=_Asked(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
+                              H=Asked(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
 
     def read(self, B: int, name: str) -> Any:
         """A field of a body; -1 is ground."""

@@ -5,7 +5,7 @@ Jacobians of inverse and forward dynamics with respect to q and u come from deri
 
     d udot = M^-1 (d tau - d tau/d q dq - d tau/d u du)                                              (1)
 
-and gradients of w . udot from one more solve with the same eliminations,
+and gradients of w . udot from one more solve with the same eliminations, with respect to q, u and tau by gradient.py,
 
     d (w . udot) = x . (d tau - d tau/d q dq - ...),   x = M^-1 w                                    (2)
 
@@ -25,9 +25,11 @@ from itertools import accumulate
 import casadi as ca
 
 from condyle.constraints.multipliers import Multipliers
-from condyle.dynamics.aba import forward_dynamics, solve_mass_matrix
+from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
+from condyle.dynamics.gradient import gradient
 from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.load_gradient import Cut, load_gradient
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
 from condyle.dynamics.rnea import inverse_dynamics
 from condyle.dynamics.view import Loads
@@ -37,6 +39,11 @@ from condyle.native.lookup import Staged, assembled, lookups_in
 
 VARIABLES = ("q", "u", "tau", "udot", "f", "station", "t", "z", "inputs", "parameters")
 """What a derivative may be taken with respect to."""
+
+
+def has_gradient(subject: Subject, name: str, wrt: Sequence[str]) -> bool:
+    """Whether the vjp of an operator is the recursion of gradient.py."""
+    return name == "forward_dynamics" and set(wrt) <= {"q", "u", "tau"} and subject.tree.nu > 0 and not subject.constraints
 
 
 class Differentiated:
@@ -62,6 +69,10 @@ class Differentiated:
     @property
     def arguments(self) -> list[ca.SX]:
         return [self.s[a] for a in self.operator.arguments]
+
+    def with_cotangent(self, w: ca.SX) -> list[ca.SX]:
+        """The arguments of vjp: the tail stays last."""
+        return [*self.arguments[:-1], w, self.arguments[-1]]
 
     def result(self) -> ca.SX:
         results = self.operator.expressions(self.s, **self.which)
@@ -93,12 +104,14 @@ class Differentiated:
         return assembled("jvp", [*self.arguments, *tangents], [dy, *self.status])
 
     def vjp(self) -> ca.Function | Staged:
-        """(arguments, cotangent of the result) -> one cotangent a variable."""
+        """(arguments, cotangent of the result, tail) -> one cotangent a variable."""
+        if has_gradient(self.subject, self.name, self.wrt):
+            return self._forward_gradient()
         if self.name == "forward_dynamics" and self.subject.tree.nu:
             return self._constrained_vjp() if self.subject.constraints else self._forward_vjp()
         y = self.result()
         w = ca.SX.sym("cotangent", y.numel())
-        return assembled("vjp", [*self.arguments, w], [*self._back(y, w, self.wrt), *self.status])
+        return assembled("vjp", self.with_cotangent(w), [*self._back(y, w, self.wrt), *self.status])
 
     def _back(self, y: ca.SX, w: ca.SX, wrt: Sequence[str]) -> list[ca.SX]:
         """d (w . y)/d variable for each variable, in one sweep."""
@@ -106,6 +119,17 @@ class Differentiated:
         back = ca.densify(ca.jtimes(y, ca.vertcat(ca.SX(0, 1), *variables), w, True))
         parts = ca.vertsplit(back, [0, *accumulate(v.numel() for v in variables)])
         return [self.N().T @ b if name == "q" else b for name, b in zip(wrt, parts, strict=True)]
+
+    def _forward_gradient(self) -> ca.Function | Staged:
+        """(2) by gradient.py."""
+        s, tree = self.s, self.subject.tree
+        kin, w = s.kinematics(), ca.SX.sym("cotangent", tree.nu)
+        solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin))
+        line = Cut(s, kin, solved)
+        loads = load_gradient(line)
+        dq, du = gradient(tree, kin, s.t, s["q"], s["u"], solved, None if loads is None else line.closed(loads))
+        results = {"q": -dq, "u": -du, "tau": solved.x}
+        return assembled("vjp", self.with_cotangent(w), ca.cse([*(results[name] for name in self.wrt), solved.status]))
 
     def _forward_vjp(self) -> ca.Function | Staged:
         """(2): the recursion that has eliminated all speeds gives x too, and only inverse dynamics is differentiated."""
@@ -120,7 +144,7 @@ class Differentiated:
         solved, _ = solve_mass_matrix(tree, replace(kin, c={}), w, s.lock)
         unknown, known = ca.vertcat(s["udot"], x), ca.vertcat(udot, solved)
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), status])
-        return assembled("vjp", [*self.arguments, w], results)
+        return assembled("vjp", self.with_cotangent(w), results)
 
     def jacobian(self) -> ca.Function | Staged | Columns:
         """arguments -> d result/d variable, row by row, for each variable."""
@@ -188,7 +212,7 @@ class Differentiated:
         back = dict(zip(others, self._back(-ca.vertcat(r1, r2), ca.vertcat(x, mu), others), strict=True), tau=x)
         unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *found.response(w))
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
-        return assembled("vjp", [*self.arguments, w], results)
+        return assembled("vjp", self.with_cotangent(w), results)
 
     def _constrained_jacobian(self) -> ca.Function | Staged:
         """(3), a column a direction."""

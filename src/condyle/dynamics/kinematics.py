@@ -47,6 +47,7 @@ class Kinematics:
     c: dict[int, Pair] = field(default_factory=dict)
     H: dict[int, Pair] = field(default_factory=dict)
     X_GF: dict[int, Pair] = field(default_factory=dict)
+    V_FM: dict[int, Pair] = field(default_factory=dict)
 
 
 @inlined
@@ -71,13 +72,14 @@ def carry(V_GP, r, V_FM, bias):
 
 @dataclass
 class Step:
-    """What (1)-(5) give for one body; V_GM and c are Pairs, or None for positions only."""
+    """What (1)-(5) give for one body; V_FM (in ground), V_GM and c are Pairs, or None for positions only."""
 
     R_GM: ca.SX
     p_GM: ca.SX
     p_PM: ca.SX
     X_GF: Pair
     H: list[Pair]
+    V_FM: Any = None
     V_GM: Any = None
     c: Any = None
 
@@ -91,8 +93,8 @@ def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP
     H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                        # (2)
     body = Step(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM), [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
     if V_GP is not None:
-        V_FM = H_w @ u + _turned(R_GF, w_t), H_v @ u + _turned(R_GF, v_t)
-        body.V_GM, body.c = carry(V_GP, r, V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))
+        body.V_FM = H_w @ u + _turned(R_GF, w_t), H_v @ u + _turned(R_GF, v_t)
+        body.V_GM, body.c = carry(V_GP, r, body.V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))
     return body
 
 
@@ -110,7 +112,7 @@ def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | 
         kin.R_GM[B], kin.p_GM[B], kin.p_PM[B], kin.X_GF[B] = new.R_GM, new.p_GM, new.p_PM, new.X_GF
         kin.H.update(zip(tree.speeds_of(B), new.H, strict=True))
         if u is not None:
-            kin.V_GM[B], kin.c[B] = new.V_GM, new.c
+            kin.V_GM[B], kin.V_FM[B], kin.c[B] = new.V_GM, new.V_FM, new.c
     return kin
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from condyle.dynamics.looped import LOOPED, frame_velocity
+from condyle.dynamics.looped_gradient import forward_gradient
 from condyle.dynamics.operators import OPERATORS, Subject
 from condyle.dynamics.tables import Looped
 from condyle.errors import DescriptionError
@@ -25,7 +26,7 @@ MATRICES = ("mass_matrix", "system_jacobian", "frame_jacobian", "station_jacobia
 
 def _rows(subject: Subject, arguments: Sequence[str], results: Sequence[tuple[str, int]], write: Callable[[Looped], None]
           ) -> Rows:
-    sizes = subject.sizes()
+    sizes = {**subject.sizes(), "cotangent": subject.tree.nu}
     looped = Looped(subject, [(name, sizes[name]) for name in arguments], results)
     write(looped)
     return looped.rows()
@@ -47,6 +48,12 @@ def build_looped(subject: Subject, name: str, body: int | None = None) -> Rows |
     return _rows(subject, OPERATORS[name].arguments, results, LOOPED[name])
 
 
+def build_looped_gradient(subject: Subject, wrt: Sequence[str]) -> Rows:
+    """The vjp of forward dynamics with respect to some of q, u and tau in the looped layout."""
+    results = [*((f"d_{name}", subject.tree.nu) for name in wrt), ("status", 1)]
+    return _rows(subject, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient)
+
+
 VARIABLE = "CONDYLE_LAYOUT"
 LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
@@ -58,9 +65,14 @@ LOOPED_BODY, LOOPED_SPEED = 300, 150
 """What a body takes by loops, in operations of a straight line that take as long (30 pins: 2.5 us against 3.3 of 17,400)."""
 
 
-def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False) -> bool:
+GRADIENT = 1.65
+"""How many times as long as forward dynamics its gradient is."""
+
+
+def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False,
+                  longer: float = 1.0) -> bool:
     """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter. Constraints are
-    only written as a straight line.
+    only written as a straight line. `longer`: what is looped takes so many times as long as the operator.
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
@@ -81,7 +93,7 @@ def prefers_loops(subject: Subject, name: str = "forward_dynamics", body: int | 
     if total <= 2 * sum(cost.values()):
         return False
     by_loops = sum(LOOPED_BODY + LOOPED_SPEED * b.mobilizer.nu for b in subject.tree.bodies)
-    return total > LONGEST or (not lanes and total > max(LONGEST_FOR_ONE, by_loops))
+    return total * longer > LONGEST or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
 
 
 def _is_identity(R: np.ndarray) -> bool:

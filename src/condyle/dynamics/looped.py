@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.dynamics import aba, energy, rnea
+from condyle.dynamics.aba import ZERO
 from condyle.dynamics.between import Between
 from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
 from condyle.dynamics.kinematics import acceleration, body_acceleration, body_pose, body_velocity
@@ -18,8 +19,6 @@ from condyle.dynamics.operators import Subject, rows
 from condyle.dynamics.tables import Draft, Looped, packed
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
-
-ZERO = (ca.SX(3, 1), ca.SX(3, 1))
 
 
 def nothing(d: Draft) -> None:
@@ -41,12 +40,12 @@ def falling_up(d: Draft) -> None:
     d.put("me", "A", (ca.SX(3, 1), -d.gravity))
 
 
-def _forces(subject: Subject) -> bool:
+def has_forces(subject: Subject) -> bool:
     """Whether there is more than gravity for all."""
     return len(subject.forces) > 1 or bool(subject.gravity.excluded)
 
 
-def _apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
+def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
     """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
     line = Between(looped)
     loads = line.loads(gravity)
@@ -59,7 +58,7 @@ def _apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> 
     return bool(loads.mobility)
 
 
-def _make_room(d: Draft) -> None:
+def make_room(d: Draft) -> None:
     """For the generalised forces of laws."""
     d.keep("f", [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
 
@@ -75,27 +74,27 @@ def _qdot(looped: Looped) -> None:
 
 def _solve(looped: Looped, moving: bool, tau: str) -> None:
     """aba.py. Forces act only if bodies move."""
-    forces = moving and _forces(looped.subject)
+    forces = moving and has_forces(looped.subject)
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces)
         P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
         d.put("me", "P", P)
         d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], None) if new.V_GM is not None else ZERO)
-        _make_room(d)
+        make_room(d)
 
     def start(d: Draft) -> None:
         (falling_up if moving else at_rest)(d)
         d.writes["me.status"] = ca.SX.zeros(1, 1)
 
     looped.outward(prepare, start)
-    generalised = forces and _apply_loads(looped, "z", -1)
+    generalised = forces and apply_loads(looped, "z", -1)
 
     def inward(d: Draft) -> None:
         r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds(tau)
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus,
+        P, z, steps, _, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus,
                                          d.of_speeds("lock"), d.read("root.status", 1), d.read("constant.number", 1))
         d.keep("steps", steps)
         d.writes["root.status"] = status
@@ -126,7 +125,7 @@ def _solve_mass_matrix(looped: Looped) -> None:
 def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None], result: str,
                   forces: bool = False) -> None:
     """rnea.py: `result` is the generalised forces, or "F" for the reactions."""
-    forces = forces and _forces(looped.subject)
+    forces = forces and has_forces(looped.subject)
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces)
@@ -134,10 +133,10 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None else [])
         d.put("me", "A", A)
         d.put("me", "F", rnea.net_force(d.body, new.R_GM, A, new.V_GM[0] if new.V_GM is not None else None, None))
-        _make_room(d)
+        make_room(d)
 
     looped.outward(prepare, ground)
-    generalised = forces and _apply_loads(looped, "F", -1)
+    generalised = forces and apply_loads(looped, "F", -1)
     _project(looped, result, -1 if generalised else 0)
 
 
@@ -184,9 +183,9 @@ def _applied_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
         d.put("me", "F", ZERO)
-        _make_room(d)
+        make_room(d)
     looped.outward(prepare, at_rest)
-    generalised = _apply_loads(looped, "F", 1, gravity=False)
+    generalised = apply_loads(looped, "F", 1, gravity=False)
     _project(looped, "f", 1 if generalised else 0)
 
 

@@ -27,9 +27,10 @@ Structure = Any
 PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
 INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
 COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
-                                "F": PAIR}
+                                "F": PAIR, "z_f": PAIR, "X": PAIR, "A_bar": PAIR, "w_bar": ca.SX.ones(3, 1),
+                                "v_bar": ca.SX.ones(3, 1), "T": PAIR}
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite inertia, bias force,
-force of the mobilizer."""
+force of the mobilizer; then what gradient.py needs."""
 
 SIZES = dict(zip((f.name for f in fields(Placed)), (9, 3, 9, 3, 1, 3, 6), strict=True))
 """How many numbers each constant of a body has in a table."""
@@ -247,7 +248,7 @@ class Looped:
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
-_PER_SPEED = ("u", "tau", "udot", "f", "Mf")
+_PER_SPEED = ("u", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
 
 
 def _needed(steps: Sequence[Pass | Line], types: np.ndarray) -> list[Pass | Line]:

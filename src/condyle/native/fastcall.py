@@ -34,11 +34,11 @@ _ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2
 _FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of our own table, in order.
-_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref")
+_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref", "dict_new", "dict_set")
 
 
 def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
-             fixed: bool = False, status: bool = False) -> None:
+             fixed: bool = False, status: bool = False, named: bool = False) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
 
     Args:
@@ -46,15 +46,16 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         work: doubles that the kernel's `work` argument needs.
         fixed: the last input is not an argument but an array given when the builtin is made.
         status: the last output is no result but a number; if it is not zero, the slow path takes over.
+        named: the results come in a dict, under keys given when the builtin is made.
     """
     asked = len(inputs) - fixed
     ins, results = range(asked), range(len(outputs) - status)
     text = [f"@{name}.table = internal global ptr null", f"@{name}.fixed = internal global ptr null",
-            f"@{name}.status = internal global double 0.0",
+            f"@{name}.keys = internal global ptr null", f"@{name}.status = internal global double 0.0",
             f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
             *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in results),
-            f"define void @{name}.bind(ptr %table, ptr %fixed) {{", f"store ptr %table, ptr @{name}.table",
-            f"store ptr %fixed, ptr @{name}.fixed", "ret void", "}",
+            f"define void @{name}.bind(ptr %table, ptr %fixed, ptr %keys) {{", f"store ptr %table, ptr @{name}.table",
+            f"store ptr %fixed, ptr @{name}.fixed", f"store ptr %keys, ptr @{name}.keys", "ret void", "}",
             f"define ptr @{name}(ptr %owner, ptr %args, i64 %count, ptr %keywords) {{",
             f"%table = load ptr, ptr @{name}.table"]
     for k, entry in enumerate(_TABLE):
@@ -83,7 +84,9 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                  "br i1 %fine, label %answer0, label %refuse",
                  "refuse:", *(f"call void %decref(ptr %r{k})" for k in results), "br label %slow",
                  "answer0:"]
-    if len(results) == 1:
+    if named:
+        text += _dict_of(name, len(results))
+    elif len(results) == 1:
         text += ["ret ptr %r0"]
     else:
         text += [f"%tuple = call ptr %tuple_new(i64 {len(results)})",
@@ -92,13 +95,25 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                  "fill:",
                  *(f"%set{k} = call i32 %tuple_set(ptr %tuple, i64 {k}, ptr %r{k})" for k in results),
                  "ret ptr %tuple"]
-    first = len(results) if len(results) != 1 else 0
+    first = len(results) if named or len(results) != 1 else 0
     for k in range(first, -1, -1):                          # drop k: give up results k - 1 .. 0
         text += [f"drop{k}:"]
         text += [f"call void %decref(ptr %r{k - 1})", f"br label %drop{k - 1}"] if k else ["ret ptr null"]
     text += ["slow:", "%answer = call ptr %vectorcall(ptr %owner, ptr %args, i64 %count, ptr %keywords)", "ret ptr %answer",
              "}"]
     module.add("\n".join(text))
+
+
+def _dict_of(name: str, count: int) -> list[str]:
+    """Return the results in a dict, which takes its own references."""
+    text = ["%dict = call ptr %dict_new()", "%bad = icmp eq ptr %dict, null", f"br i1 %bad, label %drop{count}, label %fill",
+            "fill:", f"%keys = load ptr, ptr @{name}.keys", "%failed0 = or i32 0, 0"]
+    for k in range(count):
+        text += [f"%key{k}.p = getelementptr ptr, ptr %keys, i64 {k}", f"%key{k} = load ptr, ptr %key{k}.p",
+                 f"%set{k} = call i32 %dict_set(ptr %dict, ptr %key{k}, ptr %r{k})",
+                 f"%failed{k + 1} = or i32 %failed{k}, %set{k}", f"call void %decref(ptr %r{k})"]
+    return [*text, f"%whole = icmp eq i32 %failed{count}, 0", "br i1 %whole, label %give, label %lose",
+            "give:", "ret ptr %dict", "lose:", "call void %decref(ptr %dict)", "ret ptr null"]
 
 
 def _field(result: str, kind: str, base: str, offset: int) -> list[str]:
@@ -146,17 +161,18 @@ class _MethodDef(ctypes.Structure):
 
 
 def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np.ndarray | None = None,
-                 like: Callable[..., Any] | None = None) -> Callable[..., Any]:
+                 like: Callable[..., Any] | None = None, keys: Sequence[str] = ()) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
 
     Args:
         owner: the slow path, called with the same arguments. It must keep the library alive and take new attributes.
         fixed: the last input, float64 and contiguous, where `add_call` was told so.
         like: a bound method whose signature and docstring `help` shall show.
+        keys: of the results, where `add_call` was told `named`.
     """
-    bind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library.address(f"{symbol}.bind"))
-    bind(_table(), None if fixed is None else fixed.ctypes.data)
-    owner.fixed_input = fixed
+    bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
+    owner.fixed_input, owner.keys, owner.key_table = fixed, keys, (ctypes.c_void_p * len(keys))(*map(id, keys))
+    bind(_table(), None if fixed is None else fixed.ctypes.data, ctypes.addressof(owner.key_table))
     definition = _MethodDef(name.encode(), library.address(symbol), _FASTCALL,
                             None if like is None else _documentation(name, like))
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
@@ -180,7 +196,7 @@ def _table() -> ctypes.Array:
     values = {"array_type": functions[_ARRAY_TYPE], "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
               "array_new": functions[_ARRAY_NEW], "vectorcall": address(api.PyObject_Vectorcall),
               "tuple_new": address(api.PyTuple_New), "tuple_set": address(api.PyTuple_SetItem),
-              "decref": address(api.Py_DecRef)}
+              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New), "dict_set": address(api.PyDict_SetItem)}
     return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
 
 

@@ -114,15 +114,16 @@ class NativeFunction:
         refuse: the last output is a status, one number. It is not among the results; where it is not zero, `refuse(arrays,
             results, status)` is called with arguments, results and statuses (..., 1), and should raise.
         direct: also prepare `direct`, with the last input fixed.
+        keys: `direct` gives its results in a dict, under these.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
     """
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True,
-                 refuse: Refusal | None = None, direct: bool = False,
+                 refuse: Refusal | None = None, direct: bool = False, keys: Sequence[str] = (),
                  wide: Callable[[], ca.Function | Composite] | None = None) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, wide)
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, tuple(keys), wide)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -166,8 +167,10 @@ class _Evaluator:
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool,
-                 refuse: Refusal | None, direct: bool, wide: Callable[[], ca.Function | Composite] | None) -> None:
-        self.name, self._key, self._contract, self._refuse, self._direct = name, key, contract, refuse, direct
+                 refuse: Refusal | None, direct: bool, keys: tuple[str, ...],
+                 wide: Callable[[], ca.Function | Composite] | None) -> None:
+        self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
+        self._direct, self._keys = direct, keys
         self._inputs, self._outputs = inputs, outputs
         self._build, self._wide = build, wide or build
         self._function: ca.Function | Composite | None = None
@@ -273,14 +276,14 @@ class _Evaluator:
         library = self._loops[1].library
         if last is None:
             return fastcall.make_builtin(library, "call", self.name, self)
-        return fastcall.make_builtin(library, "direct", self.name, _Direct(self, slow), last, slow)
+        return fastcall.make_builtin(library, "direct", self.name, _Direct(self, slow), last, slow, self._keys)
 
     def _compile(self, W: int) -> Loop:
         with _compiling:
             if W in self._loops:                            # another thread was quicker
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
-            entries = f"status={self._refuse is not None} direct={self._direct}"
+            entries = f"status={self._refuse is not None} direct={self._direct} named={bool(self._keys)}"
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
             found = cache.fetch(key)
@@ -309,7 +312,7 @@ class _Evaluator:
             status = self._refuse is not None
             fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status)
             if self._direct:
-                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status)
+                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys))
         text = module.text()
         emitted = time.perf_counter()
         code = jit.compile_ir(text)
