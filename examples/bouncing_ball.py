@@ -11,7 +11,7 @@ system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=0.4, inertia=(
 
 def bounce(state):
     if abs(state.u[0]) < 0.05:                                    # too slow to leave the floor again: it rests
-        return state.replace(u=[0.0], locked=["height"])
+        return state.replace(locked={"height": "position"})
     return state.replace(u=-RESTITUTION * state.u)
 
 
@@ -26,4 +26,4 @@ late = np.array([e.t for e in traj.events]) - exact
 print(f"the last impact is {abs(late[-1]):.1e} s from its closed form")
 assert np.all(np.abs(late) <= (k + 1) * WINDOW + ACCURACY)        # the k-th within k windows plus accuracy
 assert traj.finished
-assert traj[-1].locked == {"height"}
+assert traj[-1].locked == {"height": "position"}

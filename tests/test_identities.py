@@ -277,12 +277,12 @@ def test_inverse_mass_matrix(tree):
     assert_array_equal(tree.system.inverse_mass_matrix(tree.q, t=tree.t, locked=locked)[1:], inverse[1:])
 
 
-def test_locking_forces_hold_the_locked_speeds(tree):
+def test_motion_forces_hold_the_locked_speeds(tree):
     """With them added to tau nothing needs a lock."""
     mask = np.zeros((STATES, tree.nu))
     mask[:, ::2] = 1
     state = tree.q, tree.u
-    held = tree.system.locking_forces(*state, tree.tau, t=tree.t, locked=mask)
+    held = tree.system.motion_forces(*state, tree.tau, t=tree.t, locked=mask)
     assert_array_equal(held[mask == 0], 0)
     udot = tree.system.forward_dynamics(*state, tree.tau, t=tree.t, locked=mask)
     free = tree.system.forward_dynamics(*state, tree.tau + held, t=tree.t)

@@ -30,8 +30,9 @@ def _casadi(monkeypatch):
 
 # What each operator takes beside the arrays that a State has.
 EXTRA = {
-    "forward_dynamics": ("tau",), "inverse_dynamics": ("udot",), "locking_forces": ("tau",), "multiply_mass_matrix": ("f",),
-    "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",), "body_velocity": ("hand",),
+    "forward_dynamics": ("tau",), "inverse_dynamics": ("udot",), "motion_forces": ("tau",), "motion_power": ("tau",),
+    "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
+    "body_velocity": ("hand",),
     "body_acceleration": ("hand",), "composite_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
     "station_position": ("hand", STATION), "frame_velocity": ("hand", STATION), "station_velocity": ("hand", STATION),
     "frame_acceleration": ("hand", STATION), "station_acceleration": ("hand", STATION), "station_jacobian": ("hand", STATION),
@@ -329,13 +330,13 @@ def origin_of_M(system, body, at):
     return body.X_BM.p
 
 
-def test_locking_forces_hold():
+def test_motion_forces_hold():
     """Added to tau they do what the locks do; locked speeds may move, at constant speed."""
     system, at = subject()
     mask = np.zeros(system.nu)
     mask[[0, 4, 7, 12]] = 1
     state, o = (at["q"], at["u"], at["tau"]), options(at, locked=mask)
-    held = system.locking_forces(*state, **o)
+    held = system.motion_forces(*state, **o)
     udot = system.forward_dynamics(*state, **o)
     free = system.forward_dynamics(at["q"], at["u"], at["tau"] + held, **options(at))
     np.testing.assert_array_equal(held[mask == 0], 0)

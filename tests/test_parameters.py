@@ -394,7 +394,7 @@ def test_locks_with_parameters_and_their_holding_forces(casadi):
     mask[0, 0], mask[1, [2, 5]], mask[2] = 1, 1, 1
     options = {"parameters": sets, "locked": mask}
     udot = system.forward_dynamics(q, u, tau, **options)
-    held = system.locking_forces(q, u, tau, **options)
+    held = system.motion_forces(q, u, tau, **options)
     np.testing.assert_array_equal(udot[mask == 1], 0)
     np.testing.assert_array_equal(held[mask == 0], 0)
     free = system.forward_dynamics(q, u, tau + held, parameters=sets)
@@ -405,13 +405,13 @@ def test_a_locked_pendulum_is_held_by_its_weight():
     system = pendulum()
     values = {"g": 9.0, "mass": 2.0, "length": 0.5}
     torque = 9.0 * 2.0 * 0.5 * np.sin(0.7)
-    held = system.locking_forces([0.7], [0.0], parameters=values, locked=["bob"])
+    held = system.motion_forces([0.7], [0.0], parameters=values, locked=["bob"])
     np.testing.assert_allclose(held, [torque], rtol=50 * EPS)
     state = system.state(q=[0.7], parameters=values, locked=["bob"])
-    np.testing.assert_array_equal(state.locking_forces(), held)
+    np.testing.assert_array_equal(state.motion_forces(), held)
     np.testing.assert_array_equal(state.udot, [0.0])
-    np.testing.assert_allclose(state.locking_forces([1.0]), [torque - 1.0], rtol=50 * EPS)
-    np.testing.assert_array_equal(state.replace(locked=()).locking_forces(), [0.0])
+    np.testing.assert_allclose(state.motion_forces([1.0]), [torque - 1.0], rtol=50 * EPS)
+    np.testing.assert_array_equal(state.replace(locked=()).motion_forces(), [0.0])
 
 
 @pytest.mark.parametrize(("argument", "value"), [

@@ -57,14 +57,15 @@ from condyle.table import Table
 from condyle.trace import where
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.parameter import Input, Parameter
+from condyle.tree.prescribed import Prescribed
 
 __version__ = "0.1.0"
 __all__ = [
     "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
     "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased",
-    "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Screw", "ShapeError",
-    "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table", "TraceError",
-    "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints",
+    "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Prescribed", "Screw",
+    "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table",
+    "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints",
     "forces", "functions", "maximal", "simulate", "where",
 ]
 

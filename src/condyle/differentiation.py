@@ -137,7 +137,7 @@ class Differentiation:
     def _check_rank(self, q: Any, u: Any, tail: np.ndarray) -> None:
         """Refuse derivatives of multipliers where redundant constraints share the load: how they share it jumps."""
         subject, m = self._subject, self._subject.equations()
-        flags = tail[..., subject.tail["enabled"]][..., len(subject.forces):]
+        flags = tail[..., subject.tail["enabled"]][..., len(subject.forces):][..., :len(subject.constraints)]
         enabled = np.repeat(flags, [c.size for c in subject.constraints.values()], axis=-1).sum(axis=-1)
         Y = self.function("constraint_matrix")(q, u, tail)
         rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE, hermitian=True) if m else 0

@@ -41,8 +41,9 @@ class Options(TypedDict, total=False):
 
     t: time [s], one number or one a state.
     z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
-    locked: names of speeds that keep their value, or a 0/1 array (..., nu); matters to forward_dynamics and
-    solve_mass_matrix.   disabled: names of forces and constraints that do not act.   out: where to write, as in NumPy.
+    locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels: "position" (q is
+    kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a number (udot is 0, or that).
+    disabled: names of forces and constraints, and of bodies whose prescribed motion, do not act.   out: where to write.
     threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
     """
 
@@ -121,7 +122,7 @@ class Operations:
         def bodies(self) -> tuple[Body, ...]: ...
         def body(self, which: Body | str) -> Body: ...
         def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Any, which: str | None = None) -> Any: ...
-        def _locks(self, options: Any) -> Array: ...
+        def _held(self, options: Any) -> Array: ...
         @property
         def constraints(self) -> tuple[str, ...]: ...
         @property
@@ -168,12 +169,12 @@ class Operations:
 
     @operator(ACCELERATION, "q", kernel=True)
     def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
-        """M(q)^-1 f, shape (..., nu), in O(n). Locked speeds answer zero."""
+        """M(q)^-1 f, shape (..., nu), in O(n). Locked and prescribed speeds answer zero."""
         return self._run("solve_mass_matrix", ACCELERATION, (q, f), options)
 
     @operator(ACCELERATION, "q")
     def inverse_mass_matrix(self, q: Any, **options: Unpack[Options]) -> Array:
-        """M(q)^-1, shape (..., nu, nu), from nu solutions. Locked speeds have zero rows and columns."""
+        """M(q)^-1, shape (..., nu, nu), from nu solutions. Held speeds have zero rows and columns."""
         columns = [self.solve_mass_matrix(q, e, **options) for e in np.eye(self.nu)]
         return np.stack(columns, axis=-1) if columns else self.mass_matrix(q, **options)
 
@@ -193,14 +194,20 @@ class Operations:
         return self._run("applied_forces", FORCE, (q, u), options)
 
     @operator(ACCELERATION, "q u")
-    def locking_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
-        """Generalised forces that hold the locked speeds [N m, N], shape (..., nu); zero where nothing is locked."""
+    def motion_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Generalised forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau they do the
+        same. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)
         held = held if tau is None else held - tau
         if self.constraints:
             held = held - self.constraint_forces(q, u, tau, **options)
-        return np.where(np.isinf(self._locks(options)), held, 0.0)
+        return np.where(self._held(options), held, 0.0)
+
+    @operator(ACCELERATION, "q u")
+    def motion_power(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Power of these forces [W], one a speed, shape (..., nu). Their sum is what motions and locks add to the energy."""
+        return self.motion_forces(q, u, tau, **options) * np.asarray(u, dtype=float)
 
     @operator(FORCE, "q u", kernel=True)
     def power(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,7 +29,10 @@ class State:
 
     Attributes:
         t: [s].   q: shape (nq,).   u: shape (nu,).   z, inputs, parameters: in the order of the system's names.
-        locked: names of locked speeds.   disabled: names of disabled forces.
+        locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
+        disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
+
+    What enabled motions prescribe at t stands in q and u, whatever was given there; speeds locked at position level are zero.
     """
 
     __slots__ = ("_results", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "tail", "u", "z")
@@ -40,7 +44,7 @@ class State:
     z: np.ndarray
     inputs: np.ndarray
     parameters: np.ndarray
-    locked: frozenset[str]
+    locked: Mapping[str, Any]
     disabled: frozenset[str]
     tail: np.ndarray
     _results: dict[Any, tuple[Stage, Any]]
@@ -50,7 +54,7 @@ class State:
         """A checked state. q, u, z, inputs, parameters: arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
-        return cls._made(system, {"t": 0.0, "locked": frozenset(), "disabled": frozenset(), **start}, given, {})
+        return cls._made(system, {"t": 0.0, "locked": MappingProxyType({}), "disabled": frozenset(), **start}, given, {})
 
     def replace(self, **changes: Any) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
@@ -71,9 +75,15 @@ class State:
                 new[name] = _time(value)
             elif name in _ENTRIES:
                 new[name] = _values(name, value, now[name], system.names(name), _ENTRIES[name])
+            elif name == "locked":
+                new[name] = MappingProxyType(_one_each(system.levels(value)))
             else:
-                new[name] = (system.speed_names if name == "locked" else system.force_names)(value)
+                new[name] = system.switches(value)
         system.check_coordinates(new["q"])
+        if tail is None:
+            tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
+        if system.motions or new["locked"]:
+            results = _prescribed(system, new, results, tail)
         state = cls.__new__(cls)
         for name, value in new.items():
             if isinstance(value, np.ndarray):
@@ -81,8 +91,6 @@ class State:
             object.__setattr__(state, name, value)
         object.__setattr__(state, "system", system)
         object.__setattr__(state, "_results", results)
-        if tail is None:
-            tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
         object.__setattr__(state, "tail", tail)
         return state
 
@@ -90,10 +98,11 @@ class State:
         raise AttributeError(f"a State never changes: use state.replace({name}=...) for a new one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES})
+        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES} | {"locked": dict(self.locked)})
 
     def __repr__(self) -> str:
-        extra = "".join(f", {n} {sorted(v)}" for n, v in (("locked", self.locked), ("disabled", self.disabled)) if v)
+        locked = ", ".join(f"{name}: {level}" for name, level in sorted(self.locked.items()))
+        extra = (f", locked {{{locked}}}" if locked else "") + (f", disabled {sorted(self.disabled)}" if self.disabled else "")
         return f"State(t={self.t:g}, nq={len(self.q)}, nu={len(self.u)}{extra}, {self.stage.name})"
 
     @property
@@ -166,6 +175,27 @@ def _values(name: str, value: Any, current: np.ndarray, names: tuple[str, ...], 
     for i in np.flatnonzero(~np.isfinite(array)):
         raise ShapeError(f"{name}: {kind} {names[i]!r} is {array[i]}; it must be a finite number")
     return array
+
+
+def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
+    for name, level in locked.items():
+        if isinstance(level, np.ndarray):
+            raise ShapeError(f"locked: speed {name!r}: expected one acceleration, got shape {level.shape}; a State is one state")
+    return locked
+
+
+def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], tail: np.ndarray) -> dict[Any, Any]:
+    """Put into q and u what motions and locks prescribe; the results that this leaves valid."""
+    q, u = system.prescribed(new["q"], new["u"], tail, new["locked"])
+    for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):
+        if not np.isfinite(x).all():
+            i = int(np.flatnonzero(~np.isfinite(x))[0])
+            raise ShapeError(f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = {new['t']:g} s; it "
+                             "must be a finite number: look at the function, or disable it by the name of its body")
+        if not np.array_equal(x, new[name]):
+            new[name] = x
+            results = {key: result for key, result in results.items() if result[0] < stage}
+    return results
 
 
 def _restored(system: System, values: dict[str, Any]) -> State:

@@ -20,6 +20,7 @@ from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNam
 from condyle.explanation import Explanation, explain
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
+from condyle.locks import known, levels, masks, resting
 from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
@@ -28,6 +29,7 @@ from condyle.state import State
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
+from condyle.tree.prescribed import Prescribed
 from condyle.tree.tree import Tree
 
 _OPTIONS = tuple(Options.__annotations__)
@@ -66,7 +68,7 @@ class System(Operations, Differentiation):
 
     def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None, X_PF: Any = None,
                  X_BM: Any = None, mass: float = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0),
-                 coordinates: Iterable[str | Coordinate] | str | None = None) -> Body:
+                 coordinates: Iterable[str | Coordinate] | str | None = None, motion: Prescribed | None = None) -> Body:
         """Add a body and the mobilizer that joins it to its parent.
 
         Args:
@@ -78,6 +80,7 @@ class System(Operations, Differentiation):
             inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
             coordinates: names or `cd.Coordinate`s, one a coordinate. By default the body's name, with a suffix where there
                 are several; names given with the mobilizer are kept where they are free.
+            motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
         """
         if self._frozen:
             raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
@@ -86,7 +89,10 @@ class System(Operations, Differentiation):
             wrong = f"{parent!r} stands where the parent belongs. " if isinstance(parent, Mobilizer) else ""
             raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), or cd.Weld() "
                                    "for none")
-        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates)
+        if motion is not None and (name in self._forces or name in self._constraints):
+            raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this one is a "
+                                   f"{self._kind(name)}'s; rename one")
+        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
 
     def add_force(self, name: str, force: Force) -> None:
         """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
@@ -105,7 +111,7 @@ class System(Operations, Differentiation):
                               f"add {kind}s before, or to system.copy()")
         if not isinstance(name, str) or not name:
             raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}")
-        if name in self._forces or name in self._constraints:
+        if name in self._forces or name in self._constraints or name in self.motions:
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(law, wanted):
             raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}"
@@ -114,7 +120,7 @@ class System(Operations, Differentiation):
         self._tree.register(law.parameters())
 
     def _kind(self, name: str) -> str:
-        return "force" if name in self._forces else "constraint"
+        return "force" if name in self._forces else "constraint" if name in self._constraints else "prescribed motion of body"
 
     def _laws(self) -> list[Force | Constraint]:
         return [*self._forces.values(), *self._constraints.values()]
@@ -150,6 +156,11 @@ class System(Operations, Differentiation):
     @property
     def constraints(self) -> tuple[str, ...]:
         return tuple(self._constraints)
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Names of the bodies whose motion is prescribed."""
+        return tuple(b.name for b in self._tree.driven)
 
     @property
     def equations(self) -> int:
@@ -202,7 +213,8 @@ class System(Operations, Differentiation):
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
         forces = [f"force {name!r}: {force!r}" for name, force in self._forces.items()]
         constraints = [f"constraint {name!r}: {constraint!r}" for name, constraint in self._constraints.items()]
-        return "\n".join([repr(self), *lines, *forces, *constraints])
+        motions = [f"motion of {b.name!r}: {b.motion!r}" for b in self._tree.driven]
+        return "\n".join([repr(self), *lines, *forces, *constraints, *motions])
 
     def __repr__(self) -> str:
         return f"System({len(self._tree.bodies)} bodies, nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
@@ -245,9 +257,10 @@ class System(Operations, Differentiation):
     # ---- states -----------------------------------------------------------------------------------------------------
 
     def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None,
-              parameters: Any = None, locked: Iterable[str] = (), disabled: Iterable[str] = ()) -> State:
+              parameters: Any = None, locked: Iterable[str] | Mapping[str, Any] = (), disabled: Iterable[str] = ()) -> State:
         """A State: t [s]; q, u, z, inputs and parameters as arrays, or as mappings from names to values (the rest keep
-        their defaults); names of locked speeds and of disabled forces and constraints."""
+        their defaults); names of locked speeds, or a mapping from them to levels (see `Options`); names of disabled forces,
+        constraints and bodies whose motion does not act. What motions prescribe at t stands in q and u."""
         self._freeze("state()")
         return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
 
@@ -276,12 +289,14 @@ class System(Operations, Differentiation):
         """Refuse a quaternion without direction."""
         check_quaternions(self._tree, q, "q")
 
-    def speed_names(self, names: Iterable[str]) -> frozenset[str]:
-        return _known("speed", names, self.speeds)
+    def levels(self, locked: Any) -> dict[str, Any]:
+        """Names of locked speeds with their levels, or the accelerations at which they are held."""
+        return levels(self.speeds, locked)
 
-    def force_names(self, names: Iterable[str]) -> frozenset[str]:
-        """Checked names of forces and constraints."""
-        return _known("force or constraint" if self._constraints else "force", names, (*self.forces, *self.constraints))
+    def switches(self, names: Iterable[str]) -> frozenset[str]:
+        """Checked names of forces, constraints and prescribed motions."""
+        kinds = ["force", *["constraint"] * bool(self._constraints), *["motion"] * bool(self.motions)]
+        return known(" or ".join(kinds), names, (*self.forces, *self.constraints, *self.motions))
 
     def tail(self, **options: Any) -> np.ndarray:
         """The tail vector of condyle.dynamics.operators, shape (..., n), from the keyword options."""
@@ -297,10 +312,10 @@ class System(Operations, Differentiation):
         if "parameters" in parts:
             parts["table"] = self.function("instance").fast(parts["parameters"])
         if "disabled" in given:
-            off = self.force_names(given["disabled"])
-            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in (*self.forces, *self.constraints)])
+            off = self.switches(given["disabled"])
+            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self._subject.switches])
         if "locked" in given:
-            parts["lock"] = self._lock(given["locked"])
+            parts |= masks(self.speeds, given["locked"])
         try:
             shapes = {v.shape[:-1] for v in parts.values()}
             batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
@@ -313,14 +328,37 @@ class System(Operations, Differentiation):
             tail[..., where[name]] = values
         return tail
 
-    def _lock(self, locked: Any) -> np.ndarray:
-        """0, or infinity where a speed is locked, shape (..., nu)."""
-        if isinstance(locked, np.ndarray) and locked.dtype != object and locked.dtype.kind in "bif":
-            if locked.shape[-1:] != (self.nu,) or not np.isin(locked, (0, 1)).all():
-                raise ShapeError(f"locked: expected names of speeds, or 0/1 of shape (..., {self.nu}), got {locked!r}")
-            return np.where(locked != 0, np.inf, 0.0)
-        names = self.speed_names(locked)
-        return np.array([np.inf if name in names else 0.0 for name in self.speeds])
+    # ---- prescribed motion ------------------------------------------------------------------------------------------
+
+    def prescribe(self, q: Any, u: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+        """q (..., nq) and u (..., nu) with what the enabled motions prescribe at t in place of what was there, and u = 0 where
+        `locked` says position. The other entries stay. States are made so; operators take q and u as they are given."""
+        q, u = self._state_arrays("prescribe", q, u)
+        return self.prescribed(q, u, self.tail(**options), options.get("locked"))
+
+    def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """`prescribe` with a tail vector that is made already."""
+        if self._tree.driven:
+            q, u = self.function("prescribed")(q, u, tail)
+        if still := resting(self.speeds, locked):
+            u = u.copy()
+            u[..., still] = 0.0
+        return q, u
+
+    def held(self, tail: np.ndarray) -> np.ndarray:
+        """Which speeds are held, locked or prescribed, (..., nu), from a tail vector."""
+        where = self._subject.tail
+        out = np.isinf(tail[..., where["lock"]])
+        enabled = tail[..., where["enabled"]][..., len(self._forces) + len(self._constraints):]
+        for i, body in enumerate(self._tree.driven):
+            out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
+        return out
+
+    def _state_arrays(self, what: str, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
+        q, u = (_real(name, x, f"numbers of shape (..., {n})") for name, x, n in (("q", q, self.nq), ("u", u, self.nu)))
+        if q.shape[-1:] != (self.nq,) or u.shape[-1:] != (self.nu,):
+            raise ShapeError(f"{what}: expected q (..., {self.nq}) and u (..., {self.nu}), got {q.shape} and {u.shape}")
+        return q, u
 
     # ---- constraints ------------------------------------------------------------------------------------------------
 
@@ -330,19 +368,18 @@ class System(Operations, Differentiation):
 
         Args:
             weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so
-                that 1 rad costs as much as one length of the system. Locked speeds do not change.
+                that 1 rad costs as much as one length of the system. Locked and prescribed ones do not change, but for what
+                motions prescribe at t.
             tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.
             options: those of the operators.
 
         Raises ConstraintError if Newton's method finds no such state.
         """
-        q, u = (_real(name, x, f"numbers of shape (..., {n})") for name, x, n in (("q", q, self.nq), ("u", u, self.nu)))
-        if q.shape[-1:] != (self.nq,) or u.shape[-1:] != (self.nu,):
-            raise ShapeError(f"project: expected q (..., {self.nq}) and u (..., {self.nu}), got {q.shape} and {u.shape}")
+        q, u = self._state_arrays("project", q, u)
         W = scales.weights(self.bodies)[1] if weights is None else _real("weights", weights, f"{self.nu} numbers above zero")
         if W.shape != (self.nu,) or not (W > 0).all():
             raise ShapeError(f"weights: expected {self.nu} numbers above zero, got {weights!r}")
-        tail = self.tail(**options)
+        tail, (q, u) = self.tail(**options), self.prescribe(q, u, **options)
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
         return project(self.projection(tail, W), q, u, tolerance)
@@ -359,7 +396,7 @@ class System(Operations, Differentiation):
 
     def _reaction_places(self, constraint: str) -> dict[str, slice]:
         """Where the wrenches of a constraint stand in the result of constraint_reactions."""
-        _known("constraint", (constraint,), self.constraints)
+        known("constraint", (constraint,), self.constraints)
         before = list(self._constraints.values())[:self.constraints.index(constraint)]
         start = 6 * sum(len(bodies_of(c)) for c in before)
         names = bodies_of(self._constraints[constraint])
@@ -367,7 +404,7 @@ class System(Operations, Differentiation):
 
     def multiplier_rows(self, constraint: str) -> slice:
         """Where a constraint's equations stand among all m, and its multipliers in `multipliers`."""
-        _known("constraint", (constraint,), self.constraints)
+        known("constraint", (constraint,), self.constraints)
         return row_slices(self._constraints)[constraint]
 
     # ---- operators --------------------------------------------------------------------------------------------------
@@ -420,9 +457,8 @@ class System(Operations, Differentiation):
             return function.fast(*arguments, tail)
         return function(*arguments, tail, out=out, threads=threads)
 
-    def _locks(self, options: Any) -> np.ndarray:
-        tail = options["state"].tail if "state" in options else self.tail(**options)
-        return tail[..., self._subject.tail["lock"]]
+    def _held(self, options: Any) -> np.ndarray:
+        return self.held(options["state"].tail if "state" in options else self.tail(**options))
 
 
 def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
@@ -448,17 +484,6 @@ def _real(name: str, value: Any, expected: str) -> np.ndarray:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ShapeError(f"{name}: expected {expected}, got {value!r}") from None
-
-
-def _known(kind: str, names: Iterable[str], known: tuple[str, ...]) -> frozenset[str]:
-    try:
-        names = (names,) if isinstance(names, str) else tuple(names)
-    except TypeError:
-        raise DescriptionError(f"expected names of {kind}s such as {known[:3]}, got {names!r}") from None
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
-    return frozenset(names)
 
 
 def _user_line() -> str:

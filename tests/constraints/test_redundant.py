@@ -88,7 +88,7 @@ def test_locked_speeds():
     assert udot[0] == udot[1] == 0
     G, bias = system.constraint_jacobian(q, u), system.constraint_bias(q, u)
     np.testing.assert_allclose(G @ udot + bias, 0, atol=1e-9 * np.abs(bias).max())
-    held = system.locking_forces(q, u, locked=["shoulder", "elbow"])
+    held = system.motion_forces(q, u, locked=["shoulder", "elbow"])
     force = system.constraint_forces(q, u, locked=["shoulder", "elbow"])
     # The locks and the constraint together are all that must be added for this udot.
     np.testing.assert_allclose(system.inverse_dynamics(q, u, udot), held + force, rtol=0, atol=1e-8 * np.abs(held).max())

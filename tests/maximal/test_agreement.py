@@ -93,7 +93,7 @@ def test_locked_speeds_keep_their_value(kinds):
     found = differences(system, q, u, tau, locked=locked)
     assert max(found.values()) <= TYPICAL, found
     solution = maximal.of(system).at(q, u, locked=locked).forward(tau)
-    np.testing.assert_allclose(solution.tau - tau, system.locking_forces(q, u, tau, locked=locked), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(solution.tau - tau, system.motion_forces(q, u, tau, locked=locked), rtol=1e-9, atol=1e-9)
 
 
 def test_many_states():

@@ -94,7 +94,7 @@ def test_conical_pendulum():
         q, u = np.array([0.7, np.pi - theta, l]), np.array([w, 0.0, 0.0])
         udot = system.forward_dynamics(q, u, locked=["bob_radius"])
         np.testing.assert_allclose(udot, 0, atol=ROUNDING * w * w)
-        pull = system.locking_forces(q, u, locked=["bob_radius"])
+        pull = system.motion_forces(q, u, locked=["bob_radius"])
         np.testing.assert_allclose(pull, [0, 0, -m * G / np.cos(theta)], rtol=0, atol=ROUNDING * m * G / np.cos(theta))
 
 

@@ -5,14 +5,15 @@ Frames and notation as in kinematics.py; inertias as in inertia.py.
 Equations
   A = shift(A_P, r) + c + sum_k h_k udot_k                                              (1)
   inward, tip to base; z <- z + P c, then for each speed k of B in turn
-    U = P h,  D = h' U,  eps = (tau_k - h' z) / D                                       (2)
+    U = P h,  D = h' U,  eps = (tau_k - h' z) / D + a_k                                 (2)
     P <- P - U U' / D,  z <- z + U eps                                                  (3)
   to the parent:  P_P += shift(P, r),  z_P += shift(z, r)                               (4)
   outward, base to tip, speeds in reverse order of their elimination
     udot_k = eps_k - U_k' A / D_k,  A <- A + h_k udot_k      (A without c)              (5)
-A d-dof mobilizer is d rank-one steps (2)-(3): no matrix is inverted. A locked speed has D + infinity for D: its udot is
-exactly zero and P passes whole to the parent. Gravity is an upward acceleration of ground. A second right-hand side f goes the
-same way without c and gravity: (2) and (3) for a z of its own, (5) for x = M^-1 f and X, the motion of each body under speeds x.
+A d-dof mobilizer is d rank-one steps (2)-(3): no matrix is inverted. A held speed, locked or prescribed, has D + infinity for D
+and its acceleration for a_k, which is 0 for all others: its udot is exactly a_k (5), P passes whole to the parent and the force
+U a_k that it takes with it (3). Gravity is an upward acceleration of ground. A second right-hand side f goes the same way without
+c, a and gravity: (2) and (3) for a z of its own, (5) for x = M^-1 f and X, the motion of each body under speeds x.
 
 Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
 speed, tip to base, with
@@ -53,12 +54,12 @@ SMALLEST_PIVOT = 1e-12
 
 
 @inlined
-def eliminate(P, z, h, tau, lock):
+def eliminate(P, z, h, tau, lock, held):
     """One speed: (2) and (3)."""
     I, J, M = P
     n, f = I @ h[0] + J @ h[1], J.T @ h[0] + M @ h[1]                                        # U
     D = ca.dot(h[0], n) + ca.dot(h[1], f) + lock
-    eps = (tau - ca.dot(h[0], z[0]) - ca.dot(h[1], z[1])) / D
+    eps = (tau - ca.dot(h[0], z[0]) - ca.dot(h[1], z[1])) / D + held
     g = f / D
     P = symmetric(I - n @ (n / D).T), J - n @ g.T, symmetric(M - f @ g.T)
     return P, (z[0] + n * eps, z[1] + f * eps), (n / D, g), eps, D
@@ -94,15 +95,15 @@ def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, load: Pair | None)
     return z if load is None else add_scaled(z, load, -1)
 
 
-def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], status: ca.SX, number: Any
-           ) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
+def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
+           status: ca.SX, number: Any) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
     """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, its D, and the status
-    (6). c None is zero; `number` is 1 + its first speed."""
+    (6). c or held None is zero; `number` is 1 + its first speed."""
     z = z if c is None else add(z, apply(P, c))
     before = [*(reach(P, h) * 1e-2 for h in H[:1]), *(pivot(P, h) for h in H[1:])]
     steps, pivots = [], []
     for j, h in enumerate(H):
-        P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j])                              # (2), (3)
+        P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))        # (2), (3)
         steps.append((U_D, eps))
         pivots.append(D)
         status = first_failure(status, D, before[j], number + j)                             # (6)
@@ -140,15 +141,18 @@ class Solved:
     X: dict[int | None, Pair]
 
 
-def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads
+def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads, held: ca.SX
                      ) -> tuple[ca.SX, ca.SX]:
-    """udot, shape (nu,), under loads and generalised forces tau, and the status (6). `lock`: 0, or infinity where locked."""
-    solved = forward_dynamics_and(tree, kin, tau, None, lock, gravity, loads)
+    """udot, shape (nu,), under loads and generalised forces tau, and the status (6).
+
+    lock: 0, or infinity where a speed is held.   held: a_k of (2).
+    """
+    solved = forward_dynamics_and(tree, kin, tau, None, lock, gravity, loads, held)
     return solved.udot, solved.status
 
 
-def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX, loads: Loads
-                         ) -> Solved:
+def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX, loads: Loads,
+                         held: ca.SX) -> Solved:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     P, z = {}, {}
     for B, body in enumerate(kin.placed):
@@ -156,25 +160,25 @@ def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | Non
         z[B] = bias_force(P[B], body.mass, p_c, kin.V_GM[B][0], loads.bodies.get(B))
     taus = ca.vertsplit(tau) if tree.nu else []
     taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
-    return _solve(tree, kin, P, z, taus, lock, gravity, f)
+    return _solve(tree, kin, P, z, taus, lock, held, gravity, f)
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces."""
+    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds answer zero."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
-    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, ca.SX(3, 1))
+    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, None, ca.SX(3, 1))
     return solved.udot, solved.status
 
 
 def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
-           gravity: ca.SX, f: ca.SX | None = None) -> Solved:
+           held: ca.SX | None, gravity: ca.SX, f: ca.SX | None = None) -> Solved:
     """(1)-(6). z: gyroscopic less applied forces on each body. Kinematics without velocities: c is zero."""
-    locks, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, f))
+    locks, given, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
     H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
     steps, again, status, z_f = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO)
     for B in tree.tip_to_base:
         u, r = tree.bodies[B].u, kin.p_PM[B]
-        P[B], z[B], steps[B], D, status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], status, u.start + 1)
+        P[B], z[B], steps[B], D, status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], given[u], status, u.start + 1)
         if fs:
             z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
         if (parent := tree.parent(B)) is not None:

@@ -14,6 +14,9 @@ With constraints both solve for multipliers too: with r1 = tau(q, u, udot) + G' 
     M dudot + G' dlambda = dtau - d r1,   G dudot = -d r2                                            (3)
     d (w . udot) = x . (d tau - d r1) - mu . d r2,   M x + G' mu = w,   G x = 0                      (4)
 
+Held speeds have d udot = d a, their prescribed accelerations; x is zero there. Then (1) and (3) are for d udot - d a, with M d a
+and G d a on their right-hand sides, and (2) and (4) gain (w - M x - G' mu) . d a;
+
 all else from automatic differentiation of the operators' expressions.
 """
 from __future__ import annotations
@@ -26,6 +29,7 @@ import casadi as ca
 
 from condyle.constraints.multipliers import Multipliers
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
+from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
 from condyle.dynamics.gradient import gradient
 from condyle.dynamics.kinematics import Kinematics
@@ -43,7 +47,9 @@ VARIABLES = ("q", "u", "tau", "udot", "f", "station", "t", "z", "inputs", "param
 
 def has_gradient(subject: Subject, name: str, wrt: Sequence[str]) -> bool:
     """Whether the vjp of an operator is the recursion of gradient.py."""
-    return name == "forward_dynamics" and set(wrt) <= {"q", "u", "tau"} and subject.tree.nu > 0 and not subject.constraints
+    held = any(b.motion is not None and b.motion.varies for b in subject.tree.driven)
+    simple = subject.tree.nu > 0 and not subject.constraints and not held
+    return name == "forward_dynamics" and set(wrt) <= {"q", "u", "tau"} and simple
 
 
 class Differentiated:
@@ -93,6 +99,20 @@ class Differentiated:
         rate = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in self.subject.tree.bodies]
         return ca.jacobian(ca.vertcat(ca.SX(0, 1), *rate), s["u"])
 
+    def held(self) -> ca.SX | None:
+        """Accelerations of held speeds, (nu,); None where they do not depend on the variables."""
+        variables = ca.vertcat(*(self.variable(name) for name in self.wrt if name not in ("tau", "udot")))
+        a = self.s.motions.held()
+        return a if self.subject.tree.driven and variables.numel() and ca.depends_on(a, variables) else None
+
+    def _with_held(self, y: ca.SX, w: ca.SX, rest: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Results y and their cotangents w, and the held accelerations with theirs if they matter."""
+        a = self.held()
+        return (y, w) if a is None else (ca.vertcat(y, a), ca.vertcat(w, rest))
+
+    def _times_mass_matrix(self, kin: Kinematics, x: ca.SX) -> ca.SX:
+        return inverse_dynamics(self.subject.tree, replace(kin, c={}, V_GM={}), x, ca.SX(3, 1), None)
+
     def jvp(self) -> ca.Function | Staged:
         """(arguments, one tangent a variable) -> derivative in their direction."""
         tangents = [ca.SX.sym(f"d_{name}", self.directions(name)) for name in self.wrt]
@@ -124,7 +144,7 @@ class Differentiated:
         """(2) by gradient.py."""
         s, tree = self.s, self.subject.tree
         kin, w = s.kinematics(), ca.SX.sym("cotangent", tree.nu)
-        solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin))
+        solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin), s.motions.held())
         line = Cut(s, kin, solved)
         loads = load_gradient(line)
         dq, du = gradient(tree, kin, s.t, s["q"], s["u"], solved, None if loads is None else line.closed(loads))
@@ -139,8 +159,9 @@ class Differentiated:
         w, x = ca.SX.sym("cotangent", tree.nu), ca.SX.sym("x", tree.nu)
         tau = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
         others = [name for name in self.wrt if name != "tau"]
-        back = dict(zip(others, self._back(-tau, x, others), strict=True), tau=x)
-        udot, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
+        both = self._with_held(-tau, x, w - self._times_mass_matrix(kin, x))
+        back = dict(zip(others, self._back(*both, others), strict=True), tau=x)
+        udot, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads, s.motions.held())
         solved, _ = solve_mass_matrix(tree, replace(kin, c={}), w, s.lock)
         unknown, known = ca.vertcat(s["udot"], x), ca.vertcat(udot, solved)
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), status])
@@ -172,19 +193,30 @@ class Differentiated:
             d["q"], d["u"] = inverse_dynamics_derivatives(
                 tree, kin, s.t, s["q"], s["u"], udot, s.gravity, s.loads(kin))
         factor, solve = factorisation(tree, kin, s.lock)
-        columns = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt)))
-        if lookups_in([factor, columns, *self.status]):
+        columns, da = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), self._held_columns()
+        if da is not None:
+            columns -= mass_matrix(tree, kin) @ da
+        if da is not None or lookups_in([factor, columns, *self.status]):
             solved = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
+            solved = solved if da is None else solved + da
             return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(solved, tree.nu)), *self.status])
         main = ca.Function("jacobian", self.arguments, [ca.densify(factor), columns, *self.status])
         return Columns(main, solve, [tree.nu] * len(self.wrt))
+
+    def _held_columns(self) -> ca.SX | None:
+        """d a by all directions of the variables side by side, (nu, ...); None where a does not depend on them."""
+        a = self.held()
+        if a is None:
+            return None
+        J = {name: ca.jacobian(a, self.variable(name)) for name in self.wrt}
+        return ca.horzcat(*(J[name] @ self.N() if name == "q" else J[name] for name in self.wrt))
 
     def _constrained(self) -> tuple[Kinematics, Loads, Multipliers, ca.SX, tuple[ca.SX, ca.SX]]:
         """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols mean."""
         s, tree = self.s, self.subject.tree
         kin = s.kinematics()
         equations, loads = s.rows(kin), s.loads(kin)
-        udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads)
+        udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads, s.motions.held())
         self.status = [status]
         found, bias = Multipliers(equations, s.lock), equations.bias()
         lambda_ = found.solve(found.G @ udot0 + bias)
@@ -196,10 +228,12 @@ class Differentiated:
         s, tree = self.s, self.subject.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
         r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads) - s["tau"]
-        r, dr = ca.vertcat(r1, r2), ca.SX(tree.nu + r2.numel(), 1)
+        r, a = ca.vertcat(r1, r2), s.motions.held()
+        dr, da = ca.SX(r.numel(), 1), ca.SX(tree.nu, 1)
         for name, v in zip(self.wrt, tangents, strict=True):
-            dr += ca.jtimes(r, self.variable(name), self.N() @ v if name == "q" else v)
-        dy = found.response(-dr[:tree.nu], dr[tree.nu:])[0]
+            direction = self.N() @ v if name == "q" else v
+            dr, da = dr + ca.jtimes(r, self.variable(name), direction), da + ca.jtimes(a, self.variable(name), direction)
+        dy = da + found.response(-dr[:tree.nu] - self._times_mass_matrix(kin, da), dr[tree.nu:] + found.G @ da)[0]
         return assembled("jvp", [*self.arguments, *tangents], ca.cse([ca.substitute(dy, unknown, known), *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
@@ -209,7 +243,8 @@ class Differentiated:
         w, x, mu = (ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu), ("mu", r2.numel())))
         r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
         others = [name for name in self.wrt if name != "tau"]
-        back = dict(zip(others, self._back(-ca.vertcat(r1, r2), ca.vertcat(x, mu), others), strict=True), tau=x)
+        both = self._with_held(-ca.vertcat(r1, r2), ca.vertcat(x, mu), w - self._times_mass_matrix(kin, x) - found.G.T @ mu)
+        back = dict(zip(others, self._back(*both, others), strict=True), tau=x)
         unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *found.response(w))
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
         return assembled("vjp", self.with_cotangent(w), results)
@@ -222,6 +257,11 @@ class Differentiated:
         if self.wrt != ("tau",):
             d1["q"], d1["u"] = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], s.gravity, loads)
             d2["q"], d2["u"] = ca.jacobian(r2, s["q"]) @ self.N(), ca.jacobian(r2, s["u"])
+        da = self._held_columns()
+        if da is not None:
+            for name, a in zip(self.wrt, ca.horzsplit(da, tree.nu), strict=True):
+                d1[name], d2[name] = d1[name] + mass_matrix(tree, kin) @ a, d2[name] + found.G @ a
         J = [ca.horzcat(*(found.response(-d1[name][:, j], d2[name][:, j])[0] for j in range(tree.nu))) for name in self.wrt]
+        J = J if da is None else [x + a for x, a in zip(J, ca.horzsplit(da, tree.nu), strict=True)]
         results = ca.cse([ca.substitute(rows(x), unknown, known) for x in J] + self.status)
         return assembled("jacobian", self.arguments, results)

@@ -21,6 +21,10 @@ def intermediates(subject: Subject) -> tuple[list[str], list[int], ca.Function |
     for b in tree.bodies:
         parts = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])
         named += [(f"mobilizer of {b.name!r}: {what}", x) for what, x in zip(MOTION, parts, strict=True) if x.nnz()]
+        if b.motion is not None:
+            q, u = s.motions.state()
+            named += [(f"motion of {b.name!r}: {what}", x) for what, x in (
+                ("q", q[b.q]), ("u", u[b.u]), ("udot", s.motions.held()[b.u])) if x.nnz()]
     kin = s.kinematics()
     for B, b in enumerate(tree.bodies):
         named += [(f"body {b.name!r}: R_GM", kin.R_GM[B]), (f"body {b.name!r}: p_GM", kin.p_GM[B]),
@@ -34,10 +38,10 @@ def intermediates(subject: Subject) -> tuple[list[str], list[int], ca.Function |
         for k in tree.speeds_of(B):
             D = aba.pivot(P[B], kin.H[k]) + s.lock[k]
             named.append((f"inertia that speed {tree.speeds[k]!r} moves", D))
-            P[B] = aba.eliminate(P[B], zero, kin.H[k], ca.SX(0), s.lock[k])[0]
+            P[B] = aba.eliminate(P[B], zero, kin.H[k], ca.SX(0), s.lock[k], ca.SX(0))[0]
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))
-    udot, _ = aba.forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
+    udot, _ = aba.forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     if subject.constraints:
         equations = s.rows(kin)
         G, bias, (udot, lambda_, _) = equations.jacobian(), equations.bias(), constrained(equations, udot, s.lock)

@@ -59,8 +59,23 @@ def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> b
 
 
 def make_room(d: Draft) -> None:
-    """For the generalised forces of laws."""
-    d.keep("f", [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
+    """For the generalised forces of laws, and for what motions do."""
+    for name in ("f", "lock", "held") if d.kind.driven else ("f",):
+        d.keep(name, [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
+
+
+def apply_motions(looped: Looped, moving: bool) -> None:
+    """Keep what motions make of "lock" and, if bodies move, of "held", in the rows of the bodies that they drive."""
+    if driven := looped.subject.tree.driven:
+        line = Between(looped)
+        motions = line.symbols.motions
+        fields = {"lock": motions.lock, **({"held": motions.held()} if moving else {})}
+        line.write({(b.index + 1, name): ca.densify(x[b.u]) for b in driven for name, x in fields.items()})
+
+
+def of_held(d: Draft, name: str) -> list[ca.SX]:
+    """lock or held of the speeds of this body, with what motions make of it."""
+    return d.kept(name) if d.kind.driven else d.of_speeds(name)
 
 
 # ---- operators ------------------------------------------------------------------------------------------------------------
@@ -89,13 +104,15 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
 
     looped.outward(prepare, start)
     generalised = forces and apply_loads(looped, "z", -1)
+    apply_motions(looped, moving)
 
     def inward(d: Draft) -> None:
         r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds(tau)
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, _, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus,
-                                         d.of_speeds("lock"), d.read("root.status", 1), d.read("constant.number", 1))
+        P, z, steps, _, status = aba.inward(
+            d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus, of_held(d, "lock"),
+            of_held(d, "held") if moving else None, d.read("root.status", 1), d.read("constant.number", 1))
         d.keep("steps", steps)
         d.writes["root.status"] = status
         d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))

@@ -13,7 +13,7 @@ from condyle.dynamics.between import Between
 from condyle.dynamics.gradient import Bars, Moving, added, is_plain, of_loads, of_mobilizer, own, to_parent
 from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
 from condyle.dynamics.load_gradient import LoadGradient, load_gradient
-from condyle.dynamics.looped import apply_loads, falling_up, has_forces, make_room, nothing
+from condyle.dynamics.looped import apply_loads, apply_motions, falling_up, has_forces, make_room, nothing, of_held
 from condyle.dynamics.tables import Draft, Looped, packed
 
 _NO_BARS = Bars(ZERO, ZERO, ca.SX(3, 1))
@@ -55,13 +55,14 @@ def forward_gradient(looped: Looped) -> None:
 
     looped.outward(prepare, start)
     generalised = forces and apply_loads(looped, "z", -1)
+    apply_motions(looped, True)
 
     def inward(d: Draft) -> None:
         r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds("tau")
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c"), H, taus, d.of_speeds("lock"),
-                                                 d.read("root.status", 1), d.read("constant.number", 1))
+        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c"), H, taus, of_held(d, "lock"),
+                                                 of_held(d, "held"), d.read("root.status", 1), d.read("constant.number", 1))
         z_f, again = aba.inward_again(d.get("me", "z_f"), H, d.of_speeds("cotangent"), steps, pivots)
         d.keep("steps", steps)
         d.keep("eps", [eps for _, eps in again])

@@ -2,10 +2,11 @@
 
 Every operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state holds, in one vector
 
-    tail = [t, z, inputs, enabled (0/1 a force, then a constraint), lock (0, or infinity, a speed), parameters, table]
+    tail = [t, z, inputs, enabled (0/1 a force, then a constraint, then a motion), lock (0, or infinity, a speed),
+            held (acceleration of a locked speed, else 0), parameters, table]
 
-so that one compiled program serves every time, every parameter and every set of locks, disabled forces and constraints. The
-table is what the INSTANCE operator derives from the parameters. Matrices are flattened row by row.
+so that one compiled program serves every time, every parameter and every set of locks and of disabled forces, constraints and
+motions. The table is what the INSTANCE operator derives from the parameters. Matrices are flattened row by row.
 """
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_inertia
 from condyle.dynamics.instance import Possible
 from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity, kinematics
+from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
@@ -71,11 +73,17 @@ class Subject:
         texts = {key: mobilizer.description() for key, mobilizer in known.items()}
         return [texts[id(b.mobilizer)] for b in self.tree.bodies]
 
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Names of what can be disabled: forces, constraints, and bodies whose motion is prescribed."""
+        return *self.forces, *self.constraints, *(b.name for b in self.tree.driven)
+
     @cached_property
     def tail(self) -> dict[str, slice]:
         """Where each part of the tail stands."""
-        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.forces) + len(self.constraints),
-                 "lock": self.tree.nu, "parameters": len(self.tree.parameters), "table": self.table[0].numel()}
+        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.switches),
+                 "lock": self.tree.nu, "held": self.tree.nu, "parameters": len(self.tree.parameters),
+                 "table": self.table[0].numel()}
         out, start = {}, 0
         for name, n in sizes.items():
             out[name], start = slice(start, start + n), start + n
@@ -109,7 +117,8 @@ def description(subject: Subject) -> str:
         values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass, "com": m.com,
                   "inertia": m.inertia}
         numbers = " ".join(number(b, name, value) for name, value in values.items())
-        lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}")
+        prescribed = f" motion {b.motion.description()}" if b.motion else ""
+        lines.append(f"{b.name} {subject.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}{prescribed}")
     laws = [f"{name}: {force.description()} {force.code()}" for name, force in subject.forces.items()]
     laws += [f"constraint {name}: {c.description()} {c.code()}" for name, c in subject.constraints.items()]
     return "\n".join([*lines, *kinds, *laws])
@@ -131,7 +140,10 @@ class Symbols:
         self.placed = layout(tree) if direct else subject.placed
         part["table"] = part["table"] if direct else subject.table[0]
         self.arguments["tail"] = ca.vertcat(*(part[name] for name in subject.tail))
-        self.t, self.lock, self.enabled, self.z = part["t"], part["lock"], part["enabled"], part["z"]
+        self.t, self.enabled, self.z = part["t"], part["enabled"], part["z"]
+        acting = self.enabled[len(subject.forces) + len(subject.constraints):]
+        self.motions = Prescription(tree, self.t, self["q"], self["u"], acting, part["lock"], part["held"])
+        self.lock = self.motions.lock
         self.gravity = self.enabled[0] * subject.gravity.g
 
     def __getitem__(self, name: str) -> ca.SX:
@@ -182,10 +194,14 @@ def _qdot(s: Symbols) -> list[ca.SX]:
                    if b.mobilizer.nq)]
 
 
+def _prescribed(s: Symbols) -> list[ca.SX]:
+    return list(s.motions.state())
+
+
 def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, Rank | None]:
     """udot, the status, and with constraints what their rank is like."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
+    udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     if not s.subject.constraints:
         return udot, status, None
     udot, _, rank = constrained(s.rows(kin), udot, s.lock)
@@ -198,7 +214,7 @@ def _forward_dynamics(s: Symbols) -> list[ca.SX]:
 
 def _multipliers(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin))
+    udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     return [constrained(s.rows(kin), udot, s.lock)[1], status]
 
 
@@ -409,6 +425,7 @@ def _bodies(n: int) -> Callable[[Subject], int]:
 OPERATORS: dict[str, Operator] = {
     "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()), STATUS), _instance),
     "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq),), _qdot),
+    "prescribed": Operator(("q", "u", "tail"), (("q", lambda s: s.tree.nq), ("u", _nu)), _prescribed),
     "zdot": Operator(("q", "u", "tail"), (("zdot", lambda s: s.nz),), _rates),
     "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu), STATUS), _forward_dynamics),
     "inverse_dynamics": Operator(("q", "u", "udot", "tail"), (("tau", _nu),), _inverse_dynamics),

@@ -1,9 +1,10 @@
 """A tree as tables: one kernel a type of body, run over all bodies by native loops (condyle.native.rows).
 
 Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same description (and so the same
-equations) and if the same of their numbers depend on Parameters. Machine code grows with the number of types, not of bodies. The
-equations are those of the unrolled layout, from the same functions, traced once a type over symbols that stand for the fields
-of a row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, not for many.)
+equations), if the same of their numbers depend on Parameters, and if both or none are driven by motions. Machine code grows with
+the number of types, not of bodies. The equations are those of the unrolled layout, from the same functions, traced once a type
+over symbols that stand for the fields of a row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 %
+faster for one state, not for many.)
 """
 from __future__ import annotations
 
@@ -71,6 +72,7 @@ class Kind:
 
     mobilizer: Mobilizer | None
     varying: tuple[str, ...] = ()
+    driven: bool = False
     kept: dict[str, Structure] = field(default_factory=dict)
 
 
@@ -119,7 +121,7 @@ class Draft:
         return self.read("enabled", 1) * self.looped.subject.gravity.g
 
     def of_speeds(self, name: str) -> list[ca.SX]:
-        """The entries of u, tau, udot, f or lock for the speeds of this body."""
+        """The entries of u, tau, udot, f, lock or held for the speeds of this body."""
         n = self.mobilizer.nu
         return ca.vertsplit(self.read(name, n)) if n else []
 
@@ -186,7 +188,7 @@ class Looped:
             [b.q.start for b in tree.bodies], [b.u.start for b in tree.bodies], tree.base_to_tip))
         self.windows: dict[str, tuple[str, Any]] = {name: ("tail", part[name].start) for name in (
             "t", "enabled", "parameters", "inputs")}
-        self.windows["lock"] = "tail", part["lock"].start + u
+        self.windows |= {name: ("tail", part[name].start + u) for name in ("lock", "held")}
         if len(tree.parameters):
             self.windows["table"] = "tail", part["table"].start + np.array([0, *subject.tabulated.starts], dtype=np.int64)
         for name, _ in (*arguments, *results):
@@ -213,10 +215,10 @@ class Looped:
                 value = getattr(placed, name)
                 if name not in varying:
                     self.constants[name][row] = [value[i, j] for i, j in LOWER] if name == "I" else np.ravel(value, order="F")
-            key = text, varying
+            key = text, varying, body.motion is not None
             if key not in known:
                 known[key] = len(self.kinds)
-                self.kinds.append(Kind(body.mobilizer, varying))
+                self.kinds.append(Kind(body.mobilizer, *key[1:]))
             self.types[row] = known[key]
             self.constants["number"][row] = body.u.start + 1
             self.constants["heavy"][row] = body.name not in subject.gravity.excluded

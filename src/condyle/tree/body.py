@@ -10,6 +10,7 @@ import casadi as ca
 from condyle.mobilizers import Mobilizer, Weld
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.parameter import Expression
+from condyle.tree.prescribed import Driver
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Body:
         X_PF: frame F on the parent, X_BM: frame M on this body.
         X_PF, X_BM, mass_properties: numbers; Parameters in them have their defaults here.
         q, u: where its coordinates and speeds stand in the system's vectors.
+        motion: what prescribes its coordinates, speeds or accelerations, if anything does.
         symbolic: what depends on Parameters, by name: R_PF, p_PF, R_BM, p_BM, mass, com, inertia.
     """
 
@@ -47,11 +49,17 @@ class Body:
     u: slice = field(default_factory=lambda: slice(0, 0))
     coordinates: tuple[Coordinate, ...] = ()
     speeds: tuple[str, ...] = ()
+    motion: Driver | None = None
     symbolic: dict[str, Expression] = field(default_factory=dict)
 
     @property
     def is_ground(self) -> bool:
         return self.index < 0
+
+    @property
+    def prescribed_speeds(self) -> tuple[int, ...]:
+        """Where the speeds that its motion prescribes stand in the system's u."""
+        return () if self.motion is None else tuple(self.u.start + j for j in self.motion.speeds)
 
     @property
     def mass(self) -> float:

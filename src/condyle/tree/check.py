@@ -1,7 +1,8 @@
 """Is there inertia behind every mobility? A massless tip has no acceleration: found when a system is first used.
 
 The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at the default
-and at random coordinates and times. A pivot that is zero against its value before elimination cannot be divided by.
+and at random coordinates and times. A pivot that is zero against its value before elimination cannot be divided by. A prescribed
+speed needs no inertia: it is not solved for.
 """
 from __future__ import annotations
 
@@ -71,6 +72,9 @@ def _pivots(tree: Tree, t: float, q: np.ndarray) -> dict[int, float]:
         X_FM = Transform.unchecked(R, p[:, 0])
         to_M = np.kron(np.eye(2), R.T)
         for k, h in zip(tree.speeds_of(B), (to_M @ np.vstack([H_w, H_v])).T, strict=True):
+            if k in body.prescribed_speeds:
+                ratios[k] = 1.0
+                continue
             U = P[B] @ h
             D = h @ U
             scale = (h @ h) * own[B] + np.abs(h) @ np.abs(P[B]) @ np.abs(h) + h @ C[B] @ h

@@ -12,6 +12,7 @@ from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
+from condyle.tree.prescribed import Prescribed
 
 
 class Tree:
@@ -69,6 +70,11 @@ class Tree:
             body = body.parent
         return path[::-1]
 
+    @property
+    def driven(self) -> list[Body]:
+        """Bodies whose motion is prescribed."""
+        return [b for b in self.bodies if b.motion is not None]
+
     def body(self, which: Body | str) -> Body:
         """A body from its name or itself."""
         if isinstance(which, Body):
@@ -98,7 +104,8 @@ class Tree:
         return np.concatenate([np.zeros(0), *parts])
 
     def add(self, name: str, parent: Body | str, mobilizer: Any, X_PF: object, X_BM: object, mass: object,
-            com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None) -> Body:
+            com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None, given: Prescribed | None = None
+            ) -> Body:
         """Check everything, then add the body: an error leaves the tree as it was."""
         if not isinstance(name, str) or not name.strip():
             raise DescriptionError(f"a body's name is a non-empty string, got {name!r}")
@@ -114,12 +121,16 @@ class Tree:
         speeds = _speed_names(name, mobilizer, names)
         for taken in set(speeds) & self._speed_index.keys():
             raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its coordinates")
-        self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what))
+        if given is not None and not isinstance(given, Prescribed):
+            raise DescriptionError(f"{what}: motion must be cd.Prescribed(position=f), velocity= or acceleration=, got {given!r}")
+        motion = None if given is None else given.of(mobilizer, what)
+        self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what)
+                      + (motion.parameters() if motion else []))
         body = Body(
             name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
             X_BM=numbers["X_BM"], mass_properties=numbers["mass_properties"], symbolic=symbolic,
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
-            coordinates=names, speeds=speeds)
+            coordinates=names, speeds=speeds, motion=motion)
         self.bodies.append(body)
         self._index[name] = body.index
         self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
