@@ -65,8 +65,8 @@ __all__ = [
     "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased",
     "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Prescribed", "Screw",
     "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table",
-    "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose", "constraints",
-    "forces", "functions", "maximal", "simulate", "where",
+    "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose",
+    "constraints", "forces", "functions", "maximal", "simulate", "where",
 ]
 
 
