@@ -98,11 +98,12 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         h = ca.if_else(fixed, h_start, ca.if_else(span > 0, ca.fmin(ca.fmin(span, h_max), LARGEST_FIRST_STEP), 1))
         return h, ca.SX(1), ca.SX(0), ca.SX(0), ca.SX(0), ca.SX(0), ca.SX(0)
 
+    counted = [name for name in ("jacobians", "projections", "tried", "null") if name in sizes]
     take: list[Node] = [
         Take("queue", "member"), kernel(lambda member, count: member < count, "member count", "busy", sizes, "some"),
         If("busy", [Get("t0", "member", "t"), Get("y0", "member", "y"), *([Get("p0", "member", "p")] if eq.parameters else []),
                     kernel(begin, "t t_end h_start h_max fixed", "h fresh code status steps rejected evaluations", sizes),
-                    *([kernel(lambda: ca.SX(0), [], ["jacobians"], sizes, "none")] if own else []), *start])]
+                    *(kernel(lambda: ca.SX(0), [], [name], sizes, "none") for name in counted), *start])]
     columns = [name for name in SUMMARY if name in sizes]
     whole = kernel(lambda *x: ca.vertcat(*x, ca.SX.zeros(len(SUMMARY) - len(columns))), columns, ["summary"], sizes, "summary")
     end = [whole, *(Put(source, stream, "member") for source, stream in (("summary", "ended"), ("y", "y_end"), ("k0", "f_end"))),
