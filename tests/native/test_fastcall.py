@@ -86,6 +86,30 @@ def test_builtin_keeps_no_references(f):
     assert [sys.getrefcount(x) for x in (q, u, EMPTY, f.fast, double)] == before
 
 
+def named():
+    """The builtin of `direct`, u fixed and its results in a dict; and u."""
+    h, u = make(direct=True, keys=("a", "b", "c")), draw(3)
+    h(draw(7), EMPTY, u)
+    return h.direct(lambda *given: dict(zip("abc", h(*given, u), strict=True)), u), u
+
+
+def test_results_in_a_dict():
+    """Under their keys, in their order, held by nobody else; what the builtin cannot do comes from the slow path."""
+    direct, u = named()
+    q = draw(7)
+    keys = [sys.getrefcount(key) for key in "abc"]
+    results = [direct(q, EMPTY) for _ in range(100)]
+    python = [{"a": draw(7)}]
+    assert {sys.getrefcount(r) for r in results} == {sys.getrefcount(r) for r in python}
+    assert {sys.getrefcount(r[key]) for r in results for key in "abc"} == {sys.getrefcount(r["a"]) for r in python}
+    assert all(type(r) is dict and list(r) == ["a", "b", "c"] for r in results)
+    check(results[-1].values(), q, u)
+    del results, python
+    assert [sys.getrefcount(key) for key in "abc"] == keys
+    check(direct(draw(40, 7), EMPTY).values(), draw(40, 7), u)
+    check(direct(list(q), EMPTY).values(), q, u)
+
+
 def test_a_million_calls_leak_nothing():
     g, x = add_one(), draw(5)
     h = make()
@@ -152,27 +176,29 @@ no:
 }}"""))
 
 
-@pytest.mark.parametrize("entry", ["array 0", "array 1", "array 2", "tuple"])
+@pytest.mark.parametrize("entry", ["array 0", "array 1", "array 2", "tuple_new", "dict_new"])
 def test_no_memory_is_an_error(entry, monkeypatch):
     """Wherever an allocation fails: MemoryError, and what was made before is given back."""
     h, q, u = make(), draw(7), draw(3)
     h.fast(q, EMPTY, u)
+    direct, _ = named()
+    call = (lambda: direct(q, EMPTY)) if entry == "dict_new" else (lambda: h.fast(q, EMPTY, u))
     table = fastcall._table()
-    k = fastcall._TABLE.index("tuple_new" if entry == "tuple" else "array_new")
+    k = fastcall._TABLE.index(entry if entry.endswith("new") else "array_new")
     old = table[k]
-    if entry == "tuple":
+    if entry.endswith("new"):
         table[k] = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
     else:
         library = _failing_after(int(entry[-1]), old)
         table[k] = library.address("make")
     try:
         with pytest.raises(MemoryError):
-            h.fast(q, EMPTY, u)
+            call()
         tracemalloc.start()
         before = tracemalloc.get_traced_memory()[0]
         for _ in range(1000):
             try:
-                h.fast(q, EMPTY, u)
+                call()
             except MemoryError:
                 pass
             else:
