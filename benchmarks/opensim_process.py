@@ -16,23 +16,38 @@ import numpy as np
 from benchmarks.timing import Clock
 from benchmarks.trees import Array, Tree, opensim_model
 
+Answers = dict[str, Callable[..., Any]]
+
 
 class OpenSimProcess:
-    """A tree in OpenSim. The process starts with the first question and ends with this object."""
+    """A model in OpenSim. The process starts with the first question and ends with this object.
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
+    Args:
+        model: what the questions are about, sent over once.
+        questions: a function, importable there, that returns what answers each question; by default those about a Tree.
+    """
+
+    def __init__(self, model: Any, questions: Callable[[], Answers] | None = None) -> None:
+        self.model, self.questions = model, questions or about_trees
         self.connection: Connection | None = None
 
-    def ask(self, question: str, *details: Any) -> Any:
-        """The answer to "udot" or "seconds" (of so many calls); an error over there is raised here."""
+    def ask(self, question: str, *details: Any, patience: float | None = None) -> Any:
+        """The answer, e.g. to "udot" or "seconds"; an error over there is raised here.
+
+        After `patience` seconds without an answer the process is ended and TimeoutError raised; the next question starts another.
+        """
         if self.connection is None:
             self.connection, far_end = multiprocessing.Pipe()
-            multiprocessing.get_context("spawn").Process(target=serve, args=(far_end,), daemon=True).start()
+            self.process = multiprocessing.get_context("spawn").Process(target=serve, args=(far_end,), daemon=True)
+            self.process.start()
             far_end.close()
-            self.connection.send(self.tree)                 # not an argument: start() would hang if the process died
+            self.connection.send((self.model, self.questions))      # not an argument: start() would hang if the process died
         try:
             self.connection.send((question, details))
+            if patience is not None and not self.connection.poll(patience):
+                self.process.kill()
+                self.connection = None
+                raise TimeoutError(f"OpenSim, asked for {question}, gave no answer in {patience:g} s")
             answer = self.connection.recv()
         except (EOFError, ConnectionError):
             raise RuntimeError("the OpenSim process ended without an answer; its own error is printed above") from None
@@ -42,18 +57,22 @@ class OpenSimProcess:
 
 
 def serve(connection: Connection) -> None:
-    """Answer questions about the tree that comes first, until the other end is gone."""
-    tree = connection.recv()
-    questions: dict[str, Callable[..., Any]] = {"udot": accelerations, "seconds": Stopwatch()}
+    """Answer questions about the model that comes first, until the other end is gone."""
+    model, make = connection.recv()
+    questions = make()
     while True:
         try:
             question, details = connection.recv()
         except EOFError:
             return
         try:
-            connection.send(questions[question](tree, *details))
+            connection.send(questions[question](model, *details))
         except Exception as error:
             connection.send(RuntimeError(f"OpenSim, asked for {question}: {error}"))
+
+
+def about_trees() -> Answers:
+    return {"udot": accelerations, "seconds": Stopwatch()}
 
 
 def accelerations(tree: Tree) -> Array:

@@ -1,156 +1,224 @@
-"""Simulation at equal measured error, beside SciPy and MuJoCo: `python -m benchmarks.simulate --help`.
+"""Simulation at equal measured error, beside OpenSim's Manager, MuJoCo and SciPy: `python -m benchmarks.simulate --help`.
 
-A random tree of pins (`trees.py`) moves for some seconds from a stored state. Every engine runs at a row of accuracies (MuJoCo:
-of steps, RK4). The error of a run is the largest rms difference of q [rad] to a reference at eleven times, and its time the best
-of some repetitions. Times at equal error come from straight lines between the runs in logarithms. The peers get the quickest way
-in: SciPy the machine code of one state in and out, MuJoCo its own native loop between the eleven times. OpenSim is not here yet.
-
-Also: what the step loop adds to the right-hand side, from the same program run on the right-hand side alone.
+Every engine runs each motion (motions.py) at a row of accuracies (MuJoCo: of steps, RK4). The error of a run is the rms
+difference of q [rad, m] to a reference at the end, and its time the least processor time of some runs; engines take turns. Of an
+engine's runs at one error the quickest method counts. Times at equal error: see `at_error`. Also: what the step loop adds to the
+right-hand side.
 """
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-import condyle as cd
+from benchmarks.motions import MOTIONS, Motion
 from benchmarks.report import Claim, Report, Time, machine
-from benchmarks.trees import Tree, condyle_system, mujoco_model, random_tree
+from benchmarks.timing import Clock
+
+# Condyle is imported in functions: OpenSim's process imports this module and cannot have both.
 
 METHODS = ("merson", "dormand-prince", "dormand-prince-8")
-TARGETS = (1e-3, 1e-5, 1e-7)
-Runs = list[tuple[float, float]]
+ERRORS = (1e-3, 1e-5, 1e-7)
+ACCURACIES = tuple(10.0 ** -np.arange(1, 12))
+PATIENCE = 8.0                                               # [s], for one run of OpenSim
+LONGEST = 6.0                                                # [s]: an engine that took longer is not asked for a tighter run
+MOST = 50                                                    # repetitions
 
 
-def best(run: Callable[[], Any], repeat: int) -> tuple[Any, float]:
-    """The result and the least time of some runs; the first, which may compile, is not timed."""
-    result, least = run(), np.inf
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = run()
-        least = min(least, time.perf_counter() - start)
-    return result, least
+@dataclass
+class Series:
+    """One engine and method, from loose to tight. `run(setting)` gives (seconds, q at the end)."""
+
+    engine: str
+    method: str
+    run: Callable[[float], tuple[float, Any]]
+    settings: tuple[float, ...]
+    errors: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def case(self) -> str:
+        return f"{self.engine}: {self.method}"
+
+    def explore(self, exact: Any) -> None:
+        """Once through the settings, until the error is below the last of ERRORS or it takes too long."""
+        for setting in self.settings:
+            try:
+                seconds, q = self.run(setting)
+            except (RuntimeError, TimeoutError):
+                break
+            error = float(np.sqrt(np.mean((q - exact) ** 2)))
+            self.errors.append(error if math.isfinite(error) else np.inf)
+            self.seconds.append(seconds)
+            if error < ERRORS[-1] / 2 or seconds > LONGEST:
+                break
+
+    def repeat(self) -> None:
+        for i, setting in enumerate(self.settings[:len(self.seconds)]):
+            self.seconds[i] = min(self.seconds[i], self.run(setting)[0])
+
+    def at_error(self, error: float) -> float:
+        """Seconds until an error is reached, by straight lines between the runs in logarithms; NaN if it was not.
+
+        A run counts with the largest error of itself and of tighter runs, so that a lucky one does not, and with the least time
+        of these. An error larger than that of the loosest run costs as much as that run.
+        """
+        errors = np.maximum.accumulate(np.maximum(self.errors, 1e-16)[::-1])
+        seconds = np.minimum.accumulate(np.array(self.seconds)[::-1])
+        fine = errors < 1e3
+        if not fine.any() or error < errors[0]:
+            return math.nan
+        return float(np.exp(np.interp(np.log(error), np.log(errors[fine]), np.log(seconds[fine]))))
 
 
-def error(q: np.ndarray, exact: np.ndarray) -> float:
-    return float(np.sqrt(np.mean((q - exact) ** 2, axis=1)).max())
+def condyle_series(motion: Motion) -> list[Series]:
+    import condyle as cd
+
+    def run(method: str, accuracy: float) -> tuple[float, Any]:
+        with Clock() as clock:
+            traj = cd.simulate(motion.system, motion.start, motion.t_final, accuracy=accuracy, integrator=method)
+        return clock.cpu, traj.q[-1] if traj.finished else np.full(motion.system.nq, np.inf)
+
+    methods = METHODS if motion.bodies < 100 else METHODS[:2]
+    for method in methods:
+        run(method, 0.1)                                     # compiles
+    return [Series("condyle", method, lambda a, m=method: run(m, a), ACCURACIES) for method in methods]
 
 
-def at_error(runs: Runs, target: float) -> float:
-    """Seconds at an error, between the runs; NaN beyond them."""
-    errors, seconds = np.log(np.array(sorted(runs)).T)
-    return float(np.exp(np.interp(np.log(target), errors, seconds, left=np.nan, right=np.nan)))
+def opensim_series(motion: Motion, report: Report) -> list[Series]:
+    from benchmarks.opensim_manager import METHODS as THEIRS
+    from benchmarks.opensim_manager import about_motion
+    from benchmarks.opensim_process import OpenSimProcess
+
+    process = OpenSimProcess(motion.plain(), about_motion)
+    udot, own = process.ask("udot"), motion.start.udot
+    off = float(np.abs(udot - own).max() / np.abs(own).max())
+    report.notes.append(f"{motion.name}: accelerations of OpenSim and Condyle at the start differ by {off:.1e}, relative")
+    if off > 1e-8:
+        raise RuntimeError(f"{motion.name}: OpenSim has another model: {udot} instead of {own}")
+
+    def run(method: str, accuracy: float) -> tuple[float, Any]:
+        return process.ask("run", method, accuracy, motion.t_final, patience=PATIENCE)
+
+    methods = [m for m in THEIRS if m != "CPodes" or motion.bodies < 100]         # CPodes is slower there, and gets stuck
+    return [Series("opensim", m, lambda a, m=m: run(m, a), ACCURACIES) for m in methods]
 
 
-def measured(run: Callable[[float], Callable[[], np.ndarray]], settings: Iterable[float], exact: np.ndarray, repeat: int) -> Runs:
-    out = []
-    for setting in settings:
-        q, seconds = best(run(setting), repeat)
-        out.append((max(error(q, exact), 1e-16), seconds))
-    return out
-
-
-def condyle_runs(system: Any, start: Any, t: np.ndarray, method: str) -> Callable[[float], Callable[[], np.ndarray]]:
-    return lambda accuracy: lambda: cd.simulate(
-        system, start, t[-1], accuracy=accuracy, integrator=method).at(t)[:, :system.nq]
-
-
-def scipy_runs(system: Any, start: Any, t: np.ndarray, method: str) -> Callable[[float], Callable[[], np.ndarray]]:
-    from scipy.integrate import solve_ivp
-
-    n, fd = system.nq, system.forward_dynamics
-
-    def f(_: float, y: np.ndarray) -> np.ndarray:
-        return np.concatenate([y[n:], fd(y[:n], y[n:])])
-
-    y0 = np.concatenate([start.q, start.u])
-    return lambda tolerance: lambda: solve_ivp(f, (t[0], t[-1]), y0, method=method, t_eval=t, rtol=tolerance,
-                                               atol=tolerance).y[:n].T
-
-
-def mujoco_runs(tree: Tree, t: np.ndarray) -> Callable[[float], Callable[[], np.ndarray]]:
+def mujoco_series(motion: Motion) -> list[Series]:
     import mujoco
 
-    model = mujoco_model(tree)
+    from benchmarks.plain import mujoco_model
+
+    plain = motion.plain()
+    model = mujoco_model(plain)
     model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
     data = mujoco.MjData(model)
 
-    def run(step: float) -> Callable[[], np.ndarray]:
-        count = round((t[1] - t[0]) / step)
+    def run(step: float) -> tuple[float, Any]:
+        count = round(motion.t_final / step)
+        model.opt.timestep = motion.t_final / count
+        mujoco.mj_resetData(model, data)
+        data.qpos, data.qvel = plain.q, plain.u
+        with Clock() as clock:
+            mujoco.mj_step(model, data, count)
+        return clock.cpu, data.qpos.copy()
 
-        def go() -> np.ndarray:
-            model.opt.timestep = (t[1] - t[0]) / count
-            mujoco.mj_resetData(model, data)
-            data.qpos, data.qvel = tree.q[0], tree.u[0]
-            rows = [tree.q[0].copy()]
-            for _ in t[1:]:
-                mujoco.mj_step(model, data, count)
-                rows.append(data.qpos.copy())
-            return np.array(rows)
-
-        return go
-
-    return run
+    return [Series("mujoco", "RK4", run, tuple(0.04 / 2.0 ** np.arange(12)))]
 
 
-def overhead(system: Any, start: Any, t_final: float, repeat: int) -> tuple[float, float]:
-    """Seconds of an evaluation in the step loop (Merson), and of one alone."""
+def scipy_series(motion: Motion) -> list[Series]:
+    """SciPy around the machine code of one state in and out."""
+    from scipy.integrate import solve_ivp
+
+    n, fd = motion.system.nq, motion.system.forward_dynamics
+    y0 = np.concatenate([motion.start.q, motion.start.u])
+
+    def run(method: str, tolerance: float) -> tuple[float, Any]:
+        with Clock() as clock:
+            y = solve_ivp(lambda _, y: np.concatenate([y[n:], fd(y[:n], y[n:])]), (0, motion.t_final), y0, method=method,
+                          rtol=tolerance, atol=tolerance).y
+        return clock.cpu, y[:n, -1]
+
+    return [Series("scipy", m, lambda a, m=m: run(m, a), ACCURACIES) for m in ("RK45", "DOP853")]
+
+
+def compare(report: Report, motion: Motion, budget: float) -> None:
+    """All engines on one motion: once to see errors, then again in turns for the times, each for about `budget` seconds."""
+    exact, series = motion.exact(), condyle_series(motion)
+    makers: dict[str, Callable[[], list[Series]]] = {"opensim": lambda: opensim_series(motion, report)}
+    if motion.tree:
+        makers |= {"mujoco": lambda: mujoco_series(motion)}
+    if motion.name.startswith("tree"):
+        makers |= {"scipy": lambda: scipy_series(motion)}
+    for engine, make in makers.items():
+        if find_spec(engine):
+            series += make()
+        else:
+            report.notes.append(f"{engine} is left out, it is not installed: python -m pip install '.[peers]'")
+    for s in series:
+        s.explore(exact)
+    spent = dict.fromkeys((s.case for s in series), 0.0)
+    while min(spent.values()) < budget:
+        for s in series:
+            if spent[s.case] < budget:
+                s.repeat()
+                spent[s.case] += max(sum(s.seconds), budget / MOST)
+    report.settings.setdefault("runs", []).extend(
+        {"motion": motion.name, "engine": s.engine, "method": s.method, "settings": list(s.settings[:len(s.errors)]),
+         "errors": s.errors, "seconds": s.seconds} for s in series)
+    for error in ERRORS:
+        seconds = {s.case: s.at_error(error) for s in series}
+        own = min((t for case, t in seconds.items() if case.startswith("condyle") and t == t), default=math.nan)
+        report.times += [Time(f"{motion.name}, error {error:g}", motion.bodies, case, t, t / own) for case, t in seconds.items()]
+        for engine, aim in (("opensim", 20.0), ("mujoco", 1.0), ("scipy", 1.0)):
+            theirs = [t for case, t in seconds.items() if case.startswith(engine) and t == t]
+            if theirs:
+                report.claims.append(Claim(17, f"{engine} / condyle, {motion.name}, error {error:g}", motion.bodies,
+                                           min(theirs) / own, ">=", aim))
+
+
+def overhead(rounds: int) -> tuple[float, float]:
+    """Seconds of an evaluation in the step loop (Merson, 30 bodies), and of one alone."""
+    import condyle as cd
     from condyle.integrate.equations import RightHandSide, equations
     from condyle.native.nodes import Scan
     from condyle.native.program import Program
 
+    motion = MOTIONS["tree"]()
+    system, start = motion.system, motion.start
     eq, count = equations(system), 2_000
     sizes = {"t": 1, "y": eq.n, "p": eq.parameters, "k": eq.n}
     alone = Program(Scan(count, RightHandSide(eq.f, eq.n, sizes, {}, {})("t", "y", "k")), sizes)
     ws = alone.workspace()
     ws["y"], ws["p"] = np.concatenate([start.q, start.u]), start.tail[system.subject.tail["inputs"].start:]
     loop, one = np.inf, np.inf
-    for _ in range(10 * repeat):                            # in turns: the machine may be busy
-        traj, seconds = best(lambda: cd.simulate(system, start, t_final, accuracy=1e-4), 1)
-        loop = min(loop, seconds / traj.statistics.evaluations)
-        one = min(one, best(lambda: alone.run(ws), 1)[1] / count)
+    for _ in range(rounds):                                  # in turns: the machine may be busy
+        with Clock() as clock:
+            traj = cd.simulate(system, start, 20.0, accuracy=1e-4)
+        loop = min(loop, clock.cpu / traj.statistics.evaluations)
+        with Clock() as clock:
+            alone.run(ws)
+        one = min(one, clock.cpu / count)
     return loop, one
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate", description="Simulation at equal measured error.")
-    parser.add_argument("--bodies", type=int, default=30)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of motion")
+    parser.add_argument("--motions", nargs="+", choices=MOTIONS, default=list(MOTIONS), metavar="MOTION",
+                        help=f"some of {', '.join(MOTIONS)}")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()
-    repeat = 2 if options.quick else 10
-    report = Report(machine(), {"bodies": options.bodies, "seconds": options.seconds})
-    tree = random_tree(options.bodies, states=1)
-    system = condyle_system(tree)
-    start = system.state(q=tree.q[0], u=tree.u[0])
-    t = np.linspace(0, options.seconds, 11)
-    exact = cd.simulate(system, start, t[-1], accuracy=1e-12, integrator="dormand-prince-8").at(t)[:, :system.nq]
-    accuracies = 10.0 ** -np.arange(2, 11)
-    found: dict[str, Runs] = {}
-    for method in METHODS:
-        found[f"condyle: {method}"] = measured(condyle_runs(system, start, t, method), accuracies, exact, repeat)
-    fewer = max(repeat // 3, 1)
-    for method in ("RK45", "DOP853"):
-        found[f"scipy: {method}"] = measured(scipy_runs(system, start, t, method), 10.0 ** -np.arange(3, 11), exact, fewer)
-    try:
-        found["mujoco: RK4"] = measured(mujoco_runs(tree, t), 0.02 / 2.0 ** np.arange(8), exact, fewer)
-    except ImportError as missing:
-        report.notes.append(f"mujoco was left out: {missing}")
-    for target in TARGETS:
-        seconds = {case: at_error(runs, target) for case, runs in found.items()}
-        own = min(s for case, s in seconds.items() if case.startswith("condyle") and s == s)
-        report.times += [Time(f"error {target:g} rad", options.bodies, case, s, s / own) for case, s in seconds.items()]
-        for peer, aim in (("scipy", 1.0), ("mujoco", 1.0)):
-            theirs = [s for case, s in seconds.items() if case.startswith(peer) and s == s]
-            if theirs:
-                ratio = min(theirs) / own
-                report.claims.append(Claim(17, f"{peer} / condyle at {target:g} rad", options.bodies, ratio, ">=", aim))
-    loop, one = overhead(system, start, 10 * options.seconds, repeat)
-    report.claims.append(Claim(17, "evaluation in the step loop / alone", options.bodies, loop / one, "<=", 1.2))
+    report = Report(machine(), {"motions": options.motions})
+    for name in options.motions:
+        compare(report, MOTIONS[name](), 0.3 if options.quick else 3.0)
+    loop, one = overhead(20 if options.quick else 200)
+    report.claims.append(Claim(17, "evaluation in the step loop / alone", 30, loop / one, "<=", 1.2))
     report.print()
     if options.json:
         report.write(options.json)

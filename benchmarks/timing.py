@@ -14,9 +14,10 @@ PATIENCE = 3         # times the rounds asked for, while a case waits for its qu
 
 
 class Clock:
-    """Wall and processor time of one thread: `with Clock() as clock: ...`, then clock.seconds and clock.quiet."""
+    """Wall and processor time of one thread: `with Clock() as clock: ...`, then clock.seconds, clock.cpu and clock.quiet."""
 
     seconds: float
+    cpu: float
     quiet: bool
 
     def __enter__(self) -> Clock:
@@ -24,9 +25,9 @@ class Clock:
         return self
 
     def __exit__(self, *_: object) -> None:
-        cpu = time.thread_time() - self._cpu
+        self.cpu = time.thread_time() - self._cpu
         self.seconds = time.perf_counter() - self._wall
-        self.quiet = cpu >= QUIET * self.seconds
+        self.quiet = self.cpu >= QUIET * self.seconds
 
 
 @dataclass(frozen=True)
