@@ -1,9 +1,13 @@
-"""What a run found: times, claims with their targets, the machine; as tables and as JSON."""
+"""What a run found: times, claims with their targets, the machine; as tables and as JSON.
+
+`python -m benchmarks.report FILE.json` prints the targets of a stored run as a table in Markdown.
+"""
 from __future__ import annotations
 
 import json
 import os
 import platform
+import sys
 from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -54,10 +58,10 @@ class Report:
 
         console = Console(width=None if os.isatty(1) else 110)
         console.print(", ".join(f"{k} {v}" for k, v in self.machine.items()), highlight=False)
-        times = Table("what", "bodies", "case", "time", "ratio", title="Times a state (best round), and over Condyle's")
+        times = Table("what", "bodies", "case", "time", "ratio", title="Times (best round), and over Condyle's")
         for row in self.times:
             times.add_row(row.group, str(row.bodies), row.case, duration(row.seconds),
-                          "" if row.ratio is None else f"{row.ratio:.2f}")
+                          "" if row.ratio is None or row.ratio != row.ratio else f"{row.ratio:.2f}")
         console.print(times)
         claims = Table("req.", "what", "bodies", "measured", "target", "", title="Targets")
         for c in self.claims:
@@ -82,7 +86,9 @@ class Report:
 
 
 def duration(seconds: float) -> str:
-    """With three digits, in the unit that suits."""
+    """With three digits, in the unit that suits; NaN, for what was not reached, as a dash."""
+    if seconds != seconds:
+        return "-"
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
@@ -115,3 +121,17 @@ def cpu_name() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def markdown(path: str | Path) -> str:
+    """The targets of a stored run, a line each."""
+    lines = ["| | bodies | measured | target | met |", "|---|---|---|---|---|"]
+    for c in json.loads(Path(path).read_text())["claims"]:
+        lines.append(f"| {c['what']} | {c['bodies']} | {c['value']:.3g} | {c['relation']} {c['target']:g} | "
+                     f"{'yes' if c['met'] else '**no**'} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(markdown(name))
