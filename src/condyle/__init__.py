@@ -7,10 +7,14 @@
 """
 import importlib
 
-from condyle import constraints, forces, functions
+from condyle import constraints, forces, functions, goals
+from condyle.assembly.assemble import assemble, assemble_frames
+from condyle.assembly.frames import Frames
+from condyle.assembly.relax import relax
 from condyle.errors import (
     CondyleError,
     ConstraintError,
+    ConvergenceError,
     DescriptionError,
     FrozenError,
     NativeError,
@@ -61,12 +65,13 @@ from condyle.tree.prescribed import Prescribed
 
 __version__ = "0.1.0"
 __all__ = [
-    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "Coordinate", "Custom",
-    "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Free", "FreeLine", "FrozenError", "FunctionBased",
-    "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin", "Planar", "Prescribed", "Screw",
-    "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "Stage", "State", "System", "Table",
-    "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "compose",
-    "constraints", "forces", "functions", "maximal", "simulate", "where",
+    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "ConvergenceError",
+    "Coordinate", "Custom", "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Frames", "Free", "FreeLine",
+    "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin",
+    "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
+    "Stage", "State", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
+    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
+    "goals", "maximal", "relax", "simulate", "where",
 ]
 
 

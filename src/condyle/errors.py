@@ -40,6 +40,14 @@ class ConstraintError(CondyleError, ArithmeticError):
         self.violated, self.nearest = violated, nearest
 
 
+class ConvergenceError(CondyleError, ArithmeticError):
+    """An iteration that found no end. Carries `nearest`, the best q found."""
+
+    def __init__(self, message: str, nearest: object) -> None:
+        super().__init__(message)
+        self.nearest = nearest
+
+
 class TraceError(CondyleError, TypeError):
     """A user function did something that cannot become machine code."""
 

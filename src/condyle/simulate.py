@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.dynamics.layouts import prefers_loops
 from condyle.dynamics.operators import description
-from condyle.errors import DescriptionError, NativeError, UnknownNameError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.equations import equations
@@ -19,9 +19,8 @@ from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method, Rosenbrock
 from condyle.integrate.run import Settings, run, shown
 from condyle.integrate.trajectory import Trajectory
-from condyle.native import cache
 from condyle.native.jit import lane_width
-from condyle.native.program import Program
+from condyle.native.kept import Made, kept
 from condyle.native.threads import thread_count
 from condyle.state import State
 from condyle.system import System
@@ -138,31 +137,17 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
                                    f"{accuracy:g}; start from q, u = system.project(state.q, state.u)")
 
 
-def _program(system: System, method: Method, many: str = "") -> tuple[Program, dict[str, np.ndarray]]:
+def _program(system: System, method: Method, many: str = "") -> Made:
     """The native program of a system and a method, kept with the system and on disk; `many` says what an ensemble keeps."""
     W = lane_width() if many else 1
     key = ("simulate", method.name, *((many, W) if many else ()))
     if key not in system.programs:
         loops = prefers_loops(system.subject, lanes=bool(many))
         text = f"simulate {method.name} {many} {W} {loops}\n{description(system.subject)}"
-        system.programs[key] = _stored(text) or _made(system, method, many, W, text)
+        system.programs[key] = kept(text, lambda: _made(system, method, many, W))
     return system.programs[key]
 
 
-def _made(system: System, method: Method, many: str, W: int, key: str) -> tuple[Program, dict[str, np.ndarray]]:
+def _made(system: System, method: Method, many: str, W: int) -> Made:
     eq = equations(system, loops=not isinstance(method, Rosenbrock), W=W)
-    program, tables = ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)
-    code, layout = program.pack()
-    cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}})
-    return program, tables
-
-
-def _stored(key: str) -> tuple[Program, dict[str, np.ndarray]] | None:
-    found = cache.fetch(key)
-    if found is None:
-        return None
-    code, facts = found
-    try:
-        return Program.unpack(code, facts["layout"]), {name: np.array(rows) for name, rows in facts["tables"].items()}
-    except (NativeError, KeyError):
-        return None
+    return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

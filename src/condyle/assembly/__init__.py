@@ -1,0 +1,1 @@
+"""Assembly: configurations that satisfy constraints and come near to goals; equilibria."""

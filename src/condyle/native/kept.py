@@ -1,0 +1,28 @@
+"""Programs that are made once: with the objects that use them, and on disk."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from condyle.errors import NativeError
+from condyle.native import cache
+from condyle.native.program import Program
+
+Made = tuple[Program, dict[str, np.ndarray]]
+"""A program and the tables that its runs need."""
+
+
+def kept(key: str, make: Callable[[], Made]) -> Made:
+    """The program of a key from the disk cache, or made and stored there. The key is text that determines it."""
+    found = cache.fetch(key)
+    if found is not None:
+        code, facts = found
+        try:
+            return Program.unpack(code, facts["layout"]), {name: np.array(rows) for name, rows in facts["tables"].items()}
+        except (NativeError, KeyError):
+            pass
+    program, tables = make()
+    code, layout = program.pack()
+    cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}})
+    return program, tables
