@@ -117,8 +117,8 @@ def _tolerance(accuracy: float) -> float:
     return max(TIGHTER * accuracy, TIGHTEST)
 
 
-def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float, t: np.ndarray,
-         report: Callable[[float], object] | None) -> Frames:
+def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float,
+         t: np.ndarray, report: Callable[[float], object] | None) -> Frames:
     if state.system is not system:
         raise DescriptionError("assemble: the state belongs to another system; make it with system.state()")
     if not 1e-12 <= accuracy <= 0.1:

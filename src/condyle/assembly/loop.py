@@ -257,7 +257,8 @@ class Loop:
             return ca.vertcat(row[0], tail[1:]), q, ca.SX(self.n, 1), *scalars
 
         return [kernel(begin, "tail ROW q", ["tail", "q_good", "d_free", *names], self._seen(), "begin"),
-                Call("dscal", (self.n ** 2, "slow", "S", 1)), *self._prescribe(("q", "d_free", "tail"), ("q", "held")), *self.step("q", "d_free"), copy("q_t", "q"), *self.evaluate()]
+                Call("dscal", (self.n ** 2, "slow", "S", 1)), *self._prescribe(("q", "d_free", "tail"), ("q", "held")),
+                *self.step("q", "d_free"), copy("q_t", "q"), *self.evaluate()]
 
     def _end(self) -> Node:
         def end(q: ca.SX, q_good: ca.SX, code: ca.SX, iterations: ca.SX, c: ca.SX, worst: ca.SX, frame: ca.SX
