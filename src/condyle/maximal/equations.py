@@ -4,8 +4,9 @@
     C_V A = gamma,    S A = udot - sigma                                       accelerations (16), ruggiero2020 (5)
     M A + C_V' lambda_s + S' lambda_r = Q                                      motion (17), ruggiero2020 (16)-(18)
 
-A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic constraints, with multipliers lambda_s; the rows S are
-those of the drivers, one a speed, with multipliers lambda_r: the driving force of a speed is tau = -lambda_r.
+A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic constraints, then of loops and of the System's
+constraints, with multipliers lambda_s; the rows S are those of the drivers, one a speed, with multipliers lambda_r: the driving
+force of a speed is tau = -lambda_r.
 """
 from __future__ import annotations
 
@@ -14,10 +15,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from condyle.errors import CondyleError
+from condyle.maximal.freedom import RANK, Freedom
 
 Array = np.ndarray
-RANK = 1e-11
-"""Singular values of (19) below this part of the largest one are zero: its entries are good to a few hundred eps."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class Solution:
         A: accelerations of the maximal velocities: alpha, a of each body's origin in ground, then udot of massless unknowns.
         udot: accelerations of the speeds, shape (nu,).
         tau: driving forces, shape (nu,), those that hold locked speeds among them: -lambda_r.
-        lambda_s: multipliers of the joints, in the order of their equations, then of loops.
+        lambda_s: multipliers of the joints, in the order of their equations, then of loops and constraints.
         reactions: moment and force of each mobilizer on its body at M's origin, in ground, shape (bodies, 6).
-        redundant: how many equations of loops follow from the others; the multipliers are then those of least norm.
+        redundant: how many equations of loops, constraints and locks follow from the others; the multipliers are then those of
+            least norm.
     """
 
     A: Array
@@ -48,17 +49,17 @@ class Solution:
 
 @dataclass(frozen=True)
 class Attachment:
-    """Where one body's joint stands: its rows of C_V and S, its body's columns, and p_BM in ground."""
+    """Where one body's joint stands: its rows of C_V and S, and its body's columns."""
 
     rows: slice
     drivers: slice
     columns: slice
-    arm: Array
 
 
 @dataclass(frozen=True)
 class Equations:
-    """Everything explicit at one state. n bodies, m equations of joints and loops, nv = 6 n + speeds of massless unknowns.
+    """Everything explicit at one state. n bodies, m equations of joints, loops and constraints, nv = 6 n + speeds of massless
+    unknowns.
 
     Attributes:
         t: [s].
@@ -66,14 +67,17 @@ class Equations:
         V: velocities: w, v of each body's origin in ground (6 n), then massless u; shape (nv,).
         q, u: the mobilizers' coordinates and speeds, shapes (nq,) and (nu,).
         C: the equations at x, shape (m,): those of joints, zero up to the accuracy of the position analysis, then those of
-            loops, zero if q closes them.
+            loops and constraints, zero if q satisfies them. Equations on velocities have zero here.
+        Cdot: the equations on velocities at x and V, shape (m,).
         C_V, C_t, gamma: Cdot = C_V V + C_t, Cddot = C_V A - gamma; shapes (m, nv), (m,), (m,).
         S, sigma: u = S V, udot = S A + sigma; shapes (nu, nv), (nu,).
         M: mass matrix, shape (nv, nv), block diagonal, with zeros for massless unknowns.
         Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled law.
         f: the part of the laws that acts on speeds, shape (nu,); Q contains S' f.
+        zdot: rates of the laws' states, shape (nz,).
         locked: whether each speed is locked, shape (nu,).
-        loops: the rows of C that close loops.
+        loops: the rows of C that close loops.   constraints: those of each of the System's constraints, by name.
+        arms: p_BM of each body in ground, shape (3 n,).
     """
 
     t: float
@@ -82,6 +86,7 @@ class Equations:
     q: Array
     u: Array
     C: Array
+    Cdot: Array
     C_V: Array
     C_t: Array
     gamma: Array
@@ -90,8 +95,11 @@ class Equations:
     M: Array
     Q: Array
     f: Array
+    zdot: Array
     locked: Array
     loops: slice
+    constraints: dict[str, slice]
+    arms: Array = field(repr=False)
     joints: tuple[Attachment, ...] = field(repr=False)
 
     @property
@@ -104,8 +112,8 @@ class Equations:
         return solved(self.K, np.concatenate([self.gamma[:self.loops.start], udot - self.sigma]), "accelerations")
 
     def inverse(self, udot: Array) -> Solution:
-        """Driving forces and multipliers from udot: ruggiero2020 (19), K' lambda = -Qc with Qc = M A - Q. Loops exert nothing:
-        what they would contribute is in tau."""
+        """Driving forces and multipliers from udot: ruggiero2020 (19), K' lambda = -Qc with Qc = M A - Q. Loops and constraints
+        exert nothing: what they would contribute is in tau."""
         A, m = self.accelerations(udot), self.loops.start
         lambda_ = solved(self.K.T, self.Q - self.M @ A, "inverse dynamics")                  # (18)
         return self._solution(A, np.concatenate([lambda_[:m], np.zeros(len(self.C) - m)]), -lambda_[m:])
@@ -114,23 +122,23 @@ class Equations:
         """Accelerations and multipliers under tau: (16) of the joints and (17) at once.
 
             [M  G'] [A     ]   [Q + S' tau]
-            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, and the drivers of locked speeds              (19)
+            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, constraints, and the drivers of locked speeds      (19)
 
-        Loops may be redundant: then the solution is that of least norm, in which A is unique and lambda is shared out.
+        All but the joints may be redundant: then A is unique and lambda is shared out, that of least norm.
         """
-        held = np.flatnonzero(self.locked)
-        G = np.vstack([self.C_V, self.S[held]])
-        n, m = self.M.shape[0], len(G)
-        matrix = np.block([[self.M, G.T], [G, np.zeros((m, m))]])
-        right = np.concatenate([self.Q + self.S.T @ tau, self.gamma, -self.sigma[held]])
-        if len(self.C) > self.loops.start:
-            found, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=RANK)                   # (19)
+        held, m = np.flatnonzero(self.locked), self.loops.start
+        freedom = Freedom(self.K, self.locked, self.C_V[m:])
+        A = accelerations(self, freedom, tau)
+        rest = self.Q + self.S.T @ tau - self.M @ A                                          # (17)
+        if len(self.C) > m:
+            lambda_ = np.linalg.lstsq(np.vstack([self.C_V, self.S[held]]).T, rest, rcond=RANK)[0]
+            lambda_s, holding = lambda_[:len(self.C)], lambda_[len(self.C):]
         else:
-            found, rank = solved(matrix, right, "forward dynamics"), n + m                   # (19)
-        lambda_s, holding = found[n:n + len(self.C_V)], found[n + len(self.C_V):]
+            lambda_ = solved(self.K.T, rest, "multipliers")
+            lambda_s, holding = lambda_[:m], lambda_[m:][held]
         tau = np.array(tau, dtype=float)
         tau[held] -= holding
-        return replace(self._solution(found[:n], lambda_s, tau), redundant=n + m - int(rank))
+        return replace(self._solution(A, lambda_s, tau), redundant=int(freedom.L.any(1).sum()) - freedom.rank)
 
     def momentum(self) -> Array:
         """The momentum that each speed carries, shape (nu,): the drivers' part of K' p = M V (23)."""
@@ -142,8 +150,24 @@ class Equations:
         for B, joint in enumerate(self.joints):
             F = (self.S[joint.drivers, joint.columns].T @ driving[joint.drivers]
                  - self.C_V[joint.rows, joint.columns].T @ lambda_s[joint.rows])             # (20)
-            reactions[B] = *(F[:3] - np.cross(joint.arm, F[3:])), *F[3:]
+            reactions[B] = *(F[:3] - np.cross(self.arms[3 * B:3 * B + 3], F[3:])), *F[3:]
         return Solution(A, self.S @ A + self.sigma, tau, lambda_s, reactions)
+
+
+def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
+    """A of (19), shape (nv,): what joints, locks, loops and constraints ask for, and along what they leave free what the forces
+    do.
+
+        A_0 = K^-1 [gamma; -sigma],   A = A_0 + T udot                                                               (28)
+        L T udot = gamma_L - L A_0,   free' T' (M A - Q - S' tau) = 0                                                (29)
+    """
+    m = at.loops.start
+    A = freedom.joined(np.concatenate([at.gamma[:m], -at.sigma]))                            # (28)
+    if len(freedom.L):
+        A = A + freedom.T @ freedom.least(at.gamma[m:] - freedom.L @ A)
+    allowed = freedom.T @ freedom.free
+    pushed = allowed.T @ (at.Q + at.S.T @ tau - at.M @ A)                                    # (29)
+    return A + allowed @ solved(allowed.T @ at.M @ allowed, pushed, "forward dynamics")
 
 
 def solved(matrix: Array, right: Array, what: str) -> Array:

@@ -10,7 +10,6 @@ s the joint's own massless unknowns, its q, and su their speeds. With x = (x_P, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -18,7 +17,7 @@ import numpy as np
 from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.base import Reversed
-from condyle.native.lookup import Staged, assembled
+from condyle.native.lookup import Closure
 from condyle.spatial import (
     quaternion_conjugate,
     quaternion_from_rotation,
@@ -64,36 +63,15 @@ def relative(F: Moving, M: Moving) -> Relative:
                     F.R.T @ (M.w - F.w), F.R.T @ (M.v - F.v - ca.cross(F.w, r)))
 
 
-@dataclass(frozen=True)
-class Position:
-    """Numbers at one position: C and C_x; coordinates q; driver Cr, zero where q is the wanted one, and its Jacobian."""
-
-    C: np.ndarray
-    C_x: np.ndarray
-    q: np.ndarray
-    driver: np.ndarray
-    driver_x: np.ndarray
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Numbers at one position and velocity: C_V, C_t, gamma of (4)-(5); u = S V, udot = S Vdot + sigma of (13)."""
-
-    C_V: np.ndarray
-    C_t: np.ndarray
-    gamma: np.ndarray
-    S: np.ndarray
-    sigma: np.ndarray
-
-
 class Joint:
-    """A mobilizer between two bodies as constraints. Arguments x (14 + nq of its own), V (12 + its own nu), in ground.
+    """A mobilizer between two bodies as constraints, over x (14 + nq of its own) and V (12 + its own nu), in ground.
 
     Attributes:
         name: of the body.   P, B: indices of parent and body, -1 for ground.   X_PF, X_BM: its frames on them.
         q, u: places of its coordinates and speeds among those of the system; empty where it closes a loop.
         closed: whether it is a lower pair in closed form, without unknowns of its own.
         n: number of constraint equations.   ns, nsu: how many massless coordinates and speeds it brings.
+        positions, rates, pose: its expressions as closures, to be called on symbols.
     """
 
     def __init__(self, tree: Tree, name: str, mobilizer: Mobilizer, P: int, X_PF: Frame, B: int, X_BM: Frame,
@@ -106,9 +84,7 @@ class Joint:
         self.closed = self.pair is not None
         self.ns, self.nsu = (0, 0) if self.closed else (self.mobilizer.nq, self.mobilizer.nu)
         self.n = 6 - self.mobilizer.nu + self.nsu
-        self._position = self._positions()
-        self._rates = self._velocities()
-        self._pose = self._poses()
+        self.positions, self.rates, self.pose = self._expressions()
 
     @staticmethod
     def of_body(tree: Tree, body: Body) -> Joint:
@@ -117,10 +93,6 @@ class Joint:
         return Joint(tree, body.name, body.mobilizer, parent, fixed(body, "PF"), body.index, fixed(body, "BM"), body.q, body.u)
 
     # ---- expressions ------------------------------------------------------------------------------------------------
-
-    def _symbols(self) -> dict[str, ca.SX]:
-        sizes = {"x": 14 + self.ns, "V": 12 + self.nsu, "near": self.mobilizer.nq, "t": 1}
-        return {name: ca.SX.sym(name, n) for name, n in sizes.items()}
 
     def _pair(self, x: ca.SX, V: ca.SX, near: ca.SX, t: ca.SX) -> Pair:
         """What the joint is, as expressions."""
@@ -140,55 +112,31 @@ class Joint:
         own = motion(self.mobilizer, t, x[14:], V[12:])[8] if self.ns else ca.SX(0, 1)
         return ca.vertcat(*bodies, own)
 
-    def _positions(self) -> ca.Function | Staged:
-        s = self._symbols()
-        pair = self._pair(**{**s, "V": ca.SX(s["V"].numel(), 1)})
-        outputs = [pair.C, ca.jacobian(pair.C, s["x"]), pair.q, pair.driver, ca.jacobian(pair.driver, s["x"])]
-        return self._function("position", [s["x"], s["near"], s["t"]], outputs)
+    def _expressions(self) -> tuple[Closure, Closure, Closure]:
+        """positions: x, near, t -> C, C_x, q, driver Cr, which is zero where q is the wanted one, and its Jacobian.
 
-    def _velocities(self) -> ca.Function | Staged:
-        s = self._symbols()
-        x, V, t = s["x"], s["V"], s["t"]
-        pair, xdot = self._pair(**s), self._xdot(x, V, t)
+        rates: x, V, near, t -> C_V, C_t, gamma of (4)-(5); u = S V, S and sigma of udot = S A + sigma (13); rates of its own q.
+        pose: q, t -> X_PB, where the chain puts the body.
+        """
+        x, V, t = ca.SX.sym("x", 14 + self.ns), ca.SX.sym("V", 12 + self.nsu), ca.SX.sym("t")
+        q = near = ca.SX.sym("q", self.mobilizer.nq)
+        pair, xdot = self._pair(x, V, near, t), self._xdot(x, V, t)
         rate = lambda y: ca.jtimes(y, x, xdot) + ca.jtimes(y, t, ca.SX(1))
         Cdot = rate(pair.C)                                                                  # (4)
-        C_V = ca.jacobian(Cdot, V)
-        C_t = ca.jtimes(pair.C, t, ca.SX(1))
-        outputs = [C_V, C_t, -rate(Cdot), ca.jacobian(pair.u, V), rate(pair.u)]              # (5), (13)
-        return self._function("rates", [x, V, s["near"], t], outputs)
-
-    def _poses(self) -> ca.Function | Staged:
-        """X_PB at coordinates q: where the chain puts the body."""
-        q, t = ca.SX.sym("q", self.mobilizer.nq), ca.SX.sym("t")
         R_FM, p_FM = motion(self.mobilizer, t, q, ca.SX(self.mobilizer.nu, 1))[:2]
         R_PB = self.X_PF.R @ R_FM @ self.X_BM.R.T
-        return self._function("pose", [q, t], [R_PB, self.X_PF.p + self.X_PF.R @ p_FM - R_PB @ self.X_BM.p])
+        positions = [pair.C, ca.jacobian(pair.C, x), pair.q, pair.driver, ca.jacobian(pair.driver, x)]
+        rates = [ca.jacobian(Cdot, V), ca.jtimes(pair.C, t, ca.SX(1)), -rate(Cdot), pair.u, ca.jacobian(pair.u, V), rate(pair.u),
+                 xdot[14:]]                                                                  # (5), (13)
+        pose = [R_PB, self.X_PF.p + self.X_PF.R @ p_FM - R_PB @ self.X_BM.p]
+        return (Closure("positions", [x, near, t], positions, shared=False),
+                Closure("rates", [x, V, near, t], rates, shared=False), Closure("pose", [q, t], pose, shared=False))
 
-    def _function(self, name: str, arguments: list[ca.SX], outputs: list[ca.SX]) -> ca.Function | Staged:
-        return assembled(name, [*arguments, self.tree.parameters.symbols], outputs)
-
-    # ---- numbers ----------------------------------------------------------------------------------------------------
-
-    def position(self, x: np.ndarray, near: np.ndarray, t: float, parameters: np.ndarray) -> Position:
-        C, C_x, q, driver, driver_x = evaluated(self._position, x, near, t, parameters)
-        return Position(C[:, 0], C_x, q[:, 0], driver[:, 0], driver_x)
-
-    def rates(self, x: np.ndarray, V: np.ndarray, near: np.ndarray, t: float, parameters: np.ndarray) -> Rates:
-        C_V, C_t, gamma, S, sigma = evaluated(self._rates, x, V, near, t, parameters)
-        return Rates(C_V, C_t[:, 0], gamma[:, 0], S, sigma[:, 0])
-
-    def pose(self, q: np.ndarray, t: float, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """X_PB of the body in its parent."""
-        R, p = evaluated(self._pose, q, t, parameters)
-        return R, p[:, 0]
-
-
-def evaluated(function: ca.Function | Staged, *arguments: Any) -> list[np.ndarray]:
-    """Outputs, as matrices, of a function of vectors."""
-    columns = [np.reshape(np.asarray(a, dtype=float), (-1, 1)) for a in arguments]
-    if isinstance(function, Staged):
-        return function.evaluate(columns)
-    return [np.asarray(y.full()) for y in function.call([ca.DM(a) if a.size else ca.DM(0, 1) for a in columns])]
+    @property
+    def quaternions(self) -> list[int]:
+        """Where quaternions begin among its massless coordinates."""
+        names = self.mobilizer.coordinate_names if self.ns else ()
+        return [k for k, name in enumerate(names) if name.startswith("qw") and self.mobilizer.units[k] == "1"]
 
 
 def fixed(body: Body, frame: str) -> Frame:

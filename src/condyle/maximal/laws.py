@@ -1,7 +1,6 @@
-"""The state as force laws see it in maximal coordinates, and the loads they leave: condyle.forces.base, without recursions.
+"""The state as force laws and constraints see it in maximal coordinates, and the loads that laws leave: condyle.forces.base.
 
-Poses and velocities of bodies are unknowns here, so that a station is one line away. Coordinates and speeds of mobilizers, and
-the momenta that a thermostat asks for, arrive as numbers that the joints gave before.
+Poses and velocities of bodies are unknowns here, so that a station is one line away.
 """
 from __future__ import annotations
 
@@ -9,18 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from condyle.forces import Gravity
 from condyle.forces.base import Force
-from condyle.maximal.joint import evaluated
-from condyle.native.lookup import assembled
 from condyle.spatial import rotation_from_quaternion
 from condyle.tree.tree import Tree
 
 
 class View:
-    """What laws ask of the state, from x (7 a body), V (6 a body), q and u."""
+    """What laws ask of the state, from x (7 a body, first), V (6 a body, first), q and u of the mobilizers, momentum and t."""
 
     def __init__(self, tree: Tree, symbols: Mapping[str, ca.SX]) -> None:
         self.tree, self.symbols = tree, symbols
@@ -55,8 +51,8 @@ class View:
         return ca.SX(3, 1) if B < 0 else self.symbols["V"][6 * B:6 * B + 3]
 
     def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
-        B = self.tree.body(body).index
-        return self.symbols["mass"][B], self.symbols["com"][3 * B:3 * B + 3]
+        mass, com, _ = self.tree.body(body).mass_expressions()
+        return mass, com
 
     def generalised_momentum(self) -> ca.SX:
         return self.symbols["momentum"]
@@ -89,34 +85,18 @@ class Loads:
         self.mobility[self.view.tree.speed_index(speed)] += ca.if_else(self.enabled, value, 0)
 
 
-class Laws:
-    """All force laws of a system as one function of numbers."""
-
-    names = ("x", "V", "q", "u", "momentum", "mass", "com", "t", "z", "inputs", "enabled", "parameters")
-
-    def __init__(self, tree: Tree, forces: Mapping[str, Force]) -> None:
-        n = len(tree.bodies)
-        sizes = {"x": 7 * n, "V": 6 * n, "q": tree.nq, "u": tree.nu, "momentum": tree.nu, "mass": n, "com": 3 * n, "t": 1,
-                 "z": sum(len(f.states) for f in forces.values()), "enabled": len(forces)}
-        symbols = {name: ca.SX.sym(name, size) for name, size in sizes.items()}
-        symbols["inputs"], symbols["parameters"] = tree.inputs.symbols, tree.parameters.symbols
-        view, start = View(tree, symbols), 0
-        loads = Loads(view)
-        for i, law in enumerate(forces.values()):
-            view.z, loads.enabled = symbols["z"][start:start + len(law.states)], symbols["enabled"][i]
-            start += len(law.states)
-            if isinstance(law, Gravity):
-                for body in tree.bodies:                     # the first formulation lifts ground instead
-                    if body.name not in law.excluded:
-                        mass, com = view.mass_centre(body.name)
-                        loads.add_force(body.name, com, mass * law.g)
-            else:
-                law.apply(view, loads)
-        outputs = [ca.vertcat(ca.SX(0, 1), *loads.bodies), ca.vertcat(ca.SX(0, 1), *loads.mobility)]
-        self.asks_momentum = ca.depends_on(ca.vertcat(*outputs), symbols["momentum"]) if tree.nu else False
-        self._function = assembled("laws", [symbols[name] for name in self.names], outputs)
-
-    def __call__(self, **values: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Loads on bodies, shape (6 n,), and on speeds, shape (nu,)."""
-        bodies, mobility = evaluated(self._function, *(values[name] for name in self.names))
-        return bodies[:, 0], mobility[:, 0]
+def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states, shape (nz,)."""
+    loads, rates, start = Loads(view), [ca.SX(0, 1)], 0
+    for i, law in enumerate(forces.values()):
+        view.z, loads.enabled = view.symbols["z"][start:start + len(law.states)], view.symbols["enabled"][i]
+        start += len(law.states)
+        if isinstance(law, Gravity):
+            for body in view.tree.bodies:                        # the first formulation lifts ground instead
+                if body.name not in law.excluded:
+                    mass, com = view.mass_centre(body.name)
+                    loads.add_force(body.name, com, mass * law.g)
+        else:
+            law.apply(view, loads)
+        rates += [ca.if_else(loads.enabled, rate, 0) for rate in law.rates(view)]
+    return ca.vertcat(ca.SX(0, 1), *loads.bodies), ca.vertcat(ca.SX(0, 1), *loads.mobility), ca.vertcat(*rates)

@@ -77,12 +77,15 @@ def _hashes(x: ca.SX) -> set[int]:
 class Closure:
     """A function of expressions that may hold look-ups and outside symbols. Called on SX it gives SX with look-ups of its own.
 
+    Args:
+        shared: compute equal subexpressions once; finding them takes longer than all else here.
+
     Attributes:
         outside: symbols beside the inputs and rows, passed on as they are, shape (n,).
         function: inputs, outside, rows of all look-ups -> outputs, indices of all look-ups.
     """
 
-    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> None:
+    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], shared: bool = True) -> None:
         lookups = lookups_in(outputs)
         self.tables = [lookup.table for lookup in lookups]
         self.n = len(outputs)
@@ -90,7 +93,7 @@ class Closure:
         known = _hashes(ca.veccat(ca.SX(0, 1), *inputs, *rows))
         everything = ca.symvar(ca.veccat(ca.SX(0, 1), *outputs, *indices))
         self.outside = ca.vertcat(ca.SX(0, 1), *(s for s in everything if s.element_hash() not in known))
-        self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": True})
+        self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": shared})
 
     @classmethod
     def of(cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[Table]) -> Closure:

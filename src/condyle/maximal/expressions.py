@@ -1,0 +1,218 @@
+"""All equations of a system over its maximal coordinates, written once over symbols: docs/theory/maximal.md (3)-(5), (13), (21).
+
+Rows come in this order: those of the bodies' joints, those of loops, those of the System's constraints. A constraint says
+p(...) = 0 or v(...) = 0 of stations, rotations, coordinates and speeds. All of these are functions of x and V here, so that its
+rows follow as those of a joint do, by AD along xdot = J V:
+
+    position level        C = p,      Cdot = p_x J V + p_t                                                 (24)
+    velocity level        Cdot = v,   C_V = v_V,   gamma = -(v_x J V + v_t)                                (25)
+    acceleration level    the same v, of which only C_V A = gamma is required
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.forces.base import Force
+from condyle.maximal.joint import Joint
+from condyle.maximal.laws import View, exerted
+from condyle.maximal.numbers import Numbers
+from condyle.spatial import quaternion_rate_matrix, rotation_from_quaternion
+from condyle.tree.tree import Tree
+
+GROUND = ca.SX(ca.DM([1.0, 0, 0, 0, 0, 0, 0]))
+LEVELS = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True)
+class Wired:
+    """A joint with its rows of C and the places of its massless unknowns in x and V."""
+
+    joint: Joint
+    rows: slice
+    x: slice
+    V: slice
+
+    def of(self, every: ca.SX, kind: str) -> ca.SX:
+        """The joint's own part of x or V: parent, body, massless unknowns. Ground is in neither."""
+        n, own, ground = (7, self.x, GROUND) if kind == "x" else (6, self.V, ca.SX(6, 1))
+        ends = [ground if B < 0 else every[n * B:n * B + n] for B in (self.joint.P, self.joint.B)]
+        return ca.vertcat(*ends, every[own])
+
+    def placed(self, block: ca.SX, width: int, kind: str) -> ca.SX:
+        """Columns of the joint's own part at their places among all `width` ones."""
+        n, own = (7, self.x) if kind == "x" else (6, self.V)
+        out = ca.SX(block.shape[0], width)
+        for k, B in enumerate((self.joint.P, self.joint.B)):
+            if B >= 0:
+                out[:, n * B:n * B + n] += block[:, n * k:n * k + n]
+        out[:, own] += block[:, 2 * n:]
+        return out
+
+
+class Expressions:
+    """The functions of numbers that a MaximalSystem is made of.
+
+    Args:
+        joints, loops: wired.   constraints: those of the System; all but their equations is found here.
+        nx, nv: how many coordinates and velocities.
+
+    Attributes:
+        places: rows of each constraint, by name.   m: how many rows.
+        levels: the lowest level at which each row holds, as its place in LEVELS, shape (m,).
+        asks_momentum: whether a law asks for the momentum of each speed.
+    """
+
+    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Any], joints: Sequence[Wired],
+                 loops: Sequence[Wired], nx: int, nv: int) -> None:
+        self.tree, self.forces, self.constraints = tree, forces, constraints
+        self.joints, self.loops, self.nx, self.nv = joints, loops, nx, nv
+        self.m = sum(wired.joint.n for wired in (*joints, *loops))
+        levels, self.places = [0] * self.m, {}
+        for name, constraint in constraints.items():
+            start = self.m
+            for part in constraint.parts:
+                levels += [LEVELS.index(part.level)] * part.size
+                self.m += part.size
+            self.places[name] = slice(start, self.m)
+        self.levels = np.array(levels, dtype=int)
+        self.place, self.newton, self.positions, self.moved = self._place(), self._newton(), self._positions(), self._moved()
+        self.velocities, self.accelerations, self.dynamics = self._velocities(), self._accelerations(), self._dynamics()
+
+    # ---- symbols ------------------------------------------------------------------------------------------------------
+
+    def _symbols(self, *names: str) -> dict[str, ca.SX]:
+        tree = self.tree
+        sizes = {"x": self.nx, "V": self.nv, "near": tree.nq, "q": tree.nq, "momentum": tree.nu, "t": 1,
+                 "z": sum(len(f.states) for f in self.forces.values()), "enabled": len(self.forces) + len(self.constraints)}
+        known = {"inputs": tree.inputs.symbols, "parameters": tree.parameters.symbols}
+        return {name: known[name] if name in known else ca.SX.sym(name, sizes[name]) for name in names}
+
+    def _each(self, s: Mapping[str, ca.SX], closure: str) -> list[list[ca.SX]]:
+        """One of the closures, positions or rates, of every joint of the tree, then of every loop."""
+        out = []
+        for k, wired in enumerate((*self.joints, *self.loops)):
+            joint = wired.joint
+            near = s["near"][joint.q] if k < len(self.joints) else ca.SX(ca.DM(joint.mobilizer.default_q()))
+            moving = (wired.of(s["V"], "V"),) if closure == "rates" else ()
+            out.append(getattr(joint, closure)(wired.of(s["x"], "x"), *moving, near, s["t"]))
+        return out
+
+    def _xdot(self, x: ca.SX, V: ca.SX, each: Sequence[Sequence[ca.SX]]) -> ca.SX:
+        """(3)"""
+        bodies = [ca.vertcat(quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3], V[6 * B + 3:6 * B + 6])
+                  for B in range(len(self.joints))]
+        return ca.vertcat(ca.SX(0, 1), *bodies, *(rates[6] for rates in each[:len(self.joints)]))
+
+    # ---- functions ------------------------------------------------------------------------------------------------------
+
+    def _place(self) -> Numbers:
+        """q, t -> x, where the chain of mobilizers puts the bodies."""
+        s = self._symbols("q", "t", "parameters")
+        poses: dict[int, tuple[ca.SX, ca.SX]] = {-1: (ca.SX.eye(3), ca.SX(3, 1))}
+        own = []
+        for wired in self.joints:
+            joint = wired.joint
+            R_PB, p_PB = joint.pose(s["q"][joint.q], s["t"])
+            R_GP, p_GP = poses[joint.P]
+            poses[joint.B] = R_GP @ R_PB, p_GP + R_GP @ p_PB
+            own += [s["q"][joint.q]] if joint.ns else []
+        turns = [ca.densify(poses[B][0]) for B in range(len(self.joints))]
+        return Numbers("place", s, {"R": ca.vertcat(ca.SX(0, 3), *turns), "p": ca.vertcat(
+            ca.SX(0, 1), *(poses[B][1] for B in range(len(self.joints)))), "own": ca.vertcat(ca.SX(0, 1), *own)})
+
+    def _newton(self) -> Numbers:
+        """x, near, t -> C = (Cr, Cs) of (22) and its Jacobian."""
+        s = self._symbols("x", "near", "t", "parameters")
+        C, C_x, driver, driver_x = [ca.SX(0, 1)], [ca.SX(0, self.nx)], [ca.SX(0, 1)], [ca.SX(0, self.nx)]
+        for wired, (c, c_x, _, d, d_x) in zip(self.joints, self._each(s, "positions")):
+            C, C_x = [*C, c], [*C_x, wired.placed(c_x, self.nx, "x")]
+            driver, driver_x = [*driver, d], [*driver_x, wired.placed(d_x, self.nx, "x")]
+        return Numbers("newton", s, {"C": ca.vertcat(*driver, *C), "C_x": ca.vertcat(*driver_x, *C_x)})
+
+    def _written(self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX) -> list[tuple[ca.SX, Any, ca.SX]]:
+        """Each part of each constraint: its switch, itself, and its equations as an expression of x, V and t."""
+        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
+        view = View(self.tree, {**s, "q": q, "u": u})
+        return [(s["enabled"][len(self.forces) + i], part, part.zeroth(*(leaf.answer(view) for leaf in part.leaves))[0])
+                for i, constraint in enumerate(self.constraints.values()) for part in constraint.parts]
+
+    def _positions(self) -> Numbers:
+        """x, near, t -> C of all rows, zero for those of velocities; q."""
+        s = self._symbols("x", "near", "t", "enabled", "parameters")
+        pairs = self._each(s, "positions")
+        C = [pair[0] for pair in pairs]
+        none = {**s, "V": ca.SX(self.nv, 1)}
+        for on, part, e in self._written(none, pairs, ca.SX(self.tree.nu, 1)):
+            C.append(ca.if_else(on, e, 0) if part.level == "position" else ca.SX(part.size, 1))
+        q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
+        return Numbers("positions", s, {"C": ca.vertcat(ca.SX(0, 1), *C), "q": q})
+
+    def _moved(self) -> Numbers:
+        """x, V, t -> xdot = J(x) V (3)."""
+        s = self._symbols("x", "V", "near", "t", "parameters")
+        return Numbers("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
+
+    def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX, list[tuple[ca.SX, Any, ca.SX, ca.SX]]]:
+        """Rates of the joints, u, and each part of each constraint: its switch, itself, its Cdot and the rate of it at A = 0."""
+        each = self._each(s, "rates")
+        u = ca.vertcat(ca.SX(0, 1), *(rates[3] for rates in each[:len(self.joints)]))
+        out = []
+        if self.constraints:
+            xdot = self._xdot(s["x"], s["V"], each)
+            rate = lambda y: ca.jtimes(y, s["x"], xdot) + ca.jtimes(y, s["t"], ca.SX(1))
+            for on, part, e in self._written(s, self._each(s, "positions"), u):
+                Cdot = rate(e) if part.level == "position" else e                            # (24), (25)
+                out.append((on, part, Cdot, rate(Cdot)))
+        return each, u, out
+
+    def _velocities(self) -> Numbers:
+        """x, V, near, t -> Cdot, C_V and C_t of all rows (4), (24), (25); u and S (13)."""
+        s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
+        V, n = s["V"], len(self.joints)
+        each, u, written = self._rows(s)
+        C_V = [wired.placed(rates[0], self.nv, "V") for wired, rates in zip((*self.joints, *self.loops), each)]
+        C_t = [rates[1] for rates in each]
+        Cdot = [c_V @ V + c_t for c_V, c_t in zip(C_V, C_t)]
+        for on, part, velocity, _ in written:
+            now = ca.if_else(on, velocity, 0)
+            C_V.append(ca.jacobian(now, V))
+            C_t.append(ca.substitute(now, V, ca.SX.zeros(self.nv)))
+            Cdot.append(ca.SX(part.size, 1) if part.level == "acceleration" else now)
+        S = [wired.placed(rates[4], self.nv, "V") for wired, rates in zip(self.joints, each[:n])]
+        return Numbers("velocities", s, {
+            "Cdot": ca.vertcat(ca.SX(0, 1), *Cdot), "C_V": ca.vertcat(ca.SX(0, self.nv), *C_V),
+            "C_t": ca.vertcat(ca.SX(0, 1), *C_t), "u": u, "S": ca.vertcat(ca.SX(0, self.nv), *S)})
+
+    def _accelerations(self) -> Numbers:
+        """x, V, near, t -> gamma of all rows (5), (24), (25); sigma (13)."""
+        s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
+        each, _, written = self._rows(s)
+        gamma = [rates[2] for rates in each] + [-ca.if_else(on, rate, 0) for on, _, _, rate in written]
+        sigma = [rates[5] for rates in each[:len(self.joints)]]
+        return Numbers("accelerations", s, {"gamma": ca.vertcat(ca.SX(0, 1), *gamma), "sigma": ca.vertcat(ca.SX(0, 1), *sigma)})
+
+    def _dynamics(self) -> Numbers:
+        """x, V, q, u and the rest of a state -> M, Q without laws on speeds, these laws' f, zdot; p_BM in ground."""
+        s = self._symbols("x", "V", "q", "momentum", "t", "z", "inputs", "enabled", "parameters")
+        s["u"] = ca.SX.sym("u", self.tree.nu)
+        M, Q, arms = [ca.SX(0, 0)], [ca.SX(0, 1)], [ca.SX(0, 1)]
+        for B, body in enumerate(self.tree.bodies):
+            m, com, inertia = body.mass_expressions()
+            R, w = rotation_from_quaternion(s["x"][7 * B:7 * B + 4]), s["V"][6 * B:6 * B + 3]
+            c = R @ com
+            I = R @ inertia @ R.T + m * (ca.dot(c, c) * ca.SX.eye(3) - c @ c.T)
+            M.append(ca.blockcat([[I, m * ca.skew(c)], [-m * ca.skew(c), m * ca.SX.eye(3)]]))                # (21)
+            Q.append(-ca.vertcat(ca.cross(w, I @ w), m * ca.cross(w, ca.cross(w, c))))
+            arms.append(R @ self.joints[B].joint.X_BM.p)
+        loads, f, zdot = exerted(self.forces, View(self.tree, s))
+        outputs = [ca.vertcat(*Q) + loads, f, zdot]
+        self.asks_momentum = bool(self.tree.nu) and ca.depends_on(ca.vertcat(*outputs), s["momentum"])
+        massless = self.nv - 6 * len(self.joints)
+        return Numbers("dynamics", s, {
+            "M": ca.diagcat(*M, ca.SX(massless, massless)), "Q": ca.vertcat(outputs[0], ca.SX(massless, 1)), "f": f, "zdot": zdot,
+            "arms": ca.vertcat(*arms)})
