@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
 import condyle as cd
 from condyle import maximal
@@ -60,26 +59,6 @@ def test_four_bars(theta):
     # Near 1.5 the links are 0.07 from flat, where the loops lose rank: the condition is about 1e3.
     np.testing.assert_allclose(solution.udot, signs * g * 3.5 / 3 * np.sin(theta), rtol=0, atol=1e-10)
     assert solution.redundant == 6
-
-
-def test_bricard_moves_as_it_should(evidence):
-    """Five rods and six hinges, one equation too many all the time: benchmark library, A04, half a second from rest."""
-    corner = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
-    system = cd.System(gravity=(0, -9.81, 0))
-    for i, axis in enumerate("yzxyz"):
-        rod, before = corner[i + 1] - corner[i], corner[i - 1] if i else np.zeros(3)
-        inertia = np.where(rod != 0, 0.02, 1.01) / 12
-        system.add_body(f"r{i}", f"r{i - 1}" if i else "ground", cd.Pin(axis=axis), X_PF=corner[i] - before, mass=1.0,
-                        com=rod / 2, inertia=inertia)
-    made = maximal.MaximalSystem(system, [maximal.Loop("ground", corner[5], "r4", corner[5] - corner[4], cd.Pin(axis="x"))])
-    rates = lambda t, y: np.concatenate([y[5:], made.at(y[:5], y[5:]).forward(np.zeros(5)).udot])
-    end = solve_ivp(rates, (0, 0.5), np.zeros(10), method="DOP853", rtol=1e-9, atol=1e-9).y[:, -1]
-    P3 = system.station_position(end[:5], "r1", corner[2] - corner[1])
-    # The reference has eight decimals, the integration 1e-9 a step, and nothing here projects the drift away.
-    evidence("Bricard's mechanism in maximal coordinates, P3 after 0.5 s against its published motion [m]",
-             np.abs(P3 - (0.77471781, -0.97981505, -0.19990616)).max(), 1e-7)
-    np.testing.assert_allclose(sum(system.energy(end[:5], end[5:])), -29.43, rtol=0, atol=1e-7)
-    assert made.at(end[:5], end[5:]).forward(np.zeros(5)).redundant == 1
 
 
 def test_doubled_loops_share_the_load():

@@ -263,32 +263,3 @@ def test_flyball_governor(evidence):
     momentum = built.governor_spin_inertia(traj.q[:, 1]) * traj.u[:, 0]
     assert np.abs(momentum / H - 1).max() < WITHIN
     assert second_opinion(traj, built.governor(closed=False), built.governor_joints()) < 1e-11              # both round
-
-
-def moved(tree, joints, q, u, t_end):
-    """q and u at t_end by maximal coordinates, DOP853 to 1e-9. Nothing projects here, so runs are short."""
-    made, n = maximal.MaximalSystem(tree, joints), tree.nq
-    rates = lambda t, y: np.concatenate([y[n:], made.at(y[:n], y[n:]).forward(np.zeros(n)).udot])
-    return np.split(solve_ivp(rates, (0, t_end), [*q, *u], method="DOP853", rtol=1e-9, atol=1e-9).y[:, -1], 2)
-
-
-def test_the_second_formulation_moves_alike(evidence):
-    """Slider-crank and governor for 0.5 s, two windows for 1.2 s and through flat once, against their closed forms."""
-    crank = moved(built.slider_crank(closed=False), built.slider_crank_joints(), *built.slider_crank_state(0.4, 12.0), 0.5)
-    expected = built.slider_crank_state(*one_degree(built.slider_crank_J, built.slider_crank_V, 0.4, 12.0, 0.5))
-    evidence("slider-crank in maximal coordinates, state after 0.5 s [rad, m, s]",
-             np.abs(np.subtract(crank, expected)).max(), WITHIN)
-
-    q, u = moved(built.governor(closed=False), built.governor_joints(), *built.governor_state(0.2, 0.6, 14.0, 0.5), 0.5)
-    spin = built.governor_spin_inertia
-    H = spin(0.6) * 14.0
-    alpha, rate = one_degree(built.governor_J, lambda a: built.governor_V(a) + H**2 / (2 * spin(a)), 0.6, 0.5, 0.5)
-    expected = built.governor_state(q[0], alpha, H / spin(alpha), rate)
-    evidence("flyball governor in maximal coordinates, state after 0.5 s [rad, m, s]",
-             np.abs(np.subtract((q, u), expected)).max(), WITHIN)
-
-    bars = moved(built.four_bars(2, closed=False), built.four_bars_joints(2), *built.four_bars_state(2, 0.0, 1.0), 1.2)
-    theta, rate = one_degree(lambda x: 1 + 0 * x, lambda x: G * 3.5 / 3 * np.cos(x), 0.0, 1.0, 1.2)
-    assert theta > np.pi / 2
-    evidence("2 four-bars in maximal coordinates through flat once, state after 1.2 s [rad, s]",
-             np.abs(np.subtract(bars, built.four_bars_state(2, theta, rate))).max(), 1e-4)

@@ -2,10 +2,13 @@
 
     from condyle import maximal
     udot = maximal.forward_dynamics(system, q, u)            # the same answer as system.forward_dynamics(q, u)
-    equations = maximal.MaximalSystem(system).at(q, u)       # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
+    equations = maximal.of(system).at(q, u)                  # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
+    motion = maximal.of(system).simulate(q, u, t_final)      # the same motion as that of cd.simulate
 """
 from condyle.maximal.equations import Equations, Solution
 from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, reactions
+from condyle.maximal.simulation import MaximalTrajectory
 from condyle.maximal.system import Loop, MaximalSystem
 
-__all__ = ["Equations", "Loop", "MaximalSystem", "Solution", "forward_dynamics", "inverse_dynamics", "of", "reactions"]
+__all__ = ["Equations", "Loop", "MaximalSystem", "MaximalTrajectory", "Solution", "forward_dynamics", "inverse_dynamics", "of",
+           "reactions"]

@@ -22,6 +22,7 @@ import numpy as np
 from condyle.errors import CondyleError, DescriptionError
 from condyle.maximal.equations import accelerations
 from condyle.maximal.freedom import Freedom
+from condyle.tree.scales import TIME_SCALE, length
 
 if TYPE_CHECKING:
     from condyle.maximal.system import MaximalSystem, Tail
@@ -31,8 +32,6 @@ STEPS = 20
 """Newton's steps on C, all with the matrix of the first: each gains as many digits as the state was near."""
 NEAR = 1e-9
 """Largest entry of C [1, m] with which Newton's method may end. It ends where C no longer falls, near 1e-16."""
-TIME_SCALE = 0.1
-"""[s]: an error of 1 rad/s counts as 0.1 rad."""
 SHARE = 0.1
 """Of the accuracy: what a step may add, so that those of a run of some seconds stay near it together."""
 
@@ -255,10 +254,8 @@ def _start(motion: Motion, q: Array, u: Array, accuracy: float) -> Point:
 
 
 def _units(system: MaximalSystem, nz: int) -> Array:
-    """What an error is a share of (33): 1 rad, a length of the system, and these in TIME_SCALE; 1 for z."""
-    lengths = np.linalg.norm([X.p for body in system.tree.bodies for X in (body.X_PF, body.X_BM)] or [(0, 0, 0)], axis=1)
-    length = float(lengths[lengths > 0].mean()) if lengths.any() else 1.0
-    n, massless = len(system.joints), np.ones(system.nx - 7 * len(system.joints))
-    x = np.concatenate([np.tile([0.5] * 4 + [length] * 3, n), massless])
-    V = np.concatenate([np.tile([1.0] * 3 + [length] * 3, n), np.ones(system.nv - 6 * n)]) / TIME_SCALE
+    """What errors are shares of (33): 1 rad, a length of the system, and these in TIME_SCALE; 1 for massless q and for z."""
+    L, n = length(system.tree.bodies), len(system.joints)
+    x = np.concatenate([np.tile([0.5] * 4 + [L] * 3, n), np.ones(system.nx - 7 * n)])
+    V = np.concatenate([np.tile([1.0] * 3 + [L] * 3, n), np.ones(system.nv - 6 * n)]) / TIME_SCALE
     return np.concatenate([x, V, np.ones(nz)])
