@@ -55,6 +55,43 @@ def test_random_trees(seed, bodies, evidence):
         evidence(f"{what} of random trees of every mobilizer: minimal against maximal coordinates, relative", found, AGREE)
 
 
+@pytest.mark.parametrize("seed", range(20, 26))
+def test_random_systems(seed, evidence):
+    """Trees of every mobilizer with forces between random bodies, and constraints of points, directions, coordinates, speeds."""
+    plan = random_plan(seed, 7)
+    system, rng = plan.system(), np.random.default_rng((seed, 1))
+    point = lambda: tuple(rng.uniform(-0.3, 0.3, 3))
+    two = lambda: (str(name) for name in rng.choice([body.name for body in system.bodies], 2, replace=False))
+    for k, law in enumerate((cd.forces.TwoPointSpring, cd.forces.TwoPointDamper)):
+        (a, b), more = two(), (20.0, 0.2) if k == 0 else (3.0,)
+        system.add_force(f"law{k}", law(a, point(), b, point(), *more))
+    a, b = two()
+    system.add_force("bushing", cd.forces.LinearBushing(a, point(), b, point(), rng.uniform(1, 5, 6), rng.uniform(0.1, 0.5, 6)))
+    system.add_force("resistance", cd.forces.GlobalDamper(0.2))
+    a, b = two()
+    system.add_constraint("rod", cd.constraints.Rod(a, point(), b, point(), 0.7))
+    a, b = two()
+    system.add_constraint("angle", cd.constraints.ConstantAngle(a, point(), b, point(), 1.1))
+    some = lambda names: [str(name) for name in rng.choice(names, 2, replace=False)]
+    system.add_constraint("coupler", cd.constraints.CoordinateCoupler(lambda a, b: a - b**2, some(system.coordinates)))
+    system.add_constraint("speeds", cd.constraints.SpeedCoupler(lambda a, b: a - 0.3 * b, some(system.speeds)))
+    for what, found in differences(system, *plan.states(), t=0.3).items():
+        evidence(f"{what} of random trees with forces and constraints: minimal against maximal coordinates, relative", found,
+                 AGREE)
+
+
+def test_nothing_is_left_out():
+    """Every public mobilizer is among the kinds, every law among those compared one by one."""
+    rng = np.random.default_rng(0)
+    mobilizers = {type(random_joint(rng, kind, "b").mobilizer()) for kind in EVERY_KIND for _ in range(8)}
+    public = {x for x in vars(cd).values() if isinstance(x, type) and issubclass(x, cd.Mobilizer)} - {cd.Mobilizer}
+    assert public <= mobilizers
+    assert len(public) == 20
+    laws = {getattr(cd.forces, name) for name in cd.forces.__all__}
+    laws = {x for x in laws if isinstance(x, type) and issubclass(x, cd.forces.Force)} - {cd.forces.Force, cd.forces.Gravity}
+    assert laws == {type(law) for law in rig.one_of_each().values()}
+
+
 def test_parameters_inputs_and_laws():
     """Every family of mobilizers with Parameters in frames, masses and joints, laws of many kinds, a thermostat's momenta."""
     system, values = subject()

@@ -27,7 +27,7 @@ class Solution:
     Attributes:
         A: accelerations of the maximal velocities: alpha, a of each body's origin in ground, then udot of massless unknowns.
         udot: accelerations of the speeds, shape (nu,).
-        tau: driving forces, shape (nu,), those that hold locked speeds among them: -lambda_r.
+        tau: driving forces, shape (nu,), those that hold or move locked and prescribed speeds among them: -lambda_r.
         lambda_s: multipliers of the joints, in the order of their equations, then of loops and constraints.
         reactions: moment and force of each mobilizer on its body at M's origin, in ground, shape (bodies, 6).
         redundant: how many equations of loops, constraints and locks follow from the others; the multipliers are then those of
@@ -75,7 +75,7 @@ class Equations:
         Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled law.
         f: the part of the laws that acts on speeds, shape (nu,); Q contains S' f.
         zdot: rates of the laws' states, shape (nz,).
-        locked: whether each speed is locked, shape (nu,).
+        locked: whether each speed is locked or prescribed, shape (nu,).   held: accelerations of those that are, else zero.
         loops: the rows of C that close loops.   constraints: those of each of the System's constraints, by name.
         arms: p_BM of each body in ground, shape (3 n,).
     """
@@ -97,6 +97,7 @@ class Equations:
     f: Array
     zdot: Array
     locked: Array
+    held: Array
     loops: slice
     constraints: dict[str, slice]
     arms: Array = field(repr=False)
@@ -122,7 +123,7 @@ class Equations:
         """Accelerations and multipliers under tau: (16) of the joints and (17) at once.
 
             [M  G'] [A     ]   [Q + S' tau]
-            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, constraints, and the drivers of locked speeds      (19)
+            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, constraints, and drivers of held speeds      (19)
 
         All but the joints may be redundant: then A is unique and lambda is shared out, that of least norm.
         """
@@ -155,14 +156,14 @@ class Equations:
 
 
 def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
-    """A of (19), shape (nv,): what joints, locks, loops and constraints ask for, and along what they leave free what the forces
+    """A of (19), shape (nv,): what joints, drivers, loops and constraints ask for, and along what they leave free what the forces
     do.
 
-        A_0 = K^-1 [gamma; -sigma],   A = A_0 + T udot                                                               (28)
-        L T udot = gamma_L - L A_0,   free' T' (M A - Q - S' tau) = 0                                                (29)
+        A_0 = K^-1 [gamma; a - sigma],   A = A_0 + T udot,   a: of locked and prescribed speeds                       (28)
+        L T udot = gamma_L - L A_0,      free' T' (M A - Q - S' tau) = 0                                              (29)
     """
     m = at.loops.start
-    A = freedom.joined(np.concatenate([at.gamma[:m], -at.sigma]))                            # (28)
+    A = freedom.joined(np.concatenate([at.gamma[:m], at.held - at.sigma]))                            # (28)
     if len(freedom.L):
         A = A + freedom.T @ freedom.least(at.gamma[m:] - freedom.L @ A)
     allowed = freedom.T @ freedom.free

@@ -18,6 +18,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.forces.base import Force
+from condyle.maximal.drivers import Drivers
 from condyle.maximal.joint import Joint
 from condyle.maximal.laws import View, exerted
 from condyle.maximal.numbers import Numbers
@@ -82,13 +83,15 @@ class Expressions:
         self.levels = np.array(levels, dtype=int)
         self.place, self.newton, self.positions, self.moved = self._place(), self._newton(), self._positions(), self._moved()
         self.velocities, self.accelerations, self.dynamics = self._velocities(), self._accelerations(), self._dynamics()
+        self.drivers = Drivers(tree, len(forces) + len(constraints))
 
     # ---- symbols ------------------------------------------------------------------------------------------------------
 
     def _symbols(self, *names: str) -> dict[str, ca.SX]:
         tree = self.tree
         sizes = {"x": self.nx, "V": self.nv, "near": tree.nq, "q": tree.nq, "momentum": tree.nu, "t": 1,
-                 "z": sum(len(f.states) for f in self.forces.values()), "enabled": len(self.forces) + len(self.constraints)}
+                 "z": sum(len(f.states) for f in self.forces.values()),
+                 "enabled": len(self.forces) + len(self.constraints) + len(tree.driven)}
         known = {"inputs": tree.inputs.symbols, "parameters": tree.parameters.symbols}
         return {name: known[name] if name in known else ca.SX.sym(name, sizes[name]) for name in names}
 

@@ -2,10 +2,10 @@
 
 The state is y = (x, V, z). Let P(y) be the state on the constraints that belongs to y: quaternions of unit length, then
 
-    positions     C(x) = 0,  x <- x + J dV,   dV = K^-1 [-C; 0] + T du,   L dV = -C_L,  |du| least                   (30)
+    positions     C(x) = 0,  x <- x + J dV,   dV = K^-1 [-C; d] + T du,   L dV = -C_L,  |du| least                   (30)
     velocities    L V + L_t = 0,               V = K^-1 [-C_t; S V + du],                |du| least                   (31)
 
-and f the equations of motion. What is integrated is
+where d leads to prescribed coordinates and prescribed speeds stand in S V; f are the equations of motion. What is integrated is
 
     ydot = f(P(y))                                                                                                   (32)
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.errors import CondyleError, DescriptionError
+from condyle.maximal.drivers import Driven
 from condyle.maximal.equations import accelerations
 from condyle.maximal.freedom import Freedom
 from condyle.tree.scales import TIME_SCALE, length
@@ -89,7 +90,7 @@ class Motion:
 
     def __init__(self, system: MaximalSystem, tail: Tail, near: Array, u: Array) -> None:
         self.system, self.tail, self.near = system, tail, near
-        self.start = u                                       # locked speeds keep their value
+        self.start = u
         self.levels = system.expressions.levels[system.m:]
         self.ranks: list[int | None] = [None, None, None]
         self.last: Point | None = None
@@ -109,13 +110,17 @@ class Motion:
         self.near, self.ranks = point.q, [None, None, None]
         if len(self.levels):
             tail = replace(self.tail, t=t, z=point.z)
-            found = self.system.expressions.velocities({"x": point.x, "V": point.V, "near": point.q, **tail.vectors()})
-            self.ranks = [self.freedom(found, level).rank for level in range(3)]
+            given = {"x": point.x, "V": point.V, "near": point.q, **tail.vectors()}
+            found, driven = self.system.expressions.velocities(given), self.driven(given, point.q, point.u)
+            self.ranks = [self.freedom(found, driven.held, level).rank for level in range(3)]
 
-    def freedom(self, found: dict[str, Any], level: int) -> Freedom:
+    def driven(self, given: dict[str, Any], q: Array, u: Array) -> Driven:
+        return self.system.expressions.drivers(q, u, self.tail.locked, self.tail.held, given)
+
+    def freedom(self, found: dict[str, Any], held: Array, level: int) -> Freedom:
         """K, and L of the rows that hold at a level."""
         m, C_V = self.system.m, found["C_V"]
-        return Freedom(np.vstack([C_V[:m], found["S"]]), self.tail.locked, C_V[m:][self.levels <= level], self.ranks[level])
+        return Freedom(np.vstack([C_V[:m], found["S"]]), held, C_V[m:][self.levels <= level], self.ranks[level])
 
     def normalised(self, x: Array) -> Array:
         """x with quaternions of unit length."""
@@ -130,11 +135,11 @@ class Motion:
         tail = replace(self.tail, t=t, z=z)
         given = {"x": self.normalised(x), "V": V, "near": self.near, **tail.vectors()}
         found = self.positions(given)
-        found |= self.velocities(given)
+        found |= self.velocities(given, found["q"])
         freedom = found.pop("freedom")
         at = system.completed(given, found, tail)
         if (self.levels == 2).any():
-            freedom = self.freedom(found, 2)
+            freedom = self.freedom(found, at.locked, 2)
         A = accelerations(at, freedom, np.zeros(len(at.u)))
         rates = np.concatenate([system.expressions.moved(given)["xdot"], A, at.zdot])
         if not np.isfinite(rates).all():
@@ -145,38 +150,42 @@ class Motion:
         """(30): puts x on the constraints, and returns C and q there."""
         expressions, m, freedom = self.system.expressions, self.system.m, None
         found = expressions.positions(given)
-        before = np.abs(found["C"]).max(initial=0.0)
+        driven = self.driven(given, found["q"], self.start)
+        before = max(np.abs(found["C"]).max(initial=0.0), driven.off)
         for _ in range(STEPS):
             if before < 1e-15:
                 break
             if freedom is None:
-                freedom = self.freedom(expressions.velocities(given), 0)
+                freedom = self.freedom(expressions.velocities(given), driven.held, 0)
             C = found["C"]
-            dV = freedom.joined(np.concatenate([-C[:m], np.zeros(len(self.start))]))
+            dV = freedom.joined(np.concatenate([-C[:m], driven.apart]))
             if len(freedom.L):
                 dV = dV - freedom.T @ freedom.least(C[m:][self.levels <= 0] + freedom.L @ dV)
             x = self.normalised(given["x"] + expressions.moved({**given, "V": dV})["xdot"])
             now = expressions.positions({**given, "x": x})
-            worst = np.abs(now["C"]).max(initial=0.0)
+            then = self.driven(given, now["q"], self.start)
+            worst = max(np.abs(now["C"]).max(initial=0.0), then.off)
             if not worst < before / 2:                       # as near as rounding lets it come
                 break
-            given["x"], found, before = x, now, worst
+            given["x"], found, driven, before = x, now, then, worst
         if not before < NEAR:
             raise CondyleError(f"maximal: positions: Newton's method ends with {before:.3g}")
         return found
 
-    def velocities(self, given: dict[str, Any]) -> dict[str, Any]:
+    def velocities(self, given: dict[str, Any], q: Array) -> dict[str, Any]:
         """(31): puts V on the constraints, and returns what the expressions `velocities` find there, and the freedom."""
         expressions, m = self.system.expressions, self.system.m
         found = expressions.velocities(given)
-        freedom = self.freedom(found, 1)
-        u = np.where(self.tail.locked, self.start, found["u"])
+        driven = self.driven(given, q, found["u"])
+        freedom = self.freedom(found, driven.held, 1)
+        locked = self.start + self.tail.held * (given["t"] - self.tail.t)
+        u = np.where(self.tail.locked, locked, np.where(driven.has_u, driven.u, found["u"]))
         given["V"] = freedom.joined(np.concatenate([-found["C_t"][:m], u]))
         nonlinear, before = bool((self.levels == 1).any()), np.inf
         for _ in range(STEPS if len(freedom.L) else 0):
             if nonlinear:
                 found = expressions.velocities(given)
-                freedom = self.freedom(found, 1)
+                freedom = self.freedom(found, driven.held, 1)
                 Cdot = found["Cdot"][m:]
             else:
                 Cdot = found["C_V"][m:] @ given["V"] + found["C_t"][m:]

@@ -34,6 +34,7 @@ class Tail:
     inputs: Array
     enabled: Array
     locked: Array
+    held: Array
     parameters: Array
 
     def vectors(self) -> dict[str, Any]:
@@ -216,8 +217,9 @@ class MaximalSystem:
     def completed(self, given: dict[str, Any], now: dict[str, Any], tail: Tail) -> Equations:
         """All equations from what `positions` and `velocities` of the expressions found."""
         given = {**given, "q": now["q"], "u": now["u"], "momentum": np.zeros(self.tree.nu)}
+        driven = self.expressions.drivers(now["q"], now["u"], tail.locked, tail.held, given)
         at = Equations(t=tail.t, x=given["x"], V=given["V"], **now, **self.expressions.accelerations(given),
-                       **self.expressions.dynamics(given), locked=tail.locked, loops=self.loops,
+                       **self.expressions.dynamics(given), locked=driven.held, held=driven.udot, loops=self.loops,
                        constraints=self.expressions.places, joints=self._attached)
         if self.expressions.asks_momentum:
             at = replace(at, **self.expressions.dynamics({**given, "momentum": at.momentum()}))
@@ -236,11 +238,12 @@ class MaximalSystem:
             accuracy: one number for all, as that of `cd.simulate`: errors as shares of 1 rad, of a length of the system, of
                 these in 0.1 s for velocities, or of a value that is larger than these.
             times: when to give the state [s]; at the steps by default.
-            options: those of the System's operators. t is when it begins; locked speeds keep the value that they have.
+            options: those of the System's operators. t is when it begins. What motions prescribe then replaces q and u.
         """
         from condyle.maximal.simulation import simulate
 
         q, u = self._vector("q", q, self.tree.nq), self._vector("u", u, self.tree.nu)
+        q, u = self.system.prescribe(q, u, **known_options(options))
         return simulate(self, q, u, t_final, accuracy, times, self._tail(options))
 
     # ---- arguments --------------------------------------------------------------------------------------------------
@@ -254,7 +257,8 @@ class MaximalSystem:
 
     def _unpacked(self, tail: Array) -> Tail:
         part = {name: tail[where] for name, where in self._parts.items()}
-        return Tail(float(part["t"][0]), part["z"], part["inputs"], part["enabled"], np.isinf(part["lock"]), part["parameters"])
+        return Tail(float(part["t"][0]), part["z"], part["inputs"], part["enabled"], np.isinf(part["lock"]),
+                    part["held"], part["parameters"])
 
     @staticmethod
     def _vector(name: str, value: Any, n: int) -> Array:
