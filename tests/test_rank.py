@@ -1,11 +1,13 @@
 """Where a mobilizer loses rank: SingularError with names and q, one state, in a batch, by a State; and where it does not."""
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
 from condyle.errors import SingularError
+from condyle.mobilizers import motion_at, runaway
 
 HALF = np.pi / 2
 FLAT = (0.3, HALF, 0.2)
@@ -183,3 +185,65 @@ def test_a_joint_that_is_not_finite_is_named_itself(joint):
         system.forward_dynamics(q[0], u[0])
     assert caught.value.body == "shank"
     assert system.explain(system.state(q=q[0], u=u[0])).first.startswith("mobilizer of 'shank'")
+
+
+# ---- Coordinates that cannot follow the speeds ------------------------------------------------------------------------
+
+def pole(x):
+    """N of a coordinate whose rate has a pole at 1."""
+    return [[1 / (1 - x)]]
+
+
+RUNAWAY = {
+    "Ball": (cd.Ball("euler"), FLAT, (0.3, HALF - 1e-7, 0.2)),
+    "Ball, other side": (cd.Ball("euler"), (0.0, -HALF, 0.0), (0.0, 1e-7 - HALF, 0.0)),
+    "Free": (cd.Free("euler"), (*FLAT, 0.1, 0.2, 0.3), (0.3, HALF + 1e-7, 0.2, 0.1, 0.2, 0.3)),
+    "Ellipsoid reversed": (cd.Ellipsoid((0.1, 0.2, 0.3), coordinates="euler").reversed(), FLAT, (0.3, 1.5, 0.2)),
+    "composed": (cd.compose(cd.Pin(), cd.Ball("euler")), (0.4, *FLAT), (0.4, 0.3, 1.5, 0.2)),
+    "Custom": (cd.Custom(("x",), lambda x: (np.eye(3), (x, 0, 0)), N=pole, speeds=("w",)), (1.0,), (1 - 1e-7,)),
+}
+
+
+@pytest.mark.parametrize("how", ["native", "looped", "casadi"])
+@pytest.mark.parametrize("name", RUNAWAY)
+def test_coordinates_that_cannot_follow_are_reported(name, how, monkeypatch):
+    """One state, a State, a derivative; nearby qdot is only large, and equals N u of the reference program."""
+    monkeypatch.setenv(*{"native": ("CONDYLE_LAYOUT", "unrolled"), "looped": ("CONDYLE_LAYOUT", "looped"),
+                         "casadi": ("CONDYLE_EVALUATOR", "casadi")}[how])
+    mobilizer, where, near = RUNAWAY[name]
+    system = system_of(mobilizer)
+    q, u = states(system, where, near)
+    body = system.body("shank")
+    for call in (lambda: system.qdot(q[0], u[0]), lambda: system.state(q=q[0], u=u[0]).qdot,
+                 lambda: system.qdot(list(q[0]), u[0]), lambda: system.jacobian("qdot", q[0], u[0], wrt="u")):
+        with pytest.raises(SingularError, match=r"qdot: the coordinates of body 'shank'.*cannot follow its speeds") as caught:
+            call()
+        assert caught.value.body == "shank" and repr(mobilizer) in str(caught.value)
+        np.testing.assert_array_equal(caught.value.q, where)
+        assert f"{body.coordinates[0].name} = {where[0]:.6g}" in str(caught.value)
+    rates = system.qdot(q[1], u[1])
+    expected = np.concatenate([[0.3], motion_at(mobilizer, 0.0, q[1, body.q], u[1, body.u])[8][:, 0], [0.3]])
+    np.testing.assert_allclose(rates, expected, rtol=1e-7)                   # 1 / cos loses half of its digits there
+
+
+def test_one_state_that_cannot_follow_leaves_the_others():
+    system = system_of(cd.Ball("euler"))
+    q, u = states(system, *[(0.1, 0.1 * k, 0.2) for k in range(20)])
+    q[13, system.body("shank").q] = FLAT
+    with pytest.raises(SingularError, match=r"state \(13,\) of the batch") as caught:
+        system.qdot(q, u)
+    assert np.isnan(caught.value.result[13]).all() and np.isfinite(np.delete(caught.value.result, 13, axis=0)).all()
+
+
+def test_a_simulation_does_not_start_where_coordinates_cannot_follow():
+    system = system_of(cd.Ball("euler"))
+    q, u = states(system, FLAT)
+    trajectory = cd.simulate(system, system.state(q=q[0], u=u[0]), t_final=0.1)
+    assert trajectory.status.startswith("stopped at t = 0 s") and np.isfinite(trajectory.q).all()
+
+
+@pytest.mark.parametrize("mobilizer", [
+    cd.Pin(), cd.Gimbal(), cd.Ball(), cd.Free(), cd.LineOrientation(), cd.Ellipsoid((1, 2, 3))], ids=repr)
+def test_bounded_rates_cost_nothing(mobilizer):
+    """No check where N is made of sums and products."""
+    assert runaway(mobilizer, ca.SX.sym("q", mobilizer.nq)) is None

@@ -22,7 +22,7 @@ class ShapeError(CondyleError, ValueError):
 
 
 class SingularError(CondyleError, ArithmeticError):
-    """A mobilizer has lost a direction of motion at some coordinates.
+    """A mobilizer has lost a direction of motion at some coordinates, or its coordinates cannot follow the speeds there.
 
     Carries `body`, `speed`, `q` of its mobilizer, and `result`: what was asked, with NaN for the states that are singular.
     """

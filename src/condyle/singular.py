@@ -13,6 +13,33 @@ from condyle.tree.tree import Tree
 
 def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:
     """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an operator."""
+    k, body, q, which = _place(tree, name, arguments, results, status)
+    broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
+    if broken is not None:
+        raise SingularError(
+            f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or infinite at "
+            f"{_at(broken, q)}{which}. Look in its functions for a root of a negative number or a division by zero; "
+            "system.explain(state) shows all",
+            broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
+    raise SingularError(
+        f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
+        f"{tree.speeds[k]!r} moves nothing new at {_at(body, q)}{which}. Use other coordinates there (a quaternion instead of "
+        "angles), lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+
+
+def refuse_rates(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:
+    """SingularError where coordinates cannot follow the speeds: N(q) is not finite, or too large to be of use."""
+    k, body, q, which = _place(tree, name, arguments, results, status)
+    words = f" ({body.mobilizer.singular})" if body.mobilizer.singular else ""
+    raise SingularError(
+        f"{name}: the coordinates of body {body.name!r} ({body.mobilizer!r}) cannot follow its speeds at {_at(body, q)}{which}: "
+        f"qdot = N(q) u is without bound there{words}. Use coordinates='quaternion' where the mobilizer has them, or stay away "
+        "from it", body.name, tree.speeds[k], q[body.q], results[0])
+
+
+def _place(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
+           ) -> tuple[int, Body, np.ndarray, str]:
+    """Speed and body that the first status tells, q (nq,) there and words for the state; results there become NaN."""
     where = tuple(int(i[0]) for i in np.nonzero(status[..., 0])) if status.ndim > 1 else ()
     k = int(status[(*where, 0)]) - 1
     body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
@@ -23,17 +50,11 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
     check_quaternions(tree, q, f"{name}: q", which)
     for result in results:
         result[status[..., 0] != 0] = np.nan
-    broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
-    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip((broken or body).coordinates, q[(broken or body).q], strict=True))
-    if broken is not None:
-        raise SingularError(
-            f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or infinite at {at}{which}. "
-            "Look in its functions for a root of a negative number or a division by zero; system.explain(state) shows all",
-            broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
-    raise SingularError(
-        f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
-        f"{tree.speeds[k]!r} moves nothing new at {at}{which}. Use other coordinates there (a quaternion instead of angles), "
-        "lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+    return k, body, q, which
+
+
+def _at(body: Body, q: np.ndarray) -> str:
+    return ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(body.coordinates, q[body.q], strict=True))
 
 
 def _is_finite(body: Body, q: np.ndarray) -> bool:

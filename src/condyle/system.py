@@ -24,7 +24,7 @@ from condyle.locks import known, levels, masks, resting
 from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
-from condyle.singular import check_quaternions, refuse_singular
+from condyle.singular import check_quaternions, refuse_rates, refuse_singular
 from condyle.state import State
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
@@ -429,7 +429,8 @@ class System(Operations, Differentiation):
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none."""
         if name == "instance":
             return self._subject.possible.refuse
-        return partial(refuse_singular, self._tree, label) if OPERATORS[name].has_status else None
+        refuse = refuse_rates if name == "qdot" else refuse_singular
+        return partial(refuse, self._tree, label) if OPERATORS[name].has_status else None
 
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
              which: str | None = None) -> Any:

@@ -18,7 +18,7 @@ from condyle.dynamics.kinematics import acceleration, body_acceleration, body_po
 from condyle.dynamics.operators import Subject, rows
 from condyle.dynamics.tables import Draft, Looped, packed
 from condyle.dynamics.view import Loads
-from condyle.mobilizers import motion
+from condyle.mobilizers import motion, runaway
 
 
 def nothing(d: Draft) -> None:
@@ -78,13 +78,26 @@ def of_held(d: Draft, name: str) -> list[ca.SX]:
     return d.kept(name) if d.kind.driven else d.of_speeds(name)
 
 
+def _no_status(d: Draft) -> None:
+    """Ground: nothing is wrong yet."""
+    d.writes["me.status"] = ca.SX.zeros(1, 1)
+
+
+def _report_status(d: Draft) -> None:
+    d.writes["status"] = d.read("me.status", 1)
+
+
 # ---- operators ------------------------------------------------------------------------------------------------------------
 
 def _qdot(looped: Looped) -> None:
     def rates(d: Draft) -> None:
         u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
         d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u)[8])
-    looped.outward(rates, nothing)
+        if (lost := runaway(d.mobilizer, d.q)) is not None:
+            d.writes["root.status"] = ca.if_else(lost, d.read("constant.number", 1), d.read("root.status", 1))
+
+    looped.outward(rates, _no_status)
+    looped.outward(nothing, _report_status)
 
 
 def _solve(looped: Looped, moving: bool, tau: str) -> None:
@@ -100,7 +113,7 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
 
     def start(d: Draft) -> None:
         (falling_up if moving else at_rest)(d)
-        d.writes["me.status"] = ca.SX.zeros(1, 1)
+        _no_status(d)
 
     looped.outward(prepare, start)
     generalised = forces and apply_loads(looped, "z", -1)
@@ -125,10 +138,7 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
         d.put("me", "A", A)
         d.writes["udot"] = ca.vertcat(ca.SX(0, 1), *udot)
 
-    def finish(d: Draft) -> None:
-        d.writes["status"] = d.read("me.status", 1)
-
-    looped.outward(outward, finish)
+    looped.outward(outward, _report_status)
 
 
 def _forward_dynamics(looped: Looped) -> None:

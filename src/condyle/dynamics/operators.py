@@ -30,7 +30,7 @@ from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
-from condyle.mobilizers import motion
+from condyle.mobilizers import motion, runaway
 from condyle.native.lookup import Staged, assembled
 from condyle.tree.layout import Placed, Tabulated, layout, tabulated
 from condyle.tree.tree import Tree
@@ -190,8 +190,11 @@ def _instance(s: Symbols) -> list[ca.SX]:
 
 
 def _qdot(s: Symbols) -> list[ca.SX]:
-    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in s.subject.tree.bodies
-                   if b.mobilizer.nq)]
+    bodies, status = s.subject.tree.bodies, ca.SX(0)
+    for b in bodies:
+        if (lost := runaway(b.mobilizer, s["q"][b.q])) is not None:
+            status = ca.if_else(lost, b.u.start + 1, status)
+    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in bodies if b.mobilizer.nq), status]
 
 
 def _prescribed(s: Symbols) -> list[ca.SX]:
@@ -411,7 +414,8 @@ class Operator:
 
 
 STATUS: tuple[str, Callable[[Subject], int]] = ("status", lambda s: 1)
-"""A last result that is not zero where there is no answer: a mobilizer has lost rank, aba.py (6); parameters are impossible."""
+"""A last result that is not zero where there is no answer: a mobilizer has lost rank, aba.py (6); coordinates that cannot
+follow the speeds; impossible parameters."""
 
 
 def _nu(subject: Subject) -> int:
@@ -424,7 +428,7 @@ def _bodies(n: int) -> Callable[[Subject], int]:
 
 OPERATORS: dict[str, Operator] = {
     "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()), STATUS), _instance),
-    "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq),), _qdot),
+    "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq), STATUS), _qdot),
     "prescribed": Operator(("q", "u", "tail"), (("q", lambda s: s.tree.nq), ("u", _nu)), _prescribed),
     "zdot": Operator(("q", "u", "tail"), (("zdot", lambda s: s.nz),), _rates),
     "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu), STATUS), _forward_dynamics),

@@ -73,18 +73,20 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
 def _right_hand_side(subject: Subject) -> ca.Function | Staged:
     s = Symbols(subject)
     s.arguments["tau"] = ca.SX.zeros(subject.tree.nu)
-    qdot, = OPERATORS["qdot"].expressions(s)
+    qdot, lost = OPERATORS["qdot"].expressions(s)
     udot, status, rank = forward_dynamics(s)
     zdot, = OPERATORS["zdot"].expressions(s)
     rest = s["tail"][subject.tail["inputs"].start:]
     return assembled("rhs", [s.t, ca.vertcat(s["q"], s["u"], s.z), rest],
-                     [ca.vertcat(qdot, unless(status, udot), zdot), *([] if rank is None else rank)])
+                     [ca.vertcat(unless(lost, qdot), unless(status, udot), zdot), *([] if rank is None else rank)])
 
 
-def unless(status: ca.SX, udot: ca.SX) -> ca.SX:
-    """Accelerations, the first not a number where a mobilizer has lost rank: the step is refused then."""
-    first, *rest = ca.vertsplit(udot) if udot.numel() else [ca.SX(0, 1)]
-    return ca.vertcat(ca.if_else(status != 0, np.nan, first), *rest) if udot.numel() else udot
+def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
+    """Rates, the first not a number where a mobilizer has lost rank: the step is refused then."""
+    if not rates.numel() or status.is_zero():
+        return rates
+    first, *rest = ca.vertsplit(rates)
+    return ca.vertcat(ca.if_else(status != 0, np.nan, first), *rest)
 
 
 def _loops(subject: Subject, W: int) -> Loops:
@@ -112,8 +114,8 @@ def _looped(subject: Subject, name: str, outs: tuple[str, ...], W: int) -> Kerne
 
 def _qdot(subject: Subject) -> ca.Function:
     s = Symbols(subject)
-    qdot, = OPERATORS["qdot"].expressions(s)
-    return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(qdot)])
+    qdot, lost = OPERATORS["qdot"].expressions(s)
+    return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(unless(lost, qdot))])
 
 
 class RightHandSide:

@@ -1,6 +1,6 @@
 """Mobilizers: what a body may do relative to its parent. One file a family."""
 from condyle.mobilizers.angles import Bushing, Gimbal, Universal
-from condyle.mobilizers.base import Mobilizer, Motion, motion, motion_at, motion_size, motion_symbols
+from condyle.mobilizers.base import Mobilizer, Motion, motion, motion_at, motion_size, motion_symbols, runaway
 from condyle.mobilizers.beam import CantileverFreeBeam
 from condyle.mobilizers.compose import compose
 from condyle.mobilizers.custom import Custom
@@ -15,4 +15,4 @@ from condyle.mobilizers.polar import BendStretch, SphericalCoords
 __all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free", "FreeLine",
            "FunctionBased", "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Pin", "Planar", "Screw", "Slider",
            "SphericalCoords", "Translation", "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at",
-           "motion_size", "motion_symbols"]
+           "motion_size", "motion_symbols", "runaway"]

@@ -221,3 +221,28 @@ def motion_at(mobilizer: Mobilizer, t: float, q: Any, u: Any) -> list[np.ndarray
     closure = _traced(mobilizer)
     defaults = [DEFAULTED[s.element_hash()].default for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
     return closure.at(t, q, u, outside=defaults)
+
+
+LARGEST_RATE = 1e8
+"""Entry of N(q) above which coordinates are said not to follow the speeds: half of the digits of what it is computed from are
+lost. At ±pi/2, as near as a double gets, that of Euler angles is 1.6e16."""
+
+_BOUNDED = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_SIN, ca.OP_COS, ca.OP_CONST,
+                      ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN))
+_RUNAWAY: dict[str, Closure | None] = {}
+
+
+def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
+    """Not zero where an entry of N(q) is above LARGEST_RATE or not a number; None if N is made of sums and products alone."""
+    text = mobilizer.description()
+    if text not in _RUNAWAY:
+        x = ca.SX.sym("q", mobilizer.nq)
+        N = ca.sparsify(mobilizer.N(x)).nz[:]
+        flag = ca.SX(0)
+        for entry in ca.vertsplit(N) if N.numel() else []:
+            flag = flag if entry.is_constant() else ca.logic_or(flag, ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
+        f = Closure("runaway", [x], [N]).function
+        bounded = {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED
+        _RUNAWAY[text] = None if bounded else Closure("runaway", [x], [flag])
+    closure = _RUNAWAY[text]
+    return None if closure is None else closure(q)[0]

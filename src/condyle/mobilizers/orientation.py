@@ -42,7 +42,7 @@ class Quaternion:
     @staticmethod
     def N_M(q: ca.SX) -> ca.SX:
         """For w_FM in M, shape (4, 3)."""
-        w, x, y, z = ca.vertsplit(q / 2)
+        w, x, y, z = ca.vertsplit(0.5 * q)
         return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])               # (14)
 
     @staticmethod
