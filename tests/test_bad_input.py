@@ -398,3 +398,33 @@ def test_frozen_systems_say_where_they_froze(system):
     system.mass_matrix([0, 0])
     with refused(cd.FrozenError, "'foot'", "mass_matrix()", "test_bad_input.py:", "system.copy()"):
         system.add_body("foot", "shank", cd.Pin(), **MASS)
+
+
+HUGE = {"mass": {"mass": 1e200}, "com": {"com": (0, -1e60, 0)}, "inertia": {"inertia": (1e60, 1e60, 1e60)},
+        "X_PF": {"X_PF": (1e200, 0, 0)}, "X_BM": {"X_BM": cd.Transform(p=(0, 0, -1e51))}}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_numbers_that_would_overflow_are_refused(what):
+    """Products of masses and lengths would be infinite, and results not numbers, without a word."""
+    system = cd.System()
+    with pytest.raises(cd.DescriptionError, match=rf"'b': {what} has a (number|translation) of size .*above 1e\+50 overflow"):
+        system.add_body("b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | HUGE[what]))
+    assert not system.bodies
+
+
+@pytest.mark.parametrize("make", [lambda: cd.Screw(1e200), lambda: cd.Ellipsoid((0.1, 1e60, 0.1)),
+                                  lambda: cd.CantileverFreeBeam(1e300)])
+def test_numbers_of_joints_that_would_overflow_are_refused(make):
+    with pytest.raises(cd.DescriptionError, match=r"of size .*above 1e\+50 overflow"):
+        make()
+
+
+def test_the_largest_numbers_give_finite_results():
+    """At the limit of all of them at once."""
+    system, size = cd.System(), 1e50
+    body = {"mass": size, "com": (size, 0, 0), "inertia": (size, size, size), "X_PF": (0, size, 0)}
+    system.add_body("a", mobilizer=cd.Pin(), **body)
+    system.add_body("b", "a", cd.Pin(), **body)
+    q, u = system.defaults()
+    assert np.isfinite(system.forward_dynamics(q, u)).all() and np.isfinite(system.mass_matrix(q)).all()

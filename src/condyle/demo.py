@@ -25,6 +25,7 @@ import condyle as cd
 from condyle.dynamics.operators import OPERATORS
 from condyle.errors import CondyleError
 from condyle.native import cache, threads
+from condyle.native.interrupts import patient
 from condyle.native.solve import rk4
 
 LEG = """\
@@ -63,6 +64,11 @@ def run(out: Path | None = None) -> bool:
     Args:
         out: folder for the picture, made if need be; None is the first unused of condyle-demo, condyle-demo-2, ...
     """
+    with patient():
+        return _run(out)
+
+
+def _run(out: Path | None) -> bool:
     _refuse_unwritable(out)
     print(f"\n{_indented(LEG)}", flush=True)
     leg = build()

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.spatial import too_large
 from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
 
 
@@ -39,6 +41,8 @@ def constant(value: Any, what: str, positive: bool = False) -> Any:
         at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
         raise DescriptionError(f"{what}: expected one {'positive' if positive else 'finite'} number, or cd.Parameters that give "
                                f"one, got {value!r}{at}")
+    if words := too_large(np.array(number)):
+        raise DescriptionError(f"{what} is of size {words}")
     return value
 
 

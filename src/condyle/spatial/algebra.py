@@ -18,6 +18,15 @@ from condyle.trace import Symbol, symbols, to_sx
 Value: TypeAlias = Any
 """What goes in: anything NumPy can make an array of, an SX, or a list of scalars with an SX among them."""
 
+LARGEST = 1e50
+"""Size of a number that may describe a body or a joint, in SI units. Mass times length squared, squared, is still finite then."""
+
+
+def too_large(array: np.ndarray) -> str:
+    """Words about a number beyond LARGEST; empty if there is none."""
+    size = float(np.abs(array).max(initial=0.0))
+    return f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad" if size > LARGEST else ""
+
 
 def holds_symbol(value: Value) -> bool:
     """Whether a Symbol of a traced function is the value or inside it."""

@@ -7,7 +7,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, ShapeError
-from condyle.spatial.algebra import Value, numbers
+from condyle.spatial.algebra import Value, numbers, too_large
 from condyle.spatial.rotations import skew
 from condyle.spatial.transform import Transform
 
@@ -134,6 +134,8 @@ def _numbers(value: Value, what: str) -> np.ndarray:
         raise DescriptionError(str(error)) from None
     if not np.isfinite(array).all():
         raise DescriptionError(f"{what} has a number that is not finite: {array}")
+    if words := too_large(array):
+        raise DescriptionError(f"{what} has a number of size {words}")
     return array
 
 

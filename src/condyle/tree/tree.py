@@ -9,7 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
-from condyle.spatial import MassProperties, Transform
+from condyle.spatial import MassProperties, Transform, too_large
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
 from condyle.tree.prescribed import Prescribed
@@ -223,6 +223,9 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
                                            "may change from call to call, is a cd.Parameter")
             if expression.parameters:
                 symbolic[name] = expression
+    for name in ("p_PF", "p_BM"):
+        if words := too_large(given[name]):
+            raise DescriptionError(f"{what}: X_{name[2:]} has a translation of size {words}")
     numbers = {
         "X_PF": Transform(given["R_PF"], given["p_PF"], what=f"{what}: X_PF"),
         "X_BM": Transform(given["R_BM"], given["p_BM"], what=f"{what}: X_BM"),
