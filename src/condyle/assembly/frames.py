@@ -110,20 +110,36 @@ class Frames:
             return np.zeros((len(self), 0))
         return np.stack([np.where(g.weights(self.wanted)[:len(self)] > 0, self._error(g), np.nan) for g in self.goals], axis=1)
 
+    @cached_property
+    def _tail(self) -> np.ndarray:
+        tail = self.start.tail[None].repeat(len(self), axis=0)
+        tail[:, 0] = self.t
+        return tail
+
+    @cached_property
+    def _poses(self) -> np.ndarray:
+        """R by rows, then p, of all bodies in all frames, shape (T, bodies, 12)."""
+        return self.start.system.function("poses")(self.q, self._tail).reshape(len(self), -1, 12)
+
+    def _rotation(self, body: str) -> np.ndarray:
+        return self._poses[:, self.start.system.body(body).index, :9].reshape(-1, 3, 3)
+
+    def _place(self, body: str, station: np.ndarray) -> np.ndarray:
+        which = self.start.system.body(body)
+        return station if which.is_ground else self._rotation(body) @ station + self._poses[:, which.index, 9:]
+
     def _error(self, g: Goal) -> np.ndarray:
-        system, options = self.start.system, {"t": self.t, "parameters": self.start.parameters}
         target = g.targets(self.wanted)[:len(self)]
         if isinstance(g, Station):
-            return np.linalg.norm(system.station_position(self.q, g.body, g.station, **options) - target, axis=-1)
+            return np.linalg.norm(self._place(g.body, g.station) - target, axis=-1)
         if isinstance(g, Orientation):
-            missing = target @ np.swapaxes(system.body_pose(self.q, g.body, **options).R, -1, -2)
+            missing = target @ np.swapaxes(self._rotation(g.body), -1, -2)
             known = np.where(g.weights(self.wanted)[:len(self), None, None] > 0, missing, np.eye(3))
             return np.linalg.norm(log_so3(known), axis=-1)
         if isinstance(g, Distance):
-            a, b = (system.station_position(self.q, body, p, **options) for body, p in ((g.a, g.p_a), (g.b, g.p_b)))
-            return np.abs(np.linalg.norm(b - a, axis=-1) - target)
+            return np.abs(np.linalg.norm(self._place(g.b, g.p_b) - self._place(g.a, g.p_a), axis=-1) - target)
         assert isinstance(g, Coordinate)
-        return np.abs(self.q[:, system.coordinates.index(g.coordinate)] - target)
+        return np.abs(self.q[:, self.start.system.coordinates.index(g.coordinate)] - target)
 
     @cached_property
     def rms(self) -> np.ndarray:
@@ -144,14 +160,12 @@ class Frames:
         system, degree = self.start.system, min(5, len(self) - 1)
         q = _continuous(system, self.q)
         u = _speeds(system, q, make_interp_spline(self.t, q, k=degree - 1 + degree % 2)(self.t, 1))
-        tail = self.start.tail[None].repeat(len(self), axis=0)
-        tail[:, 0] = self.t
-        u = system.prescribed(self.q, u, tail, self.start.locked)[1]
+        u = system.prescribed(self.q, u, self._tail, self.start.locked)[1]
         if not system.constraints:
             return u
         change, weights = system.function("velocity_change"), scales.weights(system.bodies)[1]
         for _ in range(2):                                  # linear in u as a rule: the second takes rounding away
-            u = u + change(self.q, u, weights, tail)
+            u = u + change(self.q, u, weights, self._tail)
         return u
 
     def table(self) -> Table:
