@@ -1,8 +1,9 @@
 """Inverse kinematics of a human with 40 markers beside OpenSim's InverseKinematicsSolver: `python -m benchmarks.assemble --help`.
 
-The same markers, seen with 3 mm of noise, on the same tree: human.py with pins for knees, 13 bodies, 30 degrees of freedom. Both
-start at the first frame and follow. Time is processor time of one thread. Ours is all of `cd.assemble_frames`, Python and residuals
-included; OpenSim's is track() alone. Residuals are compared frame by frame: a quicker answer that fits worse does not count.
+The same markers, seen with 3 mm of noise, on the same tree: human.py with pins for knees, 13 bodies, 30 degrees of freedom.
+Both start at the first frame and follow. Time is processor time of one thread. Ours is all of `cd.assemble_frames`, Python
+and residuals included; OpenSim's is track() alone. Residuals are compared frame by frame: a quicker answer that fits worse
+does not count.
 """
 from __future__ import annotations
 
