@@ -345,6 +345,16 @@ class System(Operations, Differentiation):
             u[..., still] = 0.0
         return q, u
 
+    def followed(self, y: np.ndarray, t: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail holds, (k,) or (m, k)."""
+        if not self._tree.driven:
+            return y
+        tails = np.empty((len(t), tail.shape[-1]))
+        tails[...] = tail
+        tails[:, self._subject.tail["t"]] = t[:, None]
+        n = self.nq + self.nu
+        return np.concatenate([*self.prescribed(y[:, :self.nq], y[:, self.nq:n], tails), y[:, n:]], axis=1)
+
     def held(self, tail: np.ndarray) -> np.ndarray:
         """Which speeds are held, locked or prescribed, (..., nu), from a tail vector."""
         where = self._subject.tail

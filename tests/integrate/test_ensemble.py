@@ -183,10 +183,10 @@ def test_a_sequence_of_states_with_locks_of_their_own():
     start[4] = start[4].replace(locked=["knee"], disabled=["warm"])
     ens = cd.simulate(system, start, 0.3, accuracy=1e-4)
     np.testing.assert_array_equal(ens.y_end, [cd.simulate(system, s, 0.3, accuracy=1e-4).y[-1] for s in start])
-    assert ens[4][-1].locked == {"knee"}
+    assert ens[4][-1].locked == {"knee": "velocity"}
     all_locked = cd.simulate(system, {"u": np.zeros((3, 7)), "locked": ["knee"]}, 0.3)
     assert all_locked[1][-1].q[-1] == 0.0
-    assert all_locked[1][-1].locked == {"knee"}
+    assert all_locked[1][-1].locked == {"knee": "velocity"}
 
 
 def test_progress_tables_and_pictures():

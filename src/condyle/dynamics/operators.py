@@ -152,6 +152,11 @@ class Symbols:
     def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
         return kinematics(self.subject.tree, self.placed, self.t, self["q"], self["u"] if moving else None, only)
 
+    def follow_motions(self) -> None:
+        """From here on q and u have what motions prescribe in them."""
+        self.motions = self.motions.followed()
+        self.arguments |= {"q": self.motions.q, "u": self.motions.u}
+
     def view(self, kin: Kinematics) -> View:
         return View(self.subject.tree, kin, self.t, self["q"], self["u"])
 

@@ -23,7 +23,7 @@ class Prescription:
     """
 
     def __init__(self, tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, enabled: ca.SX, lock: ca.SX, held: ca.SX) -> None:
-        self.tree, self.t, self.q, self.u, self._held = tree, t, q, u, held
+        self.tree, self.t, self.q, self.u, self._enabled, self._lock, self._held = tree, t, q, u, enabled, lock, held
         driven = enumerate(tree.driven)
         self.acts = {k: ca.logic_and(enabled[i], lock[k] == 0) for i, body in driven for k in body.prescribed_speeds}
         self.lock = _changed(lock, {k: ca.if_else(flag, ca.inf, lock[k]) for k, flag in self.acts.items()})
@@ -39,23 +39,37 @@ class Prescription:
                for body in self.tree.driven for k, a in zip(body.prescribed_speeds, self._given(body)[2], strict=True)}
         return _changed(self._held, out)
 
-    def state(self) -> tuple[ca.SX, ca.SX]:
-        """q and u with what motions prescribe in its place."""
-        q: dict[int, ca.SX] = {}
-        u: dict[int, ca.SX] = {}
+    def _prescribed(self) -> tuple[dict[int, tuple[ca.SX, ca.SX]], dict[int, tuple[ca.SX, ca.SX]]]:
+        """Coordinates and speeds that are prescribed: by number, whether, and what."""
+        q: dict[int, tuple[ca.SX, ca.SX]] = {}
+        u: dict[int, tuple[ca.SX, ca.SX]] = {}
         for body in self.tree.driven:
-            motion, first = body.motion, body.q.start
+            motion = body.motion
             assert motion is not None
             coordinates, speeds, _ = self._given(body)
-            for rows, columns in motion.parts:
-                for i in rows:
-                    if i in motion.coordinates:
-                        acts = [self.acts[body.u.start + j] for j in columns]
-                        flag = acts[0] if len(acts) == 1 else ca.logic_all(ca.vertcat(*acts))
-                        q[first + i] = ca.if_else(flag, coordinates[motion.coordinates.index(i)], self.q[first + i])
+            for rows, columns in motion.parts if coordinates else ():
+                acts = [self.acts[body.u.start + j] for j in columns if j in motion.speeds]
+                flag = acts[0] if len(acts) == 1 else ca.logic_all(ca.vertcat(*acts))
+                q |= {body.q.start + i: (flag, coordinates[motion.coordinates.index(i)]) for i in rows if i in motion.coordinates}
             if speeds:
-                u |= {k: ca.if_else(self.acts[k], x, self.u[k]) for k, x in zip(body.prescribed_speeds, speeds, strict=True)}
-        return _changed(self.q, q), _changed(self.u, u)
+                u |= {k: (self.acts[k], x) for k, x in zip(body.prescribed_speeds, speeds, strict=True)}
+        return q, u
+
+    def state(self) -> tuple[ca.SX, ca.SX]:
+        """q and u with what motions prescribe in its place."""
+        q, u = self._prescribed()
+        return (_changed(self.q, {i: ca.if_else(flag, x, self.q[i]) for i, (flag, x) in q.items()}),
+                _changed(self.u, {k: ca.if_else(flag, x, self.u[k]) for k, (flag, x) in u.items()}))
+
+    def followed(self) -> Prescription:
+        """The same motions at the state that they prescribe."""
+        return Prescription(self.tree, self.t, *self.state(), self._enabled, self._lock, self._held)
+
+    def without(self, e: ca.SX) -> ca.SX:
+        """Errors of q, u and more with zeros where q and u are prescribed."""
+        q, u = self._prescribed()
+        flags = {i: flag for i, (flag, _) in q.items()} | {self.tree.nq + k: flag for k, (flag, _) in u.items()}
+        return _changed(e, {i: ca.if_else(flag, 0, e[i]) for i, flag in flags.items()})
 
 
 def _changed(x: ca.SX, entries: dict[int, ca.SX]) -> ca.SX:

@@ -22,13 +22,14 @@ from condyle.system import System
 @dataclass(frozen=True, eq=False)
 class Loops:
     """f by loops over bodies: `split` makes (q, u, tail) of (t, y, p), `kernels` read these, `join` makes ydot of their results.
+    What motions prescribe stands in q and u from `split` on.
 
     Args:
         kernels: each with the slices that it reads and writes.
         sizes: of the slices between.
     """
 
-    split: ca.Function
+    split: ca.Function | Staged
     kernels: tuple[Kernel, ...]
     join: Kernel
     sizes: dict[str, int]
@@ -44,6 +45,7 @@ class Equations:
         qdot: makes (t, q, u) -> N u.
         projection: makes what takes the end of a step to unit quaternions and constraints, for a number of error estimates.
         nq, nu, n, parameters: sizes of q, u, y and p.
+        prescribed: how many of y motions prescribe.
     """
 
     f: ca.Function | Staged | Loops
@@ -53,6 +55,7 @@ class Equations:
     nu: int
     n: int
     parameters: int
+    prescribed: int
 
 
 def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
@@ -66,19 +69,21 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
         f = _right_hand_side(subject)                       # frames that are not turned make it much shorter than expected
         if loops and W == 1 and prefers_loops(subject) and f.n_instructions() > LONGEST_FOR_ONE:
             f = _loops(subject, W)
+    prescribed = sum(len(x) for b in subject.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds))
     return Equations(f, partial(_qdot, subject), partial(projection, subject), nq, nu, nq + nu + subject.nz,
-                     subject.tail_size - subject.tail["inputs"].start)
+                     subject.tail_size - subject.tail["inputs"].start, prescribed)
 
 
 def _right_hand_side(subject: Subject) -> ca.Function | Staged:
     s = Symbols(subject)
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][subject.tail["inputs"].start:]]
+    s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(subject.tree.nu)
     qdot, lost = OPERATORS["qdot"].expressions(s)
     udot, status, rank = forward_dynamics(s)
     zdot, = OPERATORS["zdot"].expressions(s)
-    rest = s["tail"][subject.tail["inputs"].start:]
-    return assembled("rhs", [s.t, ca.vertcat(s["q"], s["u"], s.z), rest],
-                     [ca.vertcat(unless(lost, qdot), unless(status, udot), zdot), *([] if rank is None else rank)])
+    rates = ca.vertcat(unless(lost, qdot), unless(status, udot), zdot)
+    return assembled("rhs", inputs, [rates, *([] if rank is None else rank)])
 
 
 def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
@@ -92,8 +97,10 @@ def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
 def _loops(subject: Subject, W: int) -> Loops:
     nq, nu, nz, start = subject.tree.nq, subject.tree.nu, subject.nz, subject.tail["inputs"].start
     sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": subject.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
-    t, y, p = ca.SX.sym("t"), ca.SX.sym("y", nq + nu + nz), ca.SX.sym("p", subject.tail_size - start)
-    split = ca.Function("split", [t, y, p], [y[:nq], y[nq:nq + nu], ca.vertcat(t, y[nq + nu:], p)])
+    s = Symbols(subject)
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
+    s.follow_motions()
+    split = assembled("split", inputs, [s["q"], s["u"], s["tail"]])
     kernels = [_looped(subject, "forward_dynamics", ("f.udot", "f.status"), W)]
     if nz:
         kernels.append(_looped(subject, "zdot", ("f.zdot",), W))
@@ -130,6 +137,7 @@ class RightHandSide:
         self.loops = f if isinstance(f, Loops) else None
         if isinstance(f, Loops):
             sizes |= f.sizes
+            self.split = Evaluated(f.split, "split", sizes, streams, tables)
         else:
             self.straight = Evaluated(f, "f", sizes, streams, tables)
             self.ranked = self.straight.main.n_out() > 1
@@ -139,8 +147,8 @@ class RightHandSide:
     def __call__(self, t: str, y: str, k: str, delicate: str = "f.delicate") -> Node:
         """k <- f(t, y). With constraints also f.null and `delicate`: their Rank."""
         if self.loops is not None:
-            split, join = self.loops.split, self.loops.join
-            return [Kernel(split, (t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
+            join = self.loops.join
+            return [*self.split((t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
         return self.straight((t, y, "p"), (k, *(("f.null", delicate) if self.ranked else ())))
 
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:

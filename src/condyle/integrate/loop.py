@@ -20,7 +20,7 @@ import numpy as np
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.projection import Projector
-from condyle.integrate.steps import Step, estimates, one_step, total, weighed
+from condyle.integrate.steps import SHARE, Step, estimates, one_step, total, weighed
 from condyle.native.nodes import If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.program import Program
 
@@ -119,9 +119,18 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
 
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
-    measured = kernel(lambda weights, accuracy, *e: (weighed(weights, accuracy, *e[:len(errors)]) if errors else ca.SX(0))
+    among = np.sqrt(n / max(n - eq.prescribed, 1))          # the mean is over what has errors at all
+    measured = kernel(lambda weights, accuracy, *e: (among * weighed(weights, accuracy, *e[:len(errors)]) if errors else ca.SX(0))
                       + sum(ca.if_else(a, np.inf, 0) for a in e[len(errors):]),
                       ["weights", "accuracy", *errors, *astray], ["err"], sizes, "measured")
+    judged: list[Node] = [*projected, measured]
+    if astray and errors:                                   # what is removed is small itself: projection.py
+        sizes["rough"] = 1
+        own = projector.own if projector is not None else None
+        judged = [*([] if own is None else [Kernel(own, ("p", *errors), errors)]),
+                  kernel(lambda weights, accuracy, *e: SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e),
+                         ["weights", "accuracy", *errors], ["rough"], sizes, "roughly"),
+                  *judged, kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger")]
     ranked = ["null", "tried"] if "f.null" in sizes else []
     sizes |= dict.fromkeys(ranked, 1)
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
@@ -137,7 +146,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *([copy("f.null", "null", 1, W)] if ranked else []),
         kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
     return Trial(first, [
-        kernel(plan, "t t_end h h_max", "h_try t_next", sizes), *step.attempt, *projected, measured,
+        kernel(plan, "t t_end h h_max", "h_try t_next", sizes), *step.attempt, *judged,
         kernel(control, ["h", "h_try", "t", "err", "fixed", "y_next", "rejected", "evaluations",
                          *(["f.delicate", "tried"] if ranked else [])],
                ["accept", "h", "code", "rejected", "evaluations", *ranked[1:]], sizes),

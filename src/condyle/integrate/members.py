@@ -86,8 +86,9 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
             system.check_coordinates(q)
     options = {name: full[name] for name in ("t", "z", "inputs", "parameters")}
     tail = system.tail(**options, **{name: given[name] for name in COMMON if name in given})
-    return Members(np.array(full["t"]), np.concatenate([full["q"], full["u"], full["z"]], axis=1),
-                   np.ascontiguousarray(np.broadcast_to(tail, batch + tail.shape[-1:])), (), like, values)
+    tail = np.ascontiguousarray(np.broadcast_to(tail, batch + tail.shape[-1:]))
+    q, u = system.prescribed(full["q"], full["u"], tail, like.locked)
+    return Members(np.array(full["t"]), np.concatenate([q, u, full["z"]], axis=1), tail, (), like, values)
 
 
 def _values(like: State, name: str, value: Any) -> np.ndarray:

@@ -10,6 +10,10 @@ by its largest element: (7) of sherman2011, and the distance that is left, which
 lose rank. Newton's method squares errors, so that as a rule one pass does. Where ROUNDS do not, the step is refused and a shorter
 one tried.
 
+What motions prescribe is put in first, has no error, and does not change. Where motions or constraints drive a mechanism nothing
+may be left free, and no error after (1): the error before it is kept below the square root of the accuracy, so that one Newton
+step is about enough and stays in its branch.
+
 Stages of a step are evaluated where they are, off the constraints by what the method leaves. That does no harm unless the
 constraints are about to lose rank, or have it only beside themselves (multipliers.py (5)): see Projector.on_constraints.
 """
@@ -24,7 +28,7 @@ import numpy as np
 from condyle.constraints.corrections import across_quaternions, moved, normalised, position_change, tangential
 from condyle.dynamics.operators import Subject, Symbols
 from condyle.integrate.evaluated import Evaluated
-from condyle.native.lookup import Staged, assembled
+from condyle.native.lookup import Closure, Staged, assembled
 from condyle.native.nodes import If, Node, Stream, While, kernel
 from condyle.tree.scales import TIME_SCALE, length
 
@@ -49,11 +53,13 @@ class Projection:
             whether their rank is delicate.
         along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on with `off`: (2) after
             the change in units of `tolerance`, which is that at an accuracy of 1.
+        own: (p, errors...) -> errors of what is not prescribed, where there are motions.
     """
 
     nearer: ca.Function | Staged
     along: ca.Function | Staged
     tolerance: float | None
+    own: ca.Function | None = None
 
 
 class Projector:
@@ -69,6 +75,7 @@ class Projector:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
         self.nearer = Evaluated(projection.nearer, "nearer", sizes, streams, tables)
         self.along = Evaluated(projection.along, "along", sizes, streams, tables)
+        self.own = projection.own
         if self.tolerance is not None:
             sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
         self.spare = tuple(f"spare_{name}" for name in errors)
@@ -116,21 +123,29 @@ def projection(subject: Subject, errors: int) -> Projection | None:
     n = nq + nu + subject.nz
     weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
     inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][subject.tail["inputs"].start:], weights]
-    unit = normalised(tree, q)
+
+    def made(name: str, outputs: list[ca.SX], *more: ca.SX) -> ca.Function | Staged:
+        """The function at the state that motions prescribe."""
+        if tree.driven:
+            closure = Closure(name, [*inputs, *more], [ca.densify(x) for x in outputs])
+            outputs = closure(s.t, ca.vertcat(*s.motions.state(), s.z), *inputs[2:], *more)
+        return assembled(name, [*inputs, *more], outputs)
+
+    own, unit = [s.motions.without(e) for e in E], normalised(tree, q)
     if not subject.constraints:
-        if ca.is_equal(unit, q, 1):
+        if ca.is_equal(unit, q, 1) and not tree.driven:
             return None
-        along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in E]
-        return Projection(assembled("nearer", inputs, [ca.vertcat(unit, u, s.z)]),
-                          assembled("along", [*inputs, *E], [ca.vertcat(q, u, s.z), *along]), None)
+        along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]
+        return Projection(made("nearer", [ca.vertcat(unit, u, s.z)]), made("along", [ca.vertcat(q, u, s.z), *along], *E), None)
     W = metric(weights[nq:nq + nu])
     du, rank = position_change(s.rows(s.kinematics()), s.lock, W)
-    nearer = assembled("nearer", inputs, [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), rank.delicate])
+    nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), rank.delicate])
     rows = s.rows(s.kinematics())
-    du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in E])
+    du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in own])
     off = largest(ca.vertcat(rows.errors()[0], TIME_SCALE * v, W * left / TIME_SCALE))
-    along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(e_q, e_u, e[nq + nu:]) for (e_q, e_u), e in zip(kept, E, strict=True)), off]
-    return Projection(nearer, assembled("along", [*inputs, *E], along), SHARE * min(1.0, length(tree.bodies)))
+    along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e, whole in zip(kept, own, strict=True)), off]
+    alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
+    return Projection(nearer, made("along", along, *E), SHARE * min(1.0, length(tree.bodies)), alone)
 
 
 def largest(x: ca.SX) -> ca.SX:

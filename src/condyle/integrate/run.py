@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.explanation import explain
 from condyle.integrate.events import Event, Witnesses, isolate, later
 from condyle.integrate.loop import FAILED
 from condyle.integrate.methods import Method, Rosenbrock
@@ -180,7 +181,8 @@ class Run:
         t[len(LOOKS) - 1::len(LOOKS)] = rows.t[self.count:]
 
         def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
-            return self.start.system.normalised(rows.at(k, t))
+            system = self.start.system
+            return system.followed(system.normalised(rows.at(k, t)), t, self.like.tail)
 
         g = np.vstack([self.seen, self.witnesses(self.like, t, y_at(piece, t))])
         t, piece = np.r_[self.t, t], np.r_[piece[0], piece]
@@ -303,7 +305,9 @@ def _not_finite(like: State, t: float, y: np.ndarray) -> object:
     nq, nu = like.q.size, like.u.size
     if not np.isfinite(y).all():
         return None
-    return like.system.explain(like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])).first
+    system, tail = like.system, like.tail.copy()            # no State: motions may prescribe what is not finite
+    tail[system.subject.tail["t"]], tail[system.subject.tail["z"]] = t, y[nq + nu:]
+    return explain(system.subject, y[:nq], y[nq:nq + nu], system.no_tau, tail).first
 
 
 def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings) -> Trajectory:

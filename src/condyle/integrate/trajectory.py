@@ -78,7 +78,8 @@ class Trajectory:
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
     Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the later.
-    Between steps y is a polynomial of the order that the method gives; quaternions are normalised.
+    Between steps y is a polynomial of the order that the method gives; quaternions are normalised, and what
+    motions prescribe is exact.
 
     Attributes:
         t: times of the steps [s], shape (m,).
@@ -155,7 +156,10 @@ class Trajectory:
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
         i = np.asarray(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2))
-        return self.start.system.normalised(self.rows.at(i.reshape(-1), t.reshape(-1)).reshape(*t.shape, -1))
+        i, t, shape, system = i.reshape(-1), t.reshape(-1), t.shape, self.start.system
+        tails = np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])
+        tail = tails[np.searchsorted([row for row, _ in self.changes], i, side="right")]
+        return system.followed(system.normalised(self.rows.at(i, t)), t, tail).reshape(*shape, -1)
 
     def table(self, t: Any = None) -> Table:
         """Coordinates, speeds and state variables by name, at the steps or at times t (m,).

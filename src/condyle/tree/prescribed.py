@@ -161,6 +161,11 @@ class Driver:
             return tuple(self._chosen)
         return tuple(sorted(j for rows, columns in self.parts if rows[0] in self._chosen for j in columns))
 
+    @property
+    def given_speeds(self) -> tuple[int, ...]:
+        """Speeds that are prescribed themselves: none at acceleration level."""
+        return () if self.level == "acceleration" else self.speeds
+
     def _values(self, t: ca.SX, q: ca.SX, u: ca.SX) -> list[ca.SX]:
         arguments = [t, *(ca.vertsplit(q) if self.level != "position" else ()),
                      *(ca.vertsplit(u) if self.level == "acceleration" else ())]
@@ -258,6 +263,9 @@ class Driver:
     def description(self) -> str:
         """Text that determines the motion, its mobilizer apart."""
         return f"{self.level} {text(self.laws)}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("mobilizer", "level", "laws")}
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}=...)"
