@@ -49,8 +49,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
             leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is missing has its default.
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors are taken as
             shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
-        integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2"; "rodas" where it is stiff;
-            with `step` only: "verlet", "rk4", "semi-explicit-euler", "euler".
+        integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2", "verlet"; "rodas" where it
+            is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler".
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
         events: see Event; those of witnesses first, then those set in time, each in the order given. Not with many states.

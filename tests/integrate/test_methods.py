@@ -50,6 +50,22 @@ def test_energy_of_verlet_stays_bounded_and_that_of_rk2_drifts():
     assert worst("semi-explicit-euler", 400.0) < 1.1 * worst("semi-explicit-euler", 4.0)
 
 
+@pytest.mark.parametrize("accuracy", [1e-2, 1e-4])
+def test_verlet_with_error_control(accuracy):
+    """Steps follow the error: within the accuracy, ten times as many for a hundredth of it; with a fixed step they do not."""
+    system = double_pendulum()
+    start = system.state(q=[0.8, 0.5], u=[1.0, -2.0])
+    exact = cd.simulate(system, start, 2.0, accuracy=1e-12)
+    traj = cd.simulate(system, start, 2.0, integrator="verlet", accuracy=accuracy)
+    assert traj.finished
+    assert np.abs(traj.q - exact.at(traj.t)[:, :2]).max() < accuracy
+    assert np.diff(traj.t).max() > 2 * np.diff(traj.t)[1:-1].min()
+    finer = cd.simulate(system, start, 2.0, integrator="verlet", accuracy=accuracy / 100)
+    assert finer.statistics.steps == pytest.approx(10 * traj.statistics.steps, rel=0.1)     # h as the root of the accuracy
+    fixed = cd.simulate(system, start, 2.0, integrator="verlet", accuracy=accuracy, step=0.01)
+    assert fixed.statistics.steps == 200
+
+
 def stiff_foot(k: float = 1e6, c: float = 5e4) -> cd.System:
     """A pendulum over a floor, with a smooth one-sided spring and strong damping under its foot: contact as it is modelled."""
     system = cd.System(gravity=(0, -9.81, 0))

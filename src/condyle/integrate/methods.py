@@ -102,7 +102,7 @@ DP8 = Explicit.of(
     dense=tuple(_row(d, 16) for d in dp8.DENSE))
 
 SEMI_EXPLICIT_EULER = Method("semi-explicit-euler", 1)
-VERLET = Method("verlet", 2)
+VERLET = Method("verlet", 2, 2)
 
 RODAS = Rosenbrock(             # Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
     "rodas", 4, 4, gamma=0.25, c=(0.0, 0.386, 0.21, 0.63, 1.0, 1.0), d=(0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0),

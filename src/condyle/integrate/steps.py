@@ -79,7 +79,7 @@ def estimates(method: Method) -> tuple[str, ...]:
     """The slices that a step's errors stand in."""
     if isinstance(method, Explicit):
         return ("error", "other")[:bool(method.tableau.e) + bool(method.second)]
-    return ("error",) if isinstance(method, Rosenbrock) else ()
+    return ("error",) if method.estimate else ()
 
 
 def explicit(method: Explicit, n: int, rhs: Rate, sizes: dict[str, int]) -> Step:
@@ -164,7 +164,8 @@ def verlet(eq: Equations, rhs: Rate, sizes: dict[str, int]) -> Step:
 
         u' = u + h/2 udot(t, q, u),   q+ = q + h N((q + q+)/2) u',   u+ = u' + h/2 udot(t + h, q+, u+)
 
-    and z by the trapezoidal rule. Where N = 1 the middle equation is explicit, q + h u + h^2/2 udot.
+    and z by the trapezoidal rule. Where N = 1 the middle equation is explicit, q + h u + h^2/2 udot. The error is estimated by
+    the change of f over the step, h/2 (f+ - f): what Euler's method, of order 1, would have left out.
     """
     n, nq, nu, qdot = eq.n, eq.nq, eq.nu, eq.qdot()
     sizes |= {"half": nu, "q_next": nq, "k_next": n, "turning": 1, "moving": 1, "loose": 1}
@@ -197,5 +198,6 @@ def verlet(eq: Equations, rhs: Rate, sizes: dict[str, int]) -> Step:
                  While("moving", [rhs("t_stage", "y_next", "k_next"),
                                   kernel(move, "y h_try half y_next k0 k_next evaluations", "y_next moving evaluations", sizes)],
                        ROUNDS, "loose"),
-                 kernel(lambda y, loose: ca.if_else(loose, np.nan, y), "y_next loose", "y_next", sizes, "converged")], 0)
+                 kernel(lambda y, loose, h, k0, k: (ca.if_else(loose, np.nan, y), h / 2 * (k - k0)),
+                        "y_next loose h_try k0 k_next", "y_next error", sizes, "converged")], 0)
 
