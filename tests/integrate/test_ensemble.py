@@ -189,6 +189,20 @@ def test_a_sequence_of_states_with_locks_of_their_own():
     assert all_locked[1][-1].locked == {"knee": "velocity"}
 
 
+def test_prescribed_motions_that_differ_by_member():
+    """A pendulum on a cart that is moved to and fro, by another stroke in each member."""
+    stroke, system = cd.Parameter("stroke", 0.4), cd.System()
+    system.add_body("cart", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1),
+                    motion=cd.Prescribed(position=lambda t: stroke * np.sin(3 * t)))
+    system.add_body("bob", "cart", cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(0.1,) * 3)
+    strokes = np.linspace(0.1, 0.8, SOME)
+    ens = cd.simulate(system, {"q": np.full((SOME, 2), 0.3), "t": 0.1, "parameters": {"stroke": strokes}}, 1.0, accuracy=1e-5)
+    for i, x in enumerate(strokes):
+        alone = cd.simulate(system, system.state(t=0.1, q=[0.3, 0.3], parameters={"stroke": x}), 1.0, accuracy=1e-5)
+        np.testing.assert_array_equal(ens.y_end[i], alone.y[-1])
+    np.testing.assert_allclose(ens.y_end[:, 0], strokes * np.sin(3.0), atol=1e-15, rtol=0)      # followed exactly
+
+
 def test_progress_tables_and_pictures():
     import matplotlib
 
