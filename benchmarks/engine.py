@@ -239,9 +239,8 @@ def jacobians(report: Report, installed: list[str], what: str, bodies: int, syst
 def parameters(report: Report, rounds: int) -> None:
     """30 bodies: every mass, com, inertia and frame on the parent made of numbers, or of Parameters.
 
-    For one state the tail is made once, as a State keeps it: checking 660 Parameters takes longer than the dynamics. In a batch
-    three ways: the tail made once; parameters=p with the same p at each call, which is checked the first time only; and with
-    a new p at each call, as a fit has it.
+    For one state the tail is made once, as a State keeps it, and, without a target, with a new p at each call. In a batch three
+    ways: the tail made once; parameters=p with the same p at each call; and with a new p at each call, as a fit has it.
     """
     tree = trees.random_tree(30, states=BATCH)
     arrays = tree.q, tree.u, tree.tau
@@ -256,6 +255,7 @@ def parameters(report: Report, rounds: int) -> None:
     systems = {"constants": plain, "Parameters": free}
     kernels = {name: system.function("forward_dynamics") for name, system in systems.items()}
     cases = {n: singly(lambda *a, f=f, t=tails[n]: f.fast(*a, t), arrays, 50) for n, f in kernels.items()}
+    cases["new p"] = singly(lambda *a: free.forward_dynamics(*a, parameters=next(new)), arrays, 50)
     times = record(report, "one state, parameters", 30, cases, rounds)
     claim(report, f"one state, {len(p)} Parameters / constants, kernels", 30, times["Parameters"] / times["constants"], "<=", 1.3)
     cases = {"constants": together(plain.forward_dynamics, arrays),
