@@ -339,7 +339,7 @@ class System(Operations, Differentiation):
     def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """`prescribe` with a tail vector that is made already."""
         if self._tree.driven:
-            q, u = self.function("prescribed")(q, u, tail)
+            q, u = self.function("prescribed").fast(q, u, tail)
         if still := resting(self.speeds, locked):
             u = u.copy()
             u[..., still] = 0.0

@@ -1,15 +1,34 @@
-"""Forces that motions take, by other ways: multipliers of constraints that do the same, reactions."""
+"""Forces that motions take, by other ways: maximal coordinates, multipliers of constraints that do the same, reactions."""
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 import condyle as cd
-from tests.motion.test_dynamics import state_of, tree
+from condyle import maximal
+from tests.motion.test_dynamics import held_speeds, state_of, tree
+
+# Rounding is about cond(M) eps, 1e-10 at worst in these trees; an error in an equation is of order 1.
+AGREE = 1e-9
 
 
 def joints():
     return [cd.Pin(), cd.Slider(), cd.Ball(), cd.Planar().reversed(), cd.Pin(axis="x"), cd.Universal(), cd.Free(), cd.Cylinder()]
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_driving_forces_in_maximal_coordinates(seed, evidence):
+    """lambda_r of the drivers, inverse dynamics with all bodies apart, at the accelerations that motions and forces give."""
+    system = tree(seed, joints())
+    q, u, tau = state_of(system, seed)
+    held = held_speeds(system)
+    assert held.any() and not held.all()
+    udot, force = system.forward_dynamics(q, u, tau, t=0.3), system.motion_forces(q, u, tau, t=0.3)
+    driving = maximal.inverse_dynamics(system, q, u, udot, t=0.3)
+    solution = maximal.of(system).at(q, u, t=0.3).forward(tau)
+    np.testing.assert_allclose(solution.udot, udot, rtol=0, atol=AGREE * np.abs(udot).max())
+    found = max(np.abs(x - tau - force).max() for x in (driving, solution.tau)) / np.abs(driving).max()
+    evidence("forces that prescribed motions take: minimal against maximal coordinates, relative", found, AGREE)
 
 
 @pytest.mark.parametrize("seed", [21, 22])

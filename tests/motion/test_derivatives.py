@@ -79,9 +79,10 @@ def test_against_differences(monkeypatch, constrained):
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 def test_machine_code(monkeypatch, layout):
-    """Native Jacobians and gradients, one state and many, of motions of time alone, which cost nothing more, and of others."""
+    """Native Jacobians and gradients, one state and many, of a long spline, which costs nothing more, and of others."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-    for motion in (cd.Prescribed(position=lambda t: 0.3 * np.sin(2 * t)), cd.Prescribed(velocity=lambda t, q: np.cos(t) - q)):
+    spline = cd.Spline(np.linspace(-1, 2, 40), np.sin(np.linspace(0, 7, 40)))
+    for motion in (cd.Prescribed(position=spline), cd.Prescribed(velocity=lambda t, q: np.cos(t) - q)):
         system = cd.System()
         for k in range(4):
             system.add_body(f"b{k}", "ground" if not k else f"b{k - 1}", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0),

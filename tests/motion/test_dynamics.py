@@ -69,7 +69,7 @@ def close(x, y, tolerance):
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_mobilizer(monkeypatch, seed, layout):
+def test_every_mobilizer(monkeypatch, seed, layout, evidence):
     """All mobilizers, forward and reversed, half of them driven at acceleration level by functions of t, q and u."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
@@ -81,7 +81,8 @@ def test_every_mobilizer(monkeypatch, seed, layout):
     udot = system.forward_dynamics(q, u, tau, t=0.7)
     close(udot[held], a[held], 1e-14)                        # one evaluation against another of the same function
     expected, force = by_hand(system, q, u, tau, 0.7, held, a)
-    close(udot, expected, DENSE)
+    found = np.abs(udot - expected).max() / np.abs(expected).max()
+    evidence("accelerations with half the joints prescribed against a dense solution, relative", found, DENSE)
     close(system.motion_forces(q, u, tau, t=0.7), force, DENSE)
     close(system.motion_power(q, u, tau, t=0.7), force * u, DENSE)
     # Added to tau the forces do the same without motions.

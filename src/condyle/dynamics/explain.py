@@ -18,13 +18,12 @@ def intermediates(subject: Subject) -> tuple[list[str], list[int], ca.Function |
     """Names and sizes of the intermediates in the order of their computation; (q, u, tau, tail) -> all of them, one vector."""
     s, tree = Symbols(subject), subject.tree
     named: list[tuple[str, ca.SX]] = [("table of the parameters", subject.table[0])]
+    (q, u), a = s.motions.state(), s.motions.held()
     for b in tree.bodies:
         parts = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])
         named += [(f"mobilizer of {b.name!r}: {what}", x) for what, x in zip(MOTION, parts, strict=True) if x.nnz()]
         if b.motion is not None:
-            q, u = s.motions.state()
-            named += [(f"motion of {b.name!r}: {what}", x) for what, x in (
-                ("q", q[b.q]), ("u", u[b.u]), ("udot", s.motions.held()[b.u])) if x.nnz()]
+            named += [(f"motion of {b.name!r}: {what}", x) for what, x in (("q", q[b.q]), ("u", u[b.u]), ("udot", a[b.u]))]
     kin = s.kinematics()
     for B, b in enumerate(tree.bodies):
         named += [(f"body {b.name!r}: R_GM", kin.R_GM[B]), (f"body {b.name!r}: p_GM", kin.p_GM[B]),
