@@ -7,6 +7,7 @@ from scipy.optimize import least_squares, minimize
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
+from benchmarks.trees import condyle_system, random_tree
 from condyle.spatial import log_so3
 from condyle.tree import scales
 from tests.constraints.rig import EVERY, rig, state
@@ -29,13 +30,14 @@ def arm(ranges=(None, None)) -> cd.System:
 
 
 @pytest.mark.parametrize("bent", [1, -1])
-def test_two_links_reach_as_the_cosine_law_says(bent):
+def test_two_links_reach_as_the_cosine_law_says(bent, evidence):
     x, y, a, b = 0.3, 0.55, 0.5, 0.4
     elbow = bent * np.arccos((x * x + y * y - a * a - b * b) / (2 * a * b))
     shoulder = np.arctan2(y, x) - np.arctan2(b * np.sin(elbow), a + b * np.cos(elbow))
     system = arm()
     found = cd.assemble(system, system.state(q=[0.5, 0.3 * bent]), G.Station("lower", (b, 0, 0), (x, y, 0)))
-    np.testing.assert_allclose(found.q, [shoulder, elbow], rtol=0, atol=NEAR)
+    evidence("an arm of two links reaches for a point: angles against the cosine law [rad]",
+             np.abs(found.q - [shoulder, elbow]).max(), NEAR)
 
 
 def test_out_of_reach_the_arm_points_at_its_target():
@@ -53,7 +55,7 @@ def test_nearest_point_on_a_sphere(seed):
     np.testing.assert_allclose(found.q, x / np.linalg.norm(x), rtol=0, atol=NEAR)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_trees_are_recovered_from_their_stations(seed):
     """Targets from some q0, start elsewhere: stations come back to them, and so does every body."""
     plan = random_plan(seed, 6, ("pin", "ball", "free", "universal", "translation", "gimbal", "weld"))
@@ -217,6 +219,17 @@ def test_limits_and_loops_together():
     assert np.abs(found.constraint_errors()[0]).max() < ACCURACY
     free = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65))
     np.testing.assert_allclose(free.q[2], 0.65, rtol=0, atol=NEAR)
+
+
+def test_many_bodies_that_stations_hardly_determine():
+    """A hundred pins, a station on every third body: directions that nobody sees to 1e-5 m do not keep it from an end."""
+    tree = random_tree(100, states=1)
+    system = condyle_system(tree)
+    goals = [G.Station(b.name, (0.1, 0.05, 0), system.station_position(0.2 * tree.q[0], b.name, (0.1, 0.05, 0)))
+             for b in system.bodies[::3]]
+    found = cd.assemble(system, system.state(), goals)      # a warning would be an error here
+    off = [np.linalg.norm(found.station_position(g.body, g.station) - g.position) for g in goals]
+    assert max(off) < 1e-4
 
 
 def test_what_nobody_sees_stays():

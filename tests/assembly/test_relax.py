@@ -35,14 +35,15 @@ def discrete_catenary(links: int, length: float, x: float, y: float) -> np.ndarr
     return np.arctan(a + b * i)
 
 
-@pytest.mark.parametrize("links", [4, 15])
-def test_a_chain_hangs_as_a_discrete_catenary(links):
+@pytest.mark.parametrize("links", [4, 12])
+def test_a_chain_hangs_as_a_discrete_catenary(links, evidence):
     length, x, y = 1.0 / links, 0.7, 0.1
     system = chain(links, length, (x, y, 0.0))
     sag = np.linspace(-1.2, 1.2, links)
     start = cd.assemble(system, system.state(q=np.diff(sag, prepend=0.0)))
     found = cd.relax(system, start)
-    np.testing.assert_allclose(np.cumsum(found.q), discrete_catenary(links, length, x, y), rtol=0, atol=NEAR)
+    evidence(f"a chain of {links} links at rest between two hooks, angles against the discrete catenary [rad]",
+             np.abs(np.cumsum(found.q) - discrete_catenary(links, length, x, y)).max(), NEAR)
     assert (found.u == 0).all()
 
 
@@ -57,13 +58,13 @@ def statics(state: cd.State) -> float:
 
 def test_a_chain_of_balls_in_space():
     """Balls spin freely about their links: directions without slope. Statics balance, and so do accelerations."""
-    system = chain(6, 0.2, (0.8, 0.0, 0.3), cd.Ball())
+    system = chain(4, 0.3, (0.8, 0.0, 0.3), cd.Ball())
     rng = np.random.default_rng(0)
     start = cd.assemble(system, system.state(q=system.normalised(system.defaults()[0] + 0.3 * rng.normal(size=system.nq))))
     found = cd.relax(system, start)
-    assert statics(found) < 1e-7                            # links of 0.2 m whose angles are known to 1e-8
+    assert statics(found) < 1e-7                            # links of 0.3 m whose angles are known to 1e-8
     assert found.energy()[1] < start.energy()[1]
-    heights = [found.station_position(f"l{i}", (0.2, 0, 0))[1] for i in range(5)]
+    heights = [found.station_position(f"l{i}", (0.3, 0, 0))[1] for i in range(3)]
     np.testing.assert_allclose(heights, heights[::-1], rtol=0, atol=1e-7)      # both ends are level: it hangs symmetrically
 
 

@@ -17,6 +17,7 @@ from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Goal
 from condyle.integrate.run import shown
+from condyle.native import lapack
 from condyle.native.kept import Made, kept
 from condyle.state import State
 from condyle.system import System
@@ -135,7 +136,7 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
     q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
     streams = {"ROW": rows(tree, layout, goals, t), "Q": q, "INFO": info, **tables}
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
         program.run(ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
     done = int(ws["frame"][0])
     for array in (q, info, t):

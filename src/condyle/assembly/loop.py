@@ -14,8 +14,9 @@ move. A step is taken if
     c + rho |p|   falls by 1e-4 of what (2) predicts, or grows by rounding                                           (5)
 
 rho grows where it must for (2) to predict a fall. Then mu falls to a tenth, else it grows sixteenfold, to 1e-3 at least. A frame
-ends when max |d| <= accuracy and max |p| <= the tolerance. Limits: a coordinate that a step would take over its end stops there,
-and its speed is fixed (1); it is free again when d of (2) points inwards, for there d = (force against the end) / (1e12 s).
+ends when max |d| <= accuracy, or ten steps gain no more than rounding, and max |p| <= the tolerance. Limits: a coordinate that a
+step would take over its end stops there, and its speed is fixed (1); it is free again when d of (2)
+points inwards, for there d = (force against the end) / (1e12 s).
 
 Where goals pull against constraints that cannot be met with them, the goals are left out until the constraints hold,
 
@@ -28,7 +29,8 @@ learnt from what the gradient of c + lambda' p did over the last step: y = H s +
 
     S <- S + y y' / (s' y) - B s s' B / (s' B s),     B = H + S                                                      (7)
 
-with Powell's damping of y, and S made smaller first where it says more than s' (y - H s).
+with Powell's damping of y, and S made smaller first where it says more than s' (y - H s). While the cost falls to three tenths or
+less in a step S is left out: Gauss-Newton is then on its way to a residual of zero, and better than anything learnt.
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good one; UNFINISHED, the
 constraints hold but goals were still improving.
@@ -55,15 +57,19 @@ LARGEST_TURN = 1.0
 """[rad] of a step: a longer one is shortened as a whole, so that nothing winds up."""
 REGULAR, LEAST_REGULAR = 1e-10, 1e-14
 """e over Y's largest diagonal element, with goals and (6) without."""
-ROUNDING = 1e-14
+ROUNDING, FLAT = 1e-14, 10
+"""Of the cost's terms: a gain below it says nothing; so many steps in a row without gain are an end."""
 ITERATIONS, SLOW = 300, 8
-"""Of a frame: at most; after which curvature is learnt (7)."""
+"""Of a frame: at most; after which curvature is learnt (7),"""
+FALLS = 0.3
+"""unless the cost falls to this part or less in a step: then Gauss-Newton is on its way to a residual of zero."""
 INFO = ("code", "iterations", "cost", "worst")
 """What is written of each frame: the end, iterations, cost, largest |p|."""
 
 _SCALARS = ("zero", "frame", "c", "c_t", "mu", "rho", "busy", "accept", "iterations", "code", "worst", "accuracy", "tolerance",
-            "scale", "info", "refused", "goals", "tries", "slow", "size", "plus", "minus", "part")
-_CONTROLLED = "accept mu rho active busy code worst iterations goals tries"
+            "scale", "info", "refused", "goals", "tries", "slow", "size", "plus", "minus", "part",
+            "flat")
+_CONTROLLED = "accept mu rho active busy code worst iterations goals tries flat"
 
 
 def both(*conditions: ca.SX) -> ca.SX:
@@ -143,9 +149,10 @@ class Loop:
 
     def _iterate(self) -> list[Node]:
         names = ("c c_t p p_t g d d_free lambda mu rho q_t low high active accuracy tolerance scale iterations goals tries "
-                 "part refused")
+                 "part refused flat")
         control = kernel(self._control, names, _CONTROLLED, self.sizes, "control")
-        learn = kernel(lambda k, goals: both(k >= SLOW, goals), "iterations goals", "slow", self.sizes, "slow")
+        slow = lambda k, goals, c, c_t: both(k >= SLOW, goals, c_t > FALLS * c)
+        learn = kernel(slow, "iterations goals c c_t", "slow", self.sizes, "slow")
         taken = [copy(f"{x}_t", x) for x in ("q", "c", "g", "H", *(("p", "P") if self.m else ()))]
         free = kernel(self.free, "d held active", "d_free part", self.sizes, "free")
         return [*self._factor(), *self._direction(), free, *self.step("q", "d_free"), *self._back(), *self.evaluate("_t"),
@@ -193,7 +200,8 @@ class Loop:
 
     def _control(self, c: ca.SX, c_t: ca.SX, p: ca.SX, p_t: ca.SX, g: ca.SX, d: ca.SX, d_free: ca.SX, lambda_: ca.SX, mu: ca.SX,
                  rho: ca.SX, q_t: ca.SX, low: ca.SX, high: ca.SX, active: ca.SX, accuracy: ca.SX, tolerance: ca.SX, scale: ca.SX,
-                 iterations: ca.SX, goals: ca.SX, tries: ca.SX, part: ca.SX, refused: ca.SX) -> tuple[ca.SX, ...]:
+                 iterations: ca.SX, goals: ca.SX, tries: ca.SX, part: ca.SX, refused: ca.SX, flat: ca.SX
+                 ) -> tuple[ca.SX, ...]:
         """Whether the step is taken, and what comes next: the slices _CONTROLLED."""
         c, c_t, h, h_t = goals * c, goals * c_t, _norm(p), _norm(p_t)
         slope = goals * ca.dot(g, d_free) / part
@@ -212,7 +220,8 @@ class Loop:
 
         worst = ca.if_else(accept, _largest(p_t), _largest(p))
         holds, limit = worst <= tolerance, iterations + 1 >= ITERATIONS
-        end = both(_largest(d_free) <= accuracy, mu <= MU_SMALL, same)
+        flat = ca.if_else(accept, ca.if_else(gain <= rounding, flat + 1, 0), flat)
+        end = either(both(_largest(d_free) <= accuracy, mu <= MU_SMALL, same), flat >= FLAT)
         stuck = either(mu_next > MU_MOST, limit)
         found, restored = both(goals, end, holds), both(ca.logic_not(goals), holds)
         failed = both(either(end, stuck), ca.logic_not(holds))
@@ -220,7 +229,8 @@ class Loop:
         code = ca.if_else(holds, ca.if_else(found, FOUND, UNFINISHED), VIOLATED)
         busy = either(turn, ca.logic_not(either(found, restored, failed, stuck)))
         return (accept, ca.if_else(turn, MU_FIRST, mu_next), ca.if_else(turn, 0, rho), ca.if_else(accept, now, active), busy,
-                code, worst, iterations + 1, ca.if_else(turn, 1 - goals, goals), tries + turn)
+                code, worst, iterations + 1, ca.if_else(turn, 1 - goals, goals), tries + turn,
+                ca.if_else(turn, 0, flat))
 
     def _secant(self) -> list[Node]:
         """S of (7) after a step that is taken."""
@@ -250,7 +260,8 @@ class Loop:
         return self.sizes | {name: stream.size for name, stream in self.streams.items()}
 
     def _begin(self) -> list[Node]:
-        names = {"scale": None, "mu": MU_FIRST, "rho": 0, "iterations": 0, "busy": 1, "goals": 1, "tries": 0, "slow": 0}
+        names: dict[str, float | None] = dict.fromkeys(("rho", "iterations", "tries", "slow", "flat"), 0)
+        names |= {"busy": 1, "goals": 1, "mu": MU_FIRST, "scale": None}
 
         def begin(tail: ca.SX, row: ca.SX, q: ca.SX) -> tuple[ca.SX, ...]:
             scalars = (row[1] if value is None else ca.SX(value) for value in names.values())

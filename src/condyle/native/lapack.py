@@ -1,9 +1,11 @@
 """Addresses of LAPACK and BLAS routines, as SciPy exports them to C. SciPy is imported when the first is asked for."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from condyle.errors import NativeError, UnknownNameError
 
@@ -40,3 +42,33 @@ def addresses(names: Iterable[str]) -> dict[str, int]:
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return {n: pointer(*_signature(n)) for n in names}
+
+
+@functools.cache
+def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
+    """Functions of the loaded OpenBLAS libraries that get and set their number of threads; none where there is no such one."""
+    _capsules()
+    maps = Path("/proc/self/maps")
+    paths = {line.split()[-1] for line in maps.read_text().splitlines() if "openblas" in line} if maps.exists() else set()
+    found = []
+    for path in sorted(paths):
+        library = ctypes.CDLL(path)
+        for prefix, suffix in ((p, s) for p in ("scipy_", "") for s in ("64_", "")):
+            names = [f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set")]
+            if all(hasattr(library, name) for name in names):
+                found.append((getattr(library, names[0]), getattr(library, names[1])))
+                break
+    return found
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """LAPACK in one thread: for matrices of some hundred rows, on a machine with other work, its threads wait for each other."""
+    counts = [(put, get()) for get, put in _thread_counts()]
+    try:
+        for put, _ in counts:
+            put(1)
+        yield
+    finally:
+        for put, count in counts:
+            put(count)
