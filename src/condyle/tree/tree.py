@@ -16,11 +16,12 @@ from condyle.tree.prescribed import Prescribed
 
 
 class Tree:
-    """Bodies in the order they were added, parents before children."""
+    """Bodies in the order they were added, parents before children; `driven` are those whose motion is prescribed."""
 
     def __init__(self) -> None:
         self.ground = Body("ground")
         self.bodies: list[Body] = []
+        self.driven: list[Body] = []
         self.nq = self.nu = 0
         self.parameters, self.inputs = Registry("parameter"), Registry("input")
         self._index: dict[str, int] = {"ground": -1}
@@ -31,6 +32,7 @@ class Tree:
         """The same bodies in a tree that can grow on its own."""
         other = Tree()
         other.ground, other.bodies, other._index = self.ground, list(self.bodies), dict(self._index)
+        other.driven = list(self.driven)
         other.nq, other.nu = self.nq, self.nu
         other._coordinate_index, other._speed_index = dict(self._coordinate_index), dict(self._speed_index)
         other.parameters, other.inputs = self.parameters.copy(), self.inputs.copy()
@@ -69,11 +71,6 @@ class Tree:
             path.append(body.index)
             body = body.parent
         return path[::-1]
-
-    @property
-    def driven(self) -> list[Body]:
-        """Bodies whose motion is prescribed."""
-        return [b for b in self.bodies if b.motion is not None]
 
     def body(self, which: Body | str) -> Body:
         """A body from its name or itself."""
@@ -132,6 +129,7 @@ class Tree:
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
             coordinates=names, speeds=speeds, motion=motion)
         self.bodies.append(body)
+        self.driven += [body] if motion else []
         self._index[name] = body.index
         self._coordinate_index.update((c.name, self.nq + j) for j, c in enumerate(names))
         self._speed_index.update((speed, self.nu + j) for j, speed in enumerate(speeds))
