@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from condyle.tree import scales
 TEXTS = {VIOLATED: "constraints violated", UNFINISHED: "goals still improving"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Frames:
     """Configurations that follow goals, made by `cd.assemble_frames`. `frames[i]` is the State of frame i.
 
@@ -32,13 +32,17 @@ class Frames:
         status: "finished", or how many frames failed, or where the run was interrupted: what was computed is there.
     """
 
-    start: State = field(repr=False)
-    goals: tuple[Goal, ...] = field(repr=False)
-    t: np.ndarray = field(repr=False)
-    q: np.ndarray = field(repr=False)
-    info: np.ndarray = field(repr=False)
+    start: State
+    goals: tuple[Goal, ...]
+    t: np.ndarray
+    q: np.ndarray
+    info: np.ndarray
     tolerance: float
     wanted: int
+
+    def __repr__(self) -> str:
+        span = f" from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else ""
+        return f"Frames({len(self)}{span}, {len(self.goals)} goals, {self.status})"
 
     def __len__(self) -> int:
         return len(self.t)
