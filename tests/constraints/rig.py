@@ -30,8 +30,11 @@ EVERY = {
     "Holonomic": C.Holonomic(lambda s: s.station_position("float", (0.1, 0, 0))[1] - s.rotation("tip")[0, 1] + 0.1 * s.t),
     "Nonholonomic": C.Nonholonomic(
         lambda s: s.station_velocity("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_velocity("tip")[2]),
+    "AccelerationOnly": C.AccelerationOnly(
+        lambda s: s.station_acceleration("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_acceleration("tip")[2]
+        + s.udot("shoulder") + s.u("elbow") - 0.3),
 }
-MOVED_BY_TIME = ("ConstantSpeed", "ConstantAcceleration", "PrescribedMotion", "Holonomic")
+MOVED_BY_TIME = ("AccelerationOnly", "ConstantSpeed", "ConstantAcceleration", "PrescribedMotion", "Holonomic")
 """Constraints that may do work: they ask for speeds of their own."""
 
 

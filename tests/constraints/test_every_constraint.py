@@ -18,10 +18,24 @@ DIFFERENCES = 1e-9
 SOLVED = 1e-9
 # Two bodies that stick to each other at two points have one equation too many, and these pairs contradict each other.
 STICKING = {"Ball", "Weld", "PointOnPlaneContact", "SphereOnPlaneContact", "SphereOnSphereContact", "LineOnLineContact"}
-CONTRADICT = [{"ConstantAngle", "ConstantOrientation"}, {"Ball", "PointInPlane"}, {"ConstantSpeed", "PrescribedMotion"},
-              {"Weld", "Rod"}, {"Weld", "PointInPlane"}, {"Weld", "PointOnLine"}, {"Weld", "ConstantAngle"}]
+CONTRADICT = [{"ConstantCoordinate", "ConstantAcceleration"}, {"ConstantAngle", "ConstantOrientation"}, {"Ball", "PointInPlane"},
+              {"ConstantSpeed", "PrescribedMotion"}, {"Weld", "Rod"}, {"Weld", "PointInPlane"}, {"Weld", "PointOnLine"},
+              {"Weld", "ConstantAngle"}]
 PAIRS = [pair for i, pair in enumerate(combinations(EVERY, 2))
          if i % 6 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING]
+
+
+def asked_acceleration(system, q, u, udot):
+    """The rig's AccelerationOnly by the operators of the tree."""
+    A, w = system.body_acceleration(q, u, udot, "float"), system.body_velocity(q, u, "float")[:3]
+    r = system.body_pose(q, "float").R @ [0.1, 0, 0]
+    a = A[3:] + np.cross(A[:3], r) + np.cross(w, np.cross(w, r))
+    elbow, shoulder = (system.speeds.index(name) for name in ("elbow", "shoulder"))
+    turn = system.body_acceleration(q, u, udot, "tip")[2]
+    return a[0] - q[system.coordinates.index("elbow")] * turn + udot[shoulder] + u[elbow] - 0.3
+
+
+ACCELERATIONS = {"ConstantAcceleration": lambda system, q, u, udot: udot[1] + 2.0, "AccelerationOnly": asked_acceleration}
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +69,7 @@ def test_rows_are_derivatives_of_the_errors(name):
     np.testing.assert_allclose(p, rate[position], rtol=0, atol=DIFFERENCES)
     if "acceleration" in levels(name):
         assert rate.size == 0
-        np.testing.assert_allclose(G @ udot + bias, [udot[1] + 2.0], rtol=0, atol=10 * EPS)
+        np.testing.assert_allclose(G @ udot + bias, [ACCELERATIONS[name](system, q, u, udot)], rtol=0, atol=100 * EPS)
     else:
         np.testing.assert_allclose(G @ udot + bias, v, rtol=0, atol=DIFFERENCES * max(1, np.abs(v).max()))
         assert np.abs(G @ udot).max() > 1e-2
@@ -112,6 +126,20 @@ def test_accelerations_against_differences_of_the_projected_trajectory(names):
     difference = (ends[1][1] - ends[0][1]) / (2 * h)
     # Projection moves u by h^3 for a right udot, by h for a wrong one; rounding is 1e-13 / h.
     np.testing.assert_allclose(difference, udot, rtol=0, atol=1e-5 * np.abs(udot).max())
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_disabled_constraint_is_a_zero_row(name):
+    """At run time, by one program for every set: rows, errors, bias and multipliers are zero, and the motion is free."""
+    system = rig(name)
+    q, u = state(system)
+    off = {"disabled": [name], "t": 0.3}
+    assert np.abs(system.constraint_jacobian(q, u, t=0.3)).max() > 1e-2
+    for value in (system.constraint_jacobian(q, u, **off), system.constraint_bias(q, u, **off), system.multipliers(q, u, **off),
+                  *system.constraint_errors(q, u, **off)):
+        assert not value.any()
+    # The same recursion; what constraints add is zero.
+    np.testing.assert_array_equal(system.forward_dynamics(q, u, **off), rig().forward_dynamics(q, u, t=0.3))
 
 
 def test_projection_is_the_nearest():

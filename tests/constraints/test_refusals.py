@@ -35,12 +35,21 @@ def _casadi(monkeypatch):
     (lambda: C.Holonomic(lambda s: s.u("elbow")), r"Holonomic\(lambda\): asks for s.speed\('elbow'\), but .*Nonholonomic"),
     (lambda: C.Holonomic(lambda s: s.t), r"asks nothing of the state that moves"),
     (lambda: C.Holonomic(lambda s: s.q("x") - s.input("i", 0.0)), r"nothing says how fast an input changes"),
+    (lambda: C.AccelerationOnly(lambda s: s.u("x")), r"asks for no acceleration; for velocities use cd.constraints.Nonholonomic"),
+    (lambda: C.AccelerationOnly(lambda s: s.udot("x") ** 2), r"AccelerationOnly\(lambda\): is not linear in accelerations"),
     (lambda: C.Nonholonomic(lambda s: s.q("x")), r"asks for no velocity; for positions use cd.constraints.Holonomic"),
     (lambda: C.ConstantCoordinate("x", cd.Input("i", 0.0)), r"nothing says how fast an input changes"),
 ])
 def test_numbers_and_functions(make, message):
     with pytest.raises(cd.DescriptionError, match=message):
         make()
+
+
+def test_accelerations_are_for_accelerations_only():
+    with pytest.raises(cd.UnknownNameError, match="unknown accessor of s 'udot'"):
+        C.Nonholonomic(lambda s: s.udot("x"))
+    with pytest.raises(cd.UnknownNameError, match="unknown accessor of s 'station_acceleration'; did you mean"):
+        cd.forces.Custom(lambda s: {"tip": s.station_acceleration("tip")})
 
 
 def test_functions_that_return_nothing():

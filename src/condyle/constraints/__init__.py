@@ -17,9 +17,9 @@ from condyle.constraints.coordinates import (
 from condyle.constraints.orientations import ConstantAngle, ConstantOrientation, Weld
 from condyle.constraints.points import Ball, PointInPlane, PointOnLine, Rod
 from condyle.constraints.rolling import NoSlip1D
-from condyle.constraints.user import Holonomic, Nonholonomic
+from condyle.constraints.user import AccelerationOnly, Holonomic, Nonholonomic
 
-__all__ = ["Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate", "ConstantOrientation", "ConstantSpeed",
-           "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D", "Nonholonomic", "PointInPlane",
-           "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler", "SphereOnPlaneContact",
-           "SphereOnSphereContact", "Weld"]
+__all__ = ["AccelerationOnly", "Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate", "ConstantOrientation",
+           "ConstantSpeed", "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D", "Nonholonomic",
+           "PointInPlane", "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler",
+           "SphereOnPlaneContact", "SphereOnSphereContact", "Weld"]

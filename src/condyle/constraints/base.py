@@ -5,9 +5,9 @@ equations of their values x; the leaves know their own rates and where a force o
 
     position level       p(x) = 0          pdot  = p_x xdot           pddot = p_x xddot + (p_x xdot)_x xdot          (1)
     velocity level       v(x, y) = 0       vdot  = v_x xdot + v_y ydot      y: speeds and velocities                 (2)
-    acceleration level   the same v, of which only vdot = 0 is required                                              (3)
+    acceleration level   a(x, y, z) = 0    linear in z: rates of speeds, accelerations                               (3)
 
-sherman2011 (10)-(15). G' lambda is a force p_x' lambda (or v_y' lambda) on each leaf: O(n).
+sherman2011 (10)-(15). G' lambda is a force p_x' lambda (or v_y', a_z' lambda) on each leaf: O(n).
 """
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from condyle.tree.tree import Tree
 
 MOVING = ("t", "coordinate", "station_position", "rotation")
 VELOCITIES = ("speed", "station_velocity", "angular_velocity")
+ACCELERATIONS = ("udot", "station_acceleration", "angular_acceleration")
 LEVELS = ("position", "velocity", "acceleration")
 
 
@@ -44,7 +45,7 @@ class Constraint(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         for p in self.parameters():
-            if isinstance(p, Input):
+            if isinstance(p, Input) and self.level != "acceleration":
                 raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input changes; use a "
                                        "cd.Parameter, or write the equation with s.t: cd.constraints.Holonomic(lambda s: ...)")
 
@@ -87,7 +88,7 @@ class Constraint(Described):
 
     @cached_property
     def zeroth(self) -> Closure:
-        """x -> p(x), or v."""
+        """x -> p(x), v or a."""
         x, _, e = self._symbols()
         return Closure("zeroth", x, [e])
 
@@ -116,7 +117,7 @@ class Constraint(Described):
     @property
     def loaded(self) -> tuple[str, ...]:
         """Kinds of leaves that the constraint's forces act on."""
-        return MOVING if self.level == "position" else VELOCITIES
+        return {"position": MOVING, "velocity": VELOCITIES, "acceleration": ACCELERATIONS}[self.level]
 
 
 def unit(direction: Any) -> ca.SX:

@@ -63,10 +63,10 @@ class ConstantAcceleration(Constraint):
 
     @property
     def leaves(self) -> tuple[Ask, ...]:
-        return Ask("speed", self.speed), Ask("t")
+        return (Ask("udot", self.speed),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return x[0] - sx(self.value) * x[1]                                                  # (16)
+        return x[0] - sx(self.value)                                                  # (16)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -135,6 +135,18 @@ class Rows:
                 return ca.vec((w @ R).T), ca.vec(((ca.skew(alpha) + w @ w) @ R).T)           # (2)
         return zero, zero                                       # parameters; speeds at udot = 0
 
+    def _value(self, leaf: Ask) -> ca.SX:
+        """A leaf's value; of an acceleration that at udot = 0."""
+        match leaf.kind:
+            case "udot":
+                return ca.SX(1, 1)
+            case "station_acceleration":
+                return self._station(leaf)[1]
+            case "angular_acceleration":
+                B = self.tree.body(leaf.name).index
+                return self.biased(B)[0] if B >= 0 else ca.SX(3, 1)
+        return leaf.answer(self.view)
+
     # ---- equations ----------------------------------------------------------------------------------------------------
 
     def _if_enabled(self, i: int, value: ca.SX) -> ca.SX:
@@ -144,13 +156,15 @@ class Rows:
         """p of all position rows; pdot of these and v of all velocity rows, in the order of the constraints."""
         p, v = [], []
         for i, c, _ in self.parts:
+            if c.level == "acceleration":
+                continue
             x = [leaf.answer(self.view) for leaf in c.leaves]
             value = self._if_enabled(i, c.zeroth(*x)[0])
             if c.level == "position":
                 p.append(value)
                 xdot = [self._moved(leaf)[0] for leaf in c.leaves]
                 v.append(self._if_enabled(i, c.first(*x, *xdot)[0]))
-            elif c.level == "velocity":
+            else:
                 v.append(value)
         return ca.vertcat(ca.SX(0, 1), *p), ca.vertcat(ca.SX(0, 1), *v)
 
@@ -158,6 +172,9 @@ class Rows:
         """Acceleration errors at udot = 0, shape (m,): -b of (16)."""
         out = []
         for i, c, _ in self.parts:
+            if c.level == "acceleration":
+                out.append(self._if_enabled(i, c.zeroth(*(self._value(leaf) for leaf in c.leaves))[0]))
+                continue
             x, moved = [leaf.answer(self.view) for leaf in c.leaves], [self._moved(leaf) for leaf in c.leaves]
             xdot = [first for first, _ in moved]
             a = c.second(*x, *xdot, *(second for _, second in moved)) if c.level == "position" else c.first(*x, *xdot)
@@ -168,7 +185,7 @@ class Rows:
 
     def wrenches(self, i: int, c: Constraint) -> Wrenches:
         """What unit multipliers of one constraint do, with the sign of G' lambda (4), (5)."""
-        x = [leaf.answer(self.view) for leaf in c.leaves]
+        x = [self._value(leaf) for leaf in c.leaves]
         out, coordinates = Wrenches(), {}
         for leaf, value, g in zip(c.leaves, x, c.gradient(*x), strict=True):
             if leaf.kind not in c.loaded or leaf.kind == "t":
@@ -176,13 +193,13 @@ class Rows:
             g = self._if_enabled(i, ca.densify(g))
             if leaf.kind == "coordinate":
                 coordinates[leaf.name] = g
-            elif leaf.kind == "speed":
+            elif leaf.kind in ("speed", "udot"):
                 out.add_speed(self.tree.speed_index(speed_named(self.tree, leaf.name, leaf.text)), g)
             else:
                 B, f = self.tree.body(leaf.name).index, g.T
-                if leaf.kind in ("station_position", "station_velocity"):
+                if leaf.kind.startswith("station"):
                     out.add(B, ca.skew(self.view.from_M(leaf.name, sx(leaf.station))) @ f, f)
-                elif leaf.kind == "angular_velocity":
+                elif leaf.kind in ("angular_velocity", "angular_acceleration"):
                     out.add(B, f, ca.SX(3, c.size))
                 else:
                     R = ca.reshape(value, 3, 3).T
@@ -243,7 +260,7 @@ class Rows:
 
 def bodies_of(c: Constraint) -> tuple[str, ...]:
     """Names of the bodies, ground apart, that a constraint acts on as wrenches, each once."""
-    kinds = ("station_position", "rotation", "station_velocity", "angular_velocity")
-    named = (leaf.name for part in c.parts for leaf in part.leaves if leaf.kind in kinds and leaf.kind in part.loaded)
+    bodiless = ("t", "coordinate", "speed", "udot")
+    named = (leaf.name for part in c.parts for leaf in part.leaves if leaf.kind in part.loaded and leaf.kind not in bodiless)
     return tuple(name for name in dict.fromkeys(named) if name != "ground")
 

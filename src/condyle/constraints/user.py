@@ -1,4 +1,4 @@
-"""Constraints that users write in Python: Holonomic and Nonholonomic: docs/theory/constraints.md (19).
+"""Constraints that users write in Python, one class a level: docs/theory/constraints.md (19).
 
     def on_parabola(s):
         x, y, _ = s.station_position("foot", p)
@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import MOVING, Constraint
+from condyle.constraints.base import ACCELERATIONS, MOVING, VELOCITIES, Constraint
 from condyle.errors import DescriptionError, TraceError
-from condyle.forces.asked import Ask, AskedState, traced_law
+from condyle.forces.asked import Ask, AskedMotion, AskedState, traced_law
 from condyle.forces.law import text
 from condyle.trace import Traced
 from condyle.tree.parameter import Parameter
@@ -52,14 +52,14 @@ class Written(Constraint):
         named = getattr(function, "__name__", type(function).__name__)
         return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
 
-    def trace(self, function: Callable[[AskedState], Any], velocities: Sequence[str]) -> None:
-        """Keep the law; leaves may be positions, t, parameters, and velocities of the given kinds."""
-        law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what))
+    def trace(self, function: Callable[..., Any], velocities: Sequence[str], asked: type[AskedState] = AskedState) -> None:
+        """Keep the law; leaves may be positions, t, parameters, and velocities or accelerations of the given kinds."""
+        law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what), asked)
         for ask in asks:
-            if ask.kind == "input":
+            if ask.kind == "input" and self.level != "acceleration":
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "
                                        "use s.parameter or s.t")
-            if ask.kind not in (*MOVING, "parameter", *velocities):
+            if ask.kind not in (*MOVING, "parameter", "input", *velocities):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but a constraint on positions is made of "
                                        "positions only; for one on velocities use cd.constraints.Nonholonomic")
         if not any(ask.kind in ("coordinate", "station_position", "rotation", *velocities) for ask in asks):
@@ -120,7 +120,31 @@ class Nonholonomic(Written):
     function: Callable[[AskedState], Any] | None
 
     def __post_init__(self) -> None:
-        velocities = ("speed", "station_velocity", "angular_velocity")
-        self.trace(self.function, velocities)  # type: ignore[arg-type]
-        if not any(ask.kind in velocities for ask in self.asks):
+        self.trace(self.function, VELOCITIES)  # type: ignore[arg-type]
+        if not any(ask.kind in VELOCITIES for ask in self.asks):
             raise DescriptionError(f"{self.what}: asks for no velocity; for positions use cd.constraints.Holonomic")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AccelerationOnly(Written):
+    """Accelerations satisfy function(s) = 0. Nothing is required of positions and velocities: nothing is projected.
+
+    Args:
+        function: f(s) -> a number that shall be zero, or several, linear in accelerations: s.udot("knee"),
+            s.station_acceleration("foot", p), s.angular_acceleration("foot"), s.body_acceleration, and all that Nonholonomic's
+            may use; also s.input. The forces act against the accelerations that it asks for.
+    """
+
+    level: ClassVar[str] = "acceleration"
+
+    function: Callable[[AskedMotion], Any] | None
+
+    def __post_init__(self) -> None:
+        self.trace(self.function, (*VELOCITIES, *ACCELERATIONS), AskedMotion)  # type: ignore[arg-type]
+        x, _, a = self._symbols()
+        z = ca.vertcat(ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.kind in ACCELERATIONS))
+        if not z.numel():
+            raise DescriptionError(f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic")
+        if ca.depends_on(ca.jacobian(a, z), z):
+            raise DescriptionError(f"{self.what}: is not linear in accelerations, as a product of two is not; the equations of "
+                                   "motion are solved for them as they stand")

@@ -25,7 +25,7 @@ from condyle.tree.tree import Tree
 
 STATION = Role("quantity", "m", (3,))
 SIZES = {"t": 1, "coordinate": 1, "speed": 1, "parameter": 1, "input": 1, "station_position": 3, "station_velocity": 3,
-         "angular_velocity": 3, "rotation": 9}
+         "angular_velocity": 3, "rotation": 9, "udot": 1, "station_acceleration": 3, "angular_acceleration": 3}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Ask:
         """Raise a clear error if what it names does not exist."""
         if self.kind == "coordinate":
             owner(tree, self.name, where)
-        elif self.kind == "speed":
+        elif self.kind in ("speed", "udot"):
             speed_named(tree, self.name, where)
         elif self.kind in ("parameter", "input"):
             known = (tree.parameters if self.kind == "parameter" else tree.inputs).names
@@ -188,18 +188,40 @@ class AskedState:
     def __getattr__(self, accessor: str) -> Any:
         if accessor.startswith("_"):
             raise AttributeError(accessor)
-        raise UnknownNameError("accessor of s", accessor, [n for n in dir(AskedState) if not n.startswith("_")])
+        raise UnknownNameError("accessor of s", accessor, [n for n in dir(type(self)) if not n.startswith("_")])
+
+
+class AskedMotion(AskedState):
+    """The state and its accelerations, as constraints on these see them."""
+
+    def udot(self, speed: str) -> Any:
+        """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the speed is."""
+        return self._answer(Ask("udot", name(speed, "s.udot")))[0]
+
+    def station_acceleration(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Acceleration of a point of the body [m/s^2]."""
+        return self._of_body("station_acceleration", body, station)
+
+    def angular_acceleration(self, body: Any) -> np.ndarray:
+        """Of the body [rad/s^2]."""
+        return self._of_body("angular_acceleration", body)
+
+    def body_acceleration(self, body: Any) -> np.ndarray:
+        """A_GB, shape (6,): angular, then linear acceleration of the body's origin."""
+        return np.concatenate([self.angular_acceleration(body), self.station_acceleration(body)])
 
 
 def _default(what: str, default: Any) -> float | None:
     return None if default is None else Parameter(what, default).default
 
 
-def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]]) -> tuple[Traced, tuple[Ask, ...]]:
+def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], asked: type[AskedState] = AskedState
+               ) -> tuple[Traced, tuple[Ask, ...]]:
     """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
 
     Args:
         flatten: turns the function's result into a list of scalars, or raises TraceError.
+        asked: what the function may ask.
     """
     _check_function(function, what)
     rng = np.random.default_rng(0)
@@ -213,7 +235,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]]) ->
 
     try:
         with np.errstate(all="ignore"):
-            flatten(function(AskedState(learn)))
+            flatten(function(asked(learn)))
     except Exception as error:
         if not isinstance(error, TraceError):
             error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it asks of the state.")
@@ -230,7 +252,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]]) ->
                                  "depend on values")
             return at[ask.text]
 
-        return flatten(function(AskedState(answer)))
+        return flatten(function(asked(answer)))
 
     labels = [label for ask in asks.values() for label in ask.labels()]
     box = [pair for pairs in ranges.values() for pair in pairs]

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import ShapeError, UnknownNameError
+from condyle.integrate.advice import advice
+from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
-from condyle.integrate.run import advice
 from condyle.integrate.trajectory import Rows, Statistics, Trajectory, columns
 from condyle.table import Table
 
@@ -53,6 +54,7 @@ class Ensemble:
     f_end: np.ndarray = field(repr=False)
     step: float | None = field(repr=False)
     utilisation: float
+    manifold: Manifold = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.members)
@@ -86,12 +88,12 @@ class Ensemble:
         if not self.done[i]:
             return "interrupted" if np.isfinite(e["steps"]) else "interrupted before it started"
         return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]), int(e["worst"]),
-                      int(e["status"]), self.step)
+                      int(e["status"]), self.step, self.manifold)
 
     def __getitem__(self, i: int) -> Trajectory:
         i = range(len(self))[i]
         count = Statistics(*(int(np.nan_to_num(self.ended[name][i])) for name in _COUNTS))
-        return Trajectory(self.members[i], self._rows(i), self._status(i), count)
+        return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
 
     def _rows(self, i: int) -> Rows:
         start, end = self.members.t[i], self.t_end[i]
@@ -168,4 +170,4 @@ class Ensemble:
         return axes
 
 
-_COUNTS = ("steps", "rejected", "evaluations", "jacobians")
+_COUNTS = ("steps", "rejected", "evaluations", "jacobians", "projections")

@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.integrate.ensemble import AtTimes, Ensemble, Steps
 from condyle.integrate.lanes import SUMMARY
+from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.run import INTERVAL, Settings
@@ -130,7 +131,8 @@ class EnsembleRun:
         used = sum(a.sum() for a in attempts) / max(1.0, self.program.W * sum(a.max() for a in attempts))
         kept = self._steps() if self.times is None else AtTimes(
             self.times, self.shared["out"].reshape(len(self.members), len(self.times), y_end.shape[1]))
-        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], s.step, float(used))
+        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], s.step, float(used),
+                        Manifold.of(self.members[0].system, s.weights, s.accuracy))
 
     def _steps(self) -> Steps:
         """All rows of the logs, by member; those of one member stand in their order already."""

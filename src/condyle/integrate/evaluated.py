@@ -29,7 +29,8 @@ class Evaluated:
         if not isinstance(f, Staged):
             return
         self.more = (f"{label}.looked_up",)
-        sizes[self.more[0]] = f.row_size
+        self.beyond = f"{label}.beyond"                     # a function goes on beyond its table by the last row: no failure
+        sizes |= {self.more[0]: f.row_size, self.beyond: 1}
         for level, (index, found, start) in enumerate(f.stages):
             x = [ca.SX.sym(f"x{k}", index.numel_in(k)) for k in range(index.n_in())]
             split = ca.Function(f"index{level}", x, ca.vertsplit(index(*x)))
@@ -50,7 +51,7 @@ class Evaluated:
         nodes: list[Node] = []
         for split, gets, join in self.stages:
             nodes.append(Kernel(split, (*ins, *self.more), tuple(index for _, index, _ in gets)))
-            nodes += [Get(table, index, row) for table, index, row in gets]
+            nodes += [Get(table, index, row, self.beyond) for table, index, row in gets]
             nodes.append(Kernel(join, (*self.more, *(row for _, _, row in gets)), self.more))
         return nodes
 

@@ -4,7 +4,7 @@ A lane holds one member: its own t, y, h, its own verdict on a step. A lane that
 all lanes of all threads share, so that none waits for a slower neighbour before the queue is empty. The nodes of a step are those
 of loop.py; masks do the rest. What a member leaves:
 
-    ended[member]    (t, h_try, worst, code, status, steps, rejected, evaluations, jacobians) when it is done
+    ended[member]    (t, h_try, worst, code, status, steps, rejected, evaluations, jacobians, projections) when it is done
     y_end, f_end     y and f there
     out[member, k]   y at the k-th of the given times, from the polynomial of the step that passes it and projected; or
     M, T, Y, F, D    a row for the start and each step of any member, in a log that the caller empties now and then
@@ -23,7 +23,7 @@ from condyle.integrate.steps import Step
 from condyle.native.nodes import Get, If, Node, Put, Stream, Take, While, kernel
 from condyle.native.program import Program
 
-SUMMARY = ("t", "h_try", "worst", "code", "status", "steps", "rejected", "evaluations", "jacobians")
+SUMMARY = ("t", "h_try", "worst", "code", "status", "steps", "rejected", "evaluations", "jacobians", "projections")
 """Columns of `ended`."""
 LARGEST_FIRST_STEP = 1e-2
 """[s]: the first step is no longer."""
@@ -105,7 +105,8 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
                     kernel(begin, "t t_end h_start h_max fixed", "h fresh code status steps rejected evaluations", sizes),
                     *(kernel(lambda: ca.SX(0), [], [name], sizes, "none") for name in counted), *start])]
     columns = [name for name in SUMMARY if name in sizes]
-    whole = kernel(lambda *x: ca.vertcat(*x, ca.SX.zeros(len(SUMMARY) - len(columns))), columns, ["summary"], sizes, "summary")
+    whole = kernel(lambda *x: ca.vertcat(*(x[columns.index(name)] if name in columns else 0 for name in SUMMARY)), columns,
+                   ["summary"], sizes, "summary")
     end = [whole, *(Put(source, stream, "member") for source, stream in (("summary", "ended"), ("y", "y_end"), ("k0", "f_end"))),
            kernel(lambda done: done + 1, ["done"], ["done"], sizes, "counted"), take]
     finish = kernel(lambda t, t_end, code, status, attempts: (

@@ -28,16 +28,13 @@ import numpy as np
 from condyle.constraints.corrections import across_quaternions, moved, normalised, position_change, tangential
 from condyle.dynamics.operators import Subject, Symbols
 from condyle.integrate.evaluated import Evaluated
+from condyle.integrate.manifold import LIGHTEST, SHARE
 from condyle.native.lookup import Closure, Staged, assembled
 from condyle.native.nodes import If, Node, Stream, While, kernel
 from condyle.tree.scales import TIME_SCALE, length
 
 ROUNDS = 8
 """Passes of (1) that a step may take."""
-SHARE = 0.1
-"""Of the accuracy, times the length of the system where that is less than 1 m: what equations may be off by."""
-LIGHTEST = 1e-3
-"""Of the largest weight: what a weight of zero counts as here."""
 
 
 Rate = Callable[..., Node]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.explanation import explain
+from condyle.integrate.advice import advice
 from condyle.integrate.events import Event, Witnesses, isolate, later
 from condyle.integrate.loop import FAILED
+from condyle.integrate.manifold import Manifold
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
-from condyle.native.nodes import Status
 from condyle.native.program import Program
 from condyle.state import State
 
@@ -65,6 +65,7 @@ class Run:
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
         self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
+        self.manifold = Manifold.of(system, s.weights, s.accuracy)
         self.own = isinstance(self.method, Rosenbrock)
         self.more = self.program.layout["streams"].get("D", {"size": 0})["size"] // max(self.n, 1)
         sizes = {"T": 1, "Y": self.n, "F": self.n} | ({"D": self.more * self.n} if self.more else {})
@@ -175,14 +176,13 @@ class Run:
 
     def _look(self, done: int) -> bool:
         """Find events among the steps just done and let them act; true if one changed the state or ended the run."""
-        rows = self._rows(self.count + done)
+        rows, system = self._rows(self.count + done), self.start.system
         piece = np.repeat(np.arange(self.count - 1, self.count + done - 1), len(LOOKS))
         t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, done)
         t[len(LOOKS) - 1::len(LOOKS)] = rows.t[self.count:]
 
         def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
-            system = self.start.system
-            return system.followed(system.normalised(rows.at(k, t)), t, self.like.tail)
+            return self.manifold.nearest(system, self.like.tail, t, rows.at(k, t))
 
         g = np.vstack([self.seen, self.witnesses(self.like, t, y_at(piece, t))])
         t, piece = np.r_[self.t, t], np.r_[piece[0], piece]
@@ -263,51 +263,14 @@ class Run:
         if ws["fresh"][0]:
             self.memory["F"][self.count - 1] = 0.0          # nothing follows
         statistics = Statistics(self.steps, int(ws["rejected"][0]), int(ws["evaluations"][0]),
-                                int(ws["jacobians"][0]) if self.own else 0)
-        return Trajectory(self.start, self._rows(self.count), self.status or "finished", statistics, tuple(self.events),
-                          tuple(self.changes))
+                                *(int(ws[name][0]) if name in self.program.sizes else 0 for name in ("jacobians", "projections")))
+        return Trajectory(self.start, self._rows(self.count), self.status or "finished", statistics, self.manifold,
+                          tuple(self.events), tuple(self.changes))
 
     def _advice(self) -> str:
         ws = self.ws
         return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]), int(ws["worst"][0]),
-                      int(ws["status"][0]), self.settings.step)
-
-
-def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None) -> str:
-    """Why a run ended early, and what to try.
-
-    Args:
-        like: the State but for t, q, u, z.
-        t, y, f: where it ended [s], and ydot there.
-        h, worst: the step it tried last [s], and which of y had the largest error.
-        status: of the program.   step: the fixed step [s], if steps were fixed.
-    """
-    system = like.system
-    names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
-    if status == Status.LIMIT:
-        return f"stopped at t = {t:.6g} s: too many steps were rejected; loosen the accuracy"
-    for since in (0.0, h):                                  # here, and where the next step looks
-        with np.errstate(invalid="ignore", over="ignore"):
-            there = y + since * f
-        first = _not_finite(like, t + since, there)
-        if first is not None:
-            when = "there" if not since else f"{h:.1g} s later"
-            return f"stopped at t = {t:.6g} s: {first} is not finite {when}; see system.explain(traj[-1])"
-    if step is not None:
-        return (f"stopped at t = {t:.6g} s: the next state is not finite or was not found; a step of {step:g} s is too "
-                "long, or use error control")
-    return (f"stopped at t = {t:.6g} s: no step is small enough for the accuracy; {names[worst]} has the "
-            "largest error. Is a force discontinuous there, or not finite just after? Try a looser accuracy, or smooth it")
-
-
-def _not_finite(like: State, t: float, y: np.ndarray) -> object:
-    """The first thing that is not finite at a finite state."""
-    nq, nu = like.q.size, like.u.size
-    if not np.isfinite(y).all():
-        return None
-    system, tail = like.system, like.tail.copy()            # no State: motions may prescribe what is not finite
-    tail[system.subject.tail["t"]], tail[system.subject.tail["z"]] = t, y[nq + nu:]
-    return explain(system.subject, y[:nq], y[nq:nq + nu], system.no_tau, tail).first
+                      int(ws["status"][0]), self.settings.step, self.manifold)
 
 
 def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings) -> Trajectory:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import ShapeError
+from condyle.integrate.manifold import Manifold
 from condyle.state import State
 from condyle.table import Table
 from condyle.tree.scales import units
@@ -15,12 +16,14 @@ from condyle.tree.scales import units
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run took: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian."""
+    """What a run took: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian, and passes of the
+    projection on constraints."""
 
     steps: int = 0
     rejections: int = 0
     evaluations: int = 0
     jacobians: int = 0
+    projections: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,8 @@ class Trajectory:
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
     Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the later.
-    Between steps y is a polynomial of the order that the method gives; quaternions are normalised, and what
-    motions prescribe is exact.
+    Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to what motions prescribe, and to
+    the constraints.
 
     Attributes:
         t: times of the steps [s], shape (m,).
@@ -93,6 +96,7 @@ class Trajectory:
     rows: Rows = field(repr=False)
     status: str
     statistics: Statistics
+    manifold: Manifold = field(repr=False)
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
 
@@ -156,10 +160,11 @@ class Trajectory:
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
         i = np.asarray(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2))
-        i, t, shape, system = i.reshape(-1), t.reshape(-1), t.shape, self.start.system
+        i, t, shape = i.reshape(-1), t.reshape(-1), t.shape
+        y, system = self.rows.at(i, t), self.start.system
         tails = np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])
         tail = tails[np.searchsorted([row for row, _ in self.changes], i, side="right")]
-        return system.followed(system.normalised(self.rows.at(i, t)), t, tail).reshape(*shape, -1)
+        return self.manifold.nearest(system, tail, t, y).reshape(*shape, -1)
 
     def table(self, t: Any = None) -> Table:
         """Coordinates, speeds and state variables by name, at the steps or at times t (m,).

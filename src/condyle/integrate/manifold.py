@@ -1,0 +1,49 @@
+"""States between the steps of a run: what a polynomial gives is taken to unit quaternions and to the constraints."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condyle.constraints.projection import project
+from condyle.system import System
+from condyle.tree import scales
+
+SHARE = 0.1
+"""Of the accuracy, times the length of the system where that is less than 1 m: what equations may be off by in a run."""
+LIGHTEST = 1e-3
+"""Of the largest weight: what a weight of zero counts as in a projection."""
+
+
+@dataclass(frozen=True, eq=False)
+class Manifold:
+    """Where the states of a run are.
+
+    Args:
+        weights: of the speeds, shape (nu,), above zero.   tolerance: projection.py (2).
+    """
+
+    weights: np.ndarray
+    tolerance: float
+
+    @staticmethod
+    def of(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
+        """From the weights of q, u, z and the accuracy of a run."""
+        mine = weights[system.nq:system.nq + system.nu]
+        most = float(mine.max(initial=0.0))
+        W = np.maximum(mine, LIGHTEST * most) if most > 0 else np.ones_like(mine)
+        return Manifold(W, SHARE * accuracy * min(1.0, scales.length(system.bodies)))
+
+    def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at once, by a few
+        calls of machine code."""
+        y = system.followed(system.normalised(y), t, tail)
+        if not system.constraints:
+            return y
+        nq, nu, where = system.nq, system.nu, system.subject.tail
+        tails = np.empty((len(t), tail.shape[-1]))
+        tails[...] = tail
+        tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
+        q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
+        q, u = project(system.projection(tails, self.weights), q, u, self.tolerance, strict=False)
+        return np.concatenate([q, u, y[:, nq + nu:]], axis=1)
