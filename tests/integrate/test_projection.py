@@ -26,7 +26,7 @@ def within(system, q, u, allowed):
 
 @pytest.mark.parametrize("names", [("Rod", "ConstantAngle"), ("Weld", "SpeedCoupler"), ("NoSlip1D",)], ids=" ".join)
 def test_what_is_normal_to_the_constraints_leaves_the_error(names):
-    """e - S G' (G S G')^+ G e by NumPy's pseudo-inverse, in the coordinates where a quaternion's error has no length."""
+    """e - S G' (G S G')^+ G e by NumPy's pseudo-inverse, S = W^-2 for positions, M^-1 for speeds; nothing along a quaternion."""
     system = rig(*names)
     q, u = on_constraints(system)
     n, rng = system.nq + system.nu, np.random.default_rng(4)
@@ -37,31 +37,30 @@ def test_what_is_normal_to_the_constraints_leaves_the_error(names):
     given = [ca.DM(x) for x in (0.0, np.concatenate([q, u]), tail, w, np.concatenate([e_q, e_u]))]
     _, e, off = (np.array(x.full()).ravel() for x in projection(system.subject, 1).along.call(given))
 
-    G, S = system.constraint_jacobian(q, u), w[system.nq:] ** -2
+    G = system.constraint_jacobian(q, u)
     levels = [part.level for name in names for part in EVERY[name].parts for _ in range(part.size)]
     P, V = (G[[level in wanted for level in levels]] for wanted in (("position",), ("position", "velocity")))
-    for rows, before, after in ((P, turn, e[:system.nq]), (V, e_u, e[system.nq:])):
-        expected = before - S * (rows.T @ np.linalg.pinv((rows * S) @ rows.T, rcond=1e-10) @ (rows @ before))
+    for rows, S, before, after in ((P, np.diag(w[system.nq:] ** -2), turn, e[:system.nq]),
+                                   (V, np.linalg.inv(system.mass_matrix(q)), e_u, e[system.nq:])):
+        expected = before - S @ rows.T @ np.linalg.pinv(rows @ S @ rows.T, rcond=1e-10) @ (rows @ before)
         expected = system.qdot(q, expected) if rows is P else expected
         # The multipliers' least norm, 1e-9.
         np.testing.assert_allclose(after, expected, rtol=0, atol=1e-8)
     assert off[0] < 1e-9                                                # `project` goes to 1e-10
 
 
-@pytest.mark.parametrize("accuracy", [1e-3, 1e-6, 1e-9])
-@pytest.mark.parametrize("make", [built.bricard, built.andrews], ids=["Bricard", "Andrews"])
-def test_states_between_steps_are_on_the_constraints(make, accuracy):
+@pytest.mark.parametrize(("make", "integrator", "accuracy"), [
+    (built.bricard, "dormand-prince", 1e-6), (built.andrews, "merson", 1e-6), (built.andrews, "dormand-prince-8", 1e-9)])
+def test_states_between_steps_are_on_the_constraints(make, integrator, accuracy):
     """traj.at, traj(t) and the rows; the polynomial itself is further off."""
     system, allowed = make(), tolerance(make(), accuracy)
     start = system.state(q=built.ANDREWS_START if make is built.andrews else None)
-    traj = cd.simulate(system, start, 0.02 if make is built.andrews else 1.0, accuracy=accuracy)
+    traj = cd.simulate(system, start, 0.02 if make is built.andrews else 1.0, accuracy=accuracy, integrator=integrator)
     assert traj.finished
     t = np.linspace(0, traj.t[-1], 401)
     y = traj.at(t)
-    # A tenth in 1e-9 of speeds of 1000 rad/s is rounding.
-    allowed = max(allowed, 1e-12)
     assert within(system, traj.q, traj.u, allowed)
-    assert within(system, y[:, :system.nq], y[:, system.nq:], max(allowed, 0.1 * tolerance(system, accuracy) * np.abs(y).max()))
+    assert within(system, y[:, :system.nq], y[:, system.nq:], allowed)
     piece = np.clip(np.searchsorted(traj.t, t, side="right") - 1, 0, len(traj.t) - 2)
     raw = traj.rows.at(piece, t)
     assert not within(system, raw[:, :system.nq], raw[:, system.nq:], allowed)
@@ -107,8 +106,8 @@ def test_redundant_constraints_cost_nothing():
     """An equation of Bricard's sixth hinge is redundant on the constraints and not beside them: stages are asked on them."""
     system = built.bricard()
     traj = cd.simulate(system, system.state(), 1.0, accuracy=1e-8)
-    # 66 steps without rejection were measured; stages beside the constraints took 580 with as many rejections.
-    assert traj.statistics.steps < 100 and traj.statistics.rejections < 10
+    # 117 steps without rejection were measured; stages beside the constraints took 720 with as many rejections.
+    assert traj.statistics.steps < 160 and traj.statistics.rejections < 10
 
 
 def knee_functions(n):

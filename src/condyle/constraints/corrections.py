@@ -1,9 +1,11 @@
 """Projection as expressions: what takes a state to the constraints, and what of an error is along them.
 
-    du = -S G' (G S G')^+ e,    S = W^-2, zero where a speed is locked                                   (1)
+    du = -S G' (G S G')^+ e,    S = W^-2 for positions, M^-1 for speeds; zero where a speed is locked    (1)
 
-is the least ||W du|| with G du = -e (projection.py (1), (2)); the pseudo-inverse is that of multipliers.py. Of an estimated error
-(e_q, e_u) projection removes what is normal to the constraints, to first order
+is the least du' S^-1 du with G du = -e (projection.py (1), (2)); the pseudo-inverse is that of multipliers.py. Speeds change as
+by an impulse of the constraints, which does not touch what moves along them. With W in its place, what is normal to constraints
+that nearly lose rank, and large, would leak into the motion. Of an estimated error (e_q, e_u) projection removes what is normal,
+to first order
 
     e_q <- e_q + N du,   du by (1) for  p_q e_q,        e_u <- e_u + du,   du by (1) for  G e_u                (2)
 
@@ -15,10 +17,14 @@ from collections.abc import Sequence
 
 import casadi as ca
 
-from condyle.constraints.multipliers import Blocks, Rank
+from condyle.constraints.multipliers import Blocks
 from condyle.constraints.rows import Rows
+from condyle.dynamics.derivatives import factorisation
 from condyle.mobilizers import Mobilizer, motion
 from condyle.tree.tree import Tree
+
+MASSLESS = 1e-12
+"""[kg m^2, kg] times W^2, added to M."""
 
 
 def rows_of(rows: Rows, *levels: str) -> list[int]:
@@ -26,24 +32,33 @@ def rows_of(rows: Rows, *levels: str) -> list[int]:
     return [i for _, part, at in rows.parts if part.level in levels for i in range(at.start, at.stop)]
 
 
-def changes(rows: Rows, G: ca.SX, S: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], Rank]:
-    """du of (1), shape (nu,), for each of some errors of the rows G, and what their rank is like."""
-    Z = ca.sparsify(ca.diag(S) @ G.T)
+def turns(rows: Rows, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+    """du of (1) for each of some errors of position rows P, shape (nu,), and whether these are delicate."""
+    return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights ** 2 + lock)) @ P.T), errors)
+
+
+def impulses(rows: Rows, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> list[ca.SX]:
+    """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights stand in where bodies have no mass."""
+    factor, solve = factorisation(rows.tree, rows.kin, lock + MASSLESS * weights ** 2)
+    columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
+    return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), errors)[0]
+
+
+def _changes(rows: Rows, G: ca.SX, Z: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
     blocks = Blocks(rows.tree, G, Z)
-    return ca.horzsplit(ca.densify(-(Z @ blocks.solve(ca.horzcat(*errors))))), blocks.rank
+    return ca.horzsplit(ca.densify(-(Z @ blocks.solve(ca.horzcat(*errors))))), blocks.delicate
 
 
-def position_change(rows: Rows, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, Rank]:
-    """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised."""
-    G = rows.jacobian()[rows_of(rows, "position"), :]
-    (du,), rank = changes(rows, G, 1 / (weights ** 2 + lock), [rows.errors()[0]])
-    return du, rank
+def position_change(rows: Rows, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised; and whether the
+    constraints are delicate."""
+    (du,), delicate = turns(rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights, [rows.errors()[0]])
+    return du, delicate
 
 
 def velocity_change(rows: Rows, lock: ca.SX, weights: ca.SX) -> ca.SX:
     """du that takes u to the constraints, shape (nu,): in one step where they are linear in u."""
-    G = rows.jacobian()[rows_of(rows, "position", "velocity"), :]
-    return changes(rows, G, 1 / (weights ** 2 + lock), [rows.errors()[1]])[0][0]
+    return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]])[0]
 
 
 def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
@@ -80,19 +95,14 @@ def tangential(rows: Rows, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[c
                ) -> tuple[ca.SX, ca.SX, ca.SX, list[tuple[ca.SX, ca.SX]]]:
     """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the position constraints,
     and (e_q, e_u) by (2)."""
-    view, S, G = rows.view, 1 / (weights ** 2 + lock), rows.jacobian()
+    view, G = rows.view, rows.jacobian()
     held, moving = rows_of(rows, "position"), rows_of(rows, "position", "velocity")
     p, v = rows.errors()
     P, V = G[held, :], G[moving, :]
+    along = impulses(rows, V, lock, weights, [v, *(V @ e_u for _, e_u in errors)])
     rates = [p, *(ca.jtimes(p, view.q, e_q) for e_q, _ in errors)]
-    speeds = [v, *(V @ e_u for _, e_u in errors)]
-    if len(moving) == len(held):                            # one factor for both
-        both, _ = changes(rows, V, S, [*speeds, *rates])
-        du, turns = both[:len(speeds)], both[len(speeds):]
-    else:
-        du = changes(rows, V, S, speeds)[0]
-        turns = changes(rows, P, S, rates)[0] if held else [ca.SX(rows.tree.nu, 1)] * len(rates)
-    out = [(e_q + moved(rows.tree, view.t, view.q, turn), e_u + along)
-           for (e_q, e_u), turn, along in zip(errors, turns[1:], du[1:], strict=True)]
+    du = turns(rows, P, lock, weights, rates)[0] if held else [ca.SX(rows.tree.nu, 1)] * len(rates)
+    out = [(e_q + moved(rows.tree, view.t, view.q, turn), e_u + change)
+           for (e_q, e_u), turn, change in zip(errors, du[1:], along[1:], strict=True)]
     linear = not ca.depends_on(V, view.u)
-    return du[0], v + V @ du[0] if linear else v, turns[0], out
+    return along[0], v + V @ along[0] if linear else v, du[0], out

@@ -13,18 +13,17 @@ looking for the rank: with e = 1e-12 trace(Y) and K = (Y + e)^-1,
 1e-4, which (4) takes away: e K is 1 there and 0 elsewhere. Constraints on parts of the system that share no body are solved
 by themselves.
 
-Of the pivots D of Y + e = L D L' those with
+Y is delicate where a pivot of Y + e = L D L' is small but not as small as one of redundancy:
 
-    D_i < 1e3 e    count as redundant,        1.1 e < D_i < 0.03 Y_ii    are delicate                                    (5)
+    1.1 e < D_i < 3e-3 trace(Y) / m                                                                                      (5)
 
-A delicate direction nearly loses rank, as a parallelogram that lies flat, or is redundant on the constraints but not beside them,
-as in Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number, and
-tells nothing. Step loops then ask at the nearest state that is on them.
+A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but not beside them, as in
+Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number. Step loops
+then ask at the nearest state that is on them.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import casadi as ca
 
@@ -37,8 +36,8 @@ REGULAR = 1e-12
 SMALLEST = 1e-250
 """Added to e: where all constraints of a block are disabled Y is zero, and lambda shall be 0, not 0/0."""
 REFINEMENTS = 3
-NULL, DOUBTFUL, DELICATE = 1e3, 1.1, 0.003
-"""Bounds of (5): the first two over e, the last over the diagonal."""
+DOUBTFUL, DELICATE = 1.1, 3e-3
+"""Bounds of (5)."""
 
 
 def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
@@ -55,11 +54,10 @@ def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
 
 
 def solver(m: int, columns: int) -> ca.Function:
-    """(Y, g) -> lambda by (3) and (4), for each column of g (m, columns); the nullity and whether Y is delicate (5)."""
+    """(Y, g) -> lambda by (3) and (4), for each column of g (m, columns), and whether Y is delicate (5)."""
     Y, g = ca.SX.sym("Y", m, m), ca.SX.sym("g", m, columns)
     e = REGULAR * ca.trace(Y) + SMALLEST
     K, D = _factored(Y, e)
-    null = ca.sum1(NULL * e > D)
     delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, DELICATE / m * ca.trace(Y) > D)) > 0
     out = []
     for right in ca.horzsplit(g):
@@ -69,7 +67,7 @@ def solver(m: int, columns: int) -> ca.Function:
         for _ in range(2):
             x = x - e * K(e * K(x))                                                          # (4)
         out.append(x)
-    return ca.Function("multipliers", [Y, g], [ca.horzcat(*out), null, delicate])
+    return ca.Function("multipliers", [Y, g], [ca.horzcat(*out), delicate])
 
 
 def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
@@ -95,13 +93,6 @@ def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
     return solve, ca.vertcat(*D)
 
 
-class Rank(NamedTuple):
-    """How many directions of Y count as redundant, and whether another is near to it: (5)."""
-
-    null: ca.SX
-    delicate: ca.SX
-
-
 class Blocks:
     """Y = G Z by blocks, and the solution of Y lambda = g.
 
@@ -109,10 +100,10 @@ class Blocks:
         G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).
 
     Attributes:
-        rank: known after a solution.
+        delicate: 0/1, (5); known after a solution.
     """
 
-    rank: Rank
+    delicate: ca.SX
 
     def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX) -> None:
         self.blocks = blocks(tree, G)
@@ -125,14 +116,14 @@ class Blocks:
     def solve(self, g: ca.SX) -> ca.SX:
         """lambda with Y lambda = g, of least norm, for each column of g (m, k)."""
         out = ca.SX(*g.shape)
-        self.rank = Rank(ca.SX(0), ca.SX(0))
+        self.delicate = ca.SX(0)
         solvers: dict[int, ca.Function] = {}
         for block in self.blocks:
             if len(block) not in solvers:
                 solvers[len(block)] = solver(len(block), g.shape[1])
-            out[block, :], null, delicate = solvers[len(block)].call(
+            out[block, :], delicate = solvers[len(block)].call(
                 [ca.densify(self.Y[block, block]), ca.densify(g[block, :])], True, False)
-            self.rank = Rank(self.rank.null + null, ca.logic_or(self.rank.delicate, delicate))
+            self.delicate = ca.logic_or(self.delicate, delicate)
         return out
 
 
@@ -161,8 +152,8 @@ class Multipliers(Blocks):
         return x - self.Z @ mu, mu
 
 
-def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, Rank]:
-    """udot and lambda from the accelerations without constraints (1), (2), and what the rank of Y is like."""
+def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """udot and lambda from the accelerations without constraints (1), (2), and whether Y is delicate (5)."""
     found = Multipliers(rows, lock)
     lambda_ = found.solve(found.G @ udot0 + rows.bias())
-    return udot0 - found.Z @ lambda_, lambda_, found.rank
+    return udot0 - found.Z @ lambda_, lambda_, found.delicate

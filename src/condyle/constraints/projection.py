@@ -1,7 +1,7 @@
 """Projection on the constraints: the nearest q, then the nearest u (sherman2011 section 4).
 
-    min ||W du||  subject to  P du = -p,     q <- q + N du, quaternions normalised,     until p = 0                  (1)
-    min ||W du||  subject to  G du = -v,     u <- u + du,                               until v = 0                  (2)
+    min ||W du||   subject to  P du = -p,     q <- q + N du, quaternions normalised,     until p = 0                 (1)
+    min du' M du   subject to  G du = -v,     u <- u + du,                               until v = 0                 (2)
 
 P are the rows of G of position level, v holds pdot too. Steps come from corrections.py, as those of the step loop do: redundant
 constraints do no harm, locked speeds take no part. A Newton step that makes the error larger is halved.
@@ -39,15 +39,15 @@ class Problem:
         return [label for level, label in self.rows if level in levels]
 
 
-def project(problem: Problem, q: np.ndarray, u: np.ndarray, tolerance: float, strict: bool = True
+def project(problem: Problem, q: np.ndarray, u: np.ndarray, tolerance: float, slow: float | None = None, strict: bool = True
             ) -> tuple[np.ndarray, np.ndarray]:
-    """q and u on the constraints: every |p| and |v| at most `tolerance`. Where that fails: ConstraintError, or the best that was
-    found if not `strict`."""
+    """q and u on the constraints: every |p| at most `tolerance`, every |v| at most `slow`, which is the tolerance times the
+    largest speed or 1 if not given. Where that fails: ConstraintError, or the best that was found if not `strict`."""
     q, u = problem.step(q, np.zeros_like(u)), u.copy()
     q = _newton(q, lambda q: problem.errors(q, u)[0], lambda q: problem.nearer(q, u), problem.step, tolerance,
                 problem.labels("position"), "position" if strict else "")                    # (1)
-    scale = max(1.0, float(np.abs(u).max(initial=0.0)))
-    u = _newton(u, lambda u: problem.errors(q, u)[1], lambda u: problem.slower(q, u), lambda u, du: u + du, tolerance * scale,
+    slow = tolerance * max(1.0, float(np.abs(u).max(initial=0.0))) if slow is None else slow
+    u = _newton(u, lambda u: problem.errors(q, u)[1], lambda u: problem.slower(q, u), lambda u, du: u + du, slow,
                 problem.labels("position", "velocity"), "velocity" if strict else "")        # (2)
     return q, u
 

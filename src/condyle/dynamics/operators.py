@@ -20,7 +20,7 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.constraints.corrections import position_change, velocity_change
-from condyle.constraints.multipliers import Multipliers, Rank, constrained
+from condyle.constraints.multipliers import Multipliers, constrained
 from condyle.constraints.rows import Rows, bodies_of
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_inertia
@@ -206,14 +206,14 @@ def _prescribed(s: Symbols) -> list[ca.SX]:
     return list(s.motions.state())
 
 
-def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, Rank | None]:
-    """udot, the status, and with constraints what their rank is like."""
+def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, ca.SX | None]:
+    """udot, the status, and with constraints whether these are delicate (multipliers.py)."""
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     if not s.subject.constraints:
         return udot, status, None
-    udot, _, rank = constrained(s.rows(kin), udot, s.lock)
-    return udot, status, rank
+    udot, _, delicate = constrained(s.rows(kin), udot, s.lock)
+    return udot, status, delicate
 
 
 def _forward_dynamics(s: Symbols) -> list[ca.SX]:

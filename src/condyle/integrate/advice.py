@@ -94,7 +94,8 @@ def _nearly(state: State) -> str:
 def _violated(state: State, manifold: Manifold) -> str:
     """Which constraints cannot be satisfied near a state, if so."""
     try:
-        project(state.system.projection(state.tail, manifold.weights), state.q.copy(), state.u.copy(), 10 * manifold.tolerance)
+        project(state.system.projection(state.tail, manifold.weights), state.q.copy(), state.u.copy(), 10 * manifold.tolerance,
+                100 * manifold.tolerance)
     except ConstraintError as error:
         amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
         return f"they are violated: {amounts}"

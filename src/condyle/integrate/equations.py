@@ -41,7 +41,7 @@ class Equations:
 
     Args:
         f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z. One straight line, or loops where they are quicker.
-            With constraints it goes on with their Rank: how many are redundant, and whether that is delicate.
+            With constraints it goes on with whether these are delicate: multipliers.py (5).
         qdot: makes (t, q, u) -> N u.
         projection: makes what takes the end of a step to unit quaternions and constraints, for a number of error estimates.
         nq, nu, n, parameters: sizes of q, u, y and p.
@@ -80,10 +80,10 @@ def _right_hand_side(subject: Subject) -> ca.Function | Staged:
     s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(subject.tree.nu)
     qdot, lost = OPERATORS["qdot"].expressions(s)
-    udot, status, rank = forward_dynamics(s)
+    udot, status, delicate = forward_dynamics(s)
     zdot, = OPERATORS["zdot"].expressions(s)
     rates = ca.vertcat(unless(lost, qdot), unless(status, udot), zdot)
-    return assembled("rhs", inputs, [rates, *([] if rank is None else rank)])
+    return assembled("rhs", inputs, [rates, *([] if delicate is None else [delicate])])
 
 
 def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
@@ -140,16 +140,16 @@ class RightHandSide:
             self.split = Evaluated(f.split, "split", sizes, streams, tables)
         else:
             self.straight = Evaluated(f, "f", sizes, streams, tables)
-            self.ranked = self.straight.main.n_out() > 1
-            if self.ranked:
-                sizes |= {"f.null": 1, "f.delicate": 1}
+            self.constrained = self.straight.main.n_out() > 1
+            if self.constrained:
+                sizes["f.delicate"] = 1
 
     def __call__(self, t: str, y: str, k: str, delicate: str = "f.delicate") -> Node:
-        """k <- f(t, y). With constraints also f.null and `delicate`: their Rank."""
+        """k <- f(t, y). With constraints also `delicate`: multipliers.py (5)."""
         if self.loops is not None:
             join = self.loops.join
             return [*self.split((t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
-        return self.straight((t, y, "p"), (k, *(("f.null", delicate) if self.ranked else ())))
+        return self.straight((t, y, "p"), (k, *((delicate,) if self.constrained else ())))
 
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
         """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.

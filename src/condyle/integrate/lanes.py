@@ -98,7 +98,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         h = ca.if_else(fixed, h_start, ca.if_else(span > 0, ca.fmin(ca.fmin(span, h_max), LARGEST_FIRST_STEP), 1))
         return h, ca.SX(1), ca.SX(0), ca.SX(0), ca.SX(0), ca.SX(0), ca.SX(0)
 
-    counted = [name for name in ("jacobians", "projections", "tried", "null") if name in sizes]
+    counted = [name for name in ("jacobians", "projections") if name in sizes]
     take: list[Node] = [
         Take("queue", "member"), kernel(lambda member, count: member < count, "member count", "busy", sizes, "some"),
         If("busy", [Get("t0", "member", "t"), Get("y0", "member", "y"), *([Get("p0", "member", "p")] if eq.parameters else []),

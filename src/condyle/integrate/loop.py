@@ -28,8 +28,6 @@ SMALLEST_STEP = 1e-13
 """Of the time reached or of one second: smaller steps do not change t."""
 FAILED = 16.0
 """Code of a run that no step is small enough for."""
-ELSEWHERE, TRIES = 0.7, 3
-"""Where constraints are about to lose rank a step is shortened by no more than this, so many times, to look elsewhere."""
 _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
             "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst")
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
@@ -79,22 +77,17 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         last = left <= h * (1 + 1e-9)
         return ca.if_else(last, left, h), ca.if_else(last, t_end, t + h)
 
-    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
-                *ranks: ca.SX) -> tuple[ca.SX, ...]:
+    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX
+                ) -> tuple[ca.SX, ...]:
         finite = total(ca.fabs(y_next)) + err < np.inf
         grow = ca.fmin(5, ca.fmax(0.1, 0.9 * ca.fmax(err, 1e-10) ** (-1 / max(method.estimate, 1))))                 # (1)
         fine = ca.logic_and(finite, ca.logic_or(fixed, err <= 1))
         longer = ca.fmax(h_try * grow, ca.if_else(h_try < h, h, 0))     # a step cut short at the end says nothing of the next
-        shorter = ca.if_else(finite, ca.fmin(grow, 0.9), 0.25)
-        if ranks:
-            delicate, tried = ranks
-            elsewhere = ca.logic_and(ca.logic_and(delicate, ca.logic_not(fine)), tried < TRIES)
-            shorter, ranks = ca.if_else(elsewhere, ca.fmax(shorter, ELSEWHERE), shorter), (tried + elsewhere,)
-        h_next = ca.if_else(fine, longer, h_try * shorter)
+        h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
         small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small, fixed))
-        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations, *ranks
+        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations
 
     def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
         share = ca.fabs(weights * error)
@@ -104,18 +97,11 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
             largest = ca.fmax(largest, share[i])
         return worst
 
-    def landed(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX, *ranks: ca.SX) -> tuple[ca.SX, ...]:
+    def landed(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX) -> tuple[ca.SX, ...]:
         fine = total(ca.fabs(rate)) < np.inf                # else a step that ends elsewhere
         h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * h_try)
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), fixed))
-        if not ranks:
-            return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine
-        null_next, null, tried = ranks                      # where rank is lost accelerations are open: try to end elsewhere
-        lost = ca.logic_and(ca.logic_and(fine, null_next > null), ca.logic_and(tried < TRIES, ca.logic_not(fixed)))
-        h_next = ca.if_else(lost, ELSEWHERE * h_try, h_next)
-        fine = ca.logic_and(fine, ca.logic_not(lost))
-        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, ca.if_else(fine, null_next, null),
-                ca.if_else(fine, 0, tried + lost))
+        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine
 
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
@@ -131,8 +117,6 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
                   kernel(lambda weights, accuracy, *e: SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e),
                          ["weights", "accuracy", *errors], ["rough"], sizes, "roughly"),
                   *judged, kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger")]
-    ranked = ["null", "tried"] if "f.null" in sizes else []
-    sizes |= dict.fromkeys(ranked, 1)
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
     evaluated = step.accepted_evaluations + (not known)
@@ -140,16 +124,13 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
     accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
                 kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
-                kernel(landed, ["h", "h_try", "t", "fixed", k_next, "rejected", *(["f.null", *ranked] if ranked else [])],
-                       ["accept", "h", "code", "rejected", *ranked], sizes), If("accept", kept)]
+                kernel(landed, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", kept)]
     first: list[Node] = [
-        rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *([copy("f.null", "null", 1, W)] if ranked else []),
+        rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
         kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
     return Trial(first, [
         kernel(plan, "t t_end h h_max", "h_try t_next", sizes), *step.attempt, *judged,
-        kernel(control, ["h", "h_try", "t", "err", "fixed", "y_next", "rejected", "evaluations",
-                         *(["f.delicate", "tried"] if ranked else [])],
-               ["accept", "h", "code", "rejected", "evaluations", *ranked[1:]], sizes),
+        kernel(control, "h h_try t err fixed y_next rejected evaluations", "accept h code rejected evaluations", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
 
 

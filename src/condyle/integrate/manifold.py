@@ -45,5 +45,6 @@ class Manifold:
         tails[...] = tail
         tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
         q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
-        q, u = project(system.projection(tails, self.weights), q, u, self.tolerance, strict=False)
+        slow = self.tolerance / scales.TIME_SCALE
+        q, u = project(system.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False)
         return np.concatenate([q, u, y[:, nq + nu:]], axis=1)

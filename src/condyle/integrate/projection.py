@@ -35,6 +35,8 @@ from condyle.tree.scales import TIME_SCALE, length
 
 ROUNDS = 8
 """Passes of (1) that a step may take."""
+ROUNDING = 1e-15
+"""Of 1 + |q|: a |p| that is not more is no reason for another pass, whatever distance it stands for."""
 
 
 Rate = Callable[..., Node]
@@ -47,7 +49,7 @@ class Projection:
 
     Args:
         nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalised. With constraints it goes on with
-            whether their rank is delicate.
+            whether they are delicate.
         along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on with `off`: (2) after
             the change in units of `tolerance`, which is that at an accuracy of 1.
         own: (p, errors...) -> errors of what is not prescribed, where there are motions.
@@ -135,11 +137,13 @@ def projection(subject: Subject, errors: int) -> Projection | None:
         along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]
         return Projection(made("nearer", [ca.vertcat(unit, u, s.z)]), made("along", [ca.vertcat(q, u, s.z), *along], *E), None)
     W = metric(weights[nq:nq + nu])
-    du, rank = position_change(s.rows(s.kinematics()), s.lock, W)
-    nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), rank.delicate])
+    du, delicate = position_change(s.rows(s.kinematics()), s.lock, W)
+    nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
     rows = s.rows(s.kinematics())
     du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in own])
-    off = largest(ca.vertcat(rows.errors()[0], TIME_SCALE * v, W * left / TIME_SCALE))
+    p = rows.errors()[0]
+    far = ca.if_else(largest(p) > ROUNDING * (1 + largest(q)), largest(W * left) / TIME_SCALE, 0)
+    off = largest(ca.vertcat(p, TIME_SCALE * v, far))
     along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e, whole in zip(kept, own, strict=True)), off]
     alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
     return Projection(nearer, made("along", along, *E), SHARE * min(1.0, length(tree.bodies)), alone)
