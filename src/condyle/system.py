@@ -378,8 +378,8 @@ class System(Operations, Differentiation):
 
         Args:
             weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so
-                that 1 rad costs as much as one length of the system. Locked and prescribed ones do not change, but for what
-                motions prescribe at t.
+                that 1 rad costs as much as one length of the system. Speeds change as by an impulse of the constraints, by
+                the least kinetic energy. Locked and prescribed ones do not change, but for what motions prescribe at t.
             tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.
             options: those of the operators.
 
