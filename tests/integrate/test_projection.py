@@ -167,13 +167,13 @@ def test_a_linkage_driven_beyond_its_reach_says_so():
 @pytest.mark.parametrize(("mobilizer", "step", "words"), [
     (cd.Gimbal(), None, "has lost a direction of motion: speed 'arm_rz' moves nothing new"),
     (cd.Gimbal(), 0.01, "has lost a direction of motion: speed 'arm_rz' moves nothing new"),
-    (cd.Ball(coordinates="euler"), None, "its N loses rank")], ids=["H", "H, fixed step", "N"])
+    (cd.Ball(coordinates="euler"), None, "cannot follow its speeds")], ids=["H", "H, fixed step", "N"])
 def test_a_mobilizer_without_rank_is_named(mobilizer, step, words):
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("arm", mobilizer=mobilizer, mass=1.0, inertia=(0.1, 0.2, 0.15))
     traj = cd.simulate(system, system.state(q=[0.1, np.pi / 2, 0.2], u=[0.3, 0, 1.0]), 1.0, step=step)
     assert not traj.finished
-    assert traj.status.startswith("stopped at t = 0 s: the mobilizer of body 'arm'")
+    assert traj.status.startswith("stopped at t = 0 s: the ") and "of body 'arm'" in traj.status
     assert words in traj.status and "quaternion" in traj.status
 
 

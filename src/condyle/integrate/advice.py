@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.constraints.projection import project
-from condyle.errors import ConstraintError, SingularError
+from condyle.errors import ConstraintError, ShapeError, SingularError
+from condyle.explanation import explain
 from condyle.integrate.manifold import Manifold
 from condyle.mobilizers import motion_at
 from condyle.native.nodes import Status
@@ -33,20 +34,20 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
         return when + "too many steps were rejected; loosen the accuracy"
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
-        states = [_state(like, t + since, y + since * f if since else y) for since in ahead]
-    near = [(since, state) for since, state in zip(ahead, states, strict=True) if state is not None]
-    for since, state in near:
-        if since <= max(h, 1e-6) and (lost := _singular(state)):
+        places = [(since, _Place(like, t + since, y + since * f if since else y)) for since in ahead]
+    near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
+    for since, place in near:
+        if since <= max(h, 1e-6) and (lost := place.singular()):
             return f"{when}{lost}{f' ({_later(since)})' if since else ''}"
-    for since, state in near:
-        if since <= h and (first := system.explain(state).first) is not None:
+    for since, place in near:
+        if since <= h and (first := place.not_finite()) is not None:
             return f"{when}{first} is not finite {_later(since)}; see system.explain(traj[-1])"
     if system.constraints and manifold is not None:
-        for since, state in near:
-            if violated := _violated(state, manifold):
+        for since, place in near:
+            if violated := place.violated(manifold):
                 return (f"{when}the constraints cannot be satisfied any more; {_later(since)} {violated}. Do they contradict "
                         "each other, or ask for more than the bodies can reach? Disable one, or end the run before")
-    if near and (lost := _nearly(near[0][1])):
+    if near and (lost := near[0][1].nearly()):
         return when + lost
     if step is not None:
         return when + f"the next state is not finite or was not found; a step of {step:g} s is too long, or use error control"
@@ -58,45 +59,57 @@ def _later(since: float) -> str:
     return f"{since:.1g} s later" if since else "there"
 
 
-def _state(like: State, t: float, y: np.ndarray) -> State | None:
-    nq, nu = like.q.size, like.u.size
-    return like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:]) if np.isfinite(y).all() else None
+class _Place:
+    """A state by its numbers; no State, since motions may prescribe what is not finite."""
 
+    def __init__(self, like: State, t: float, y: np.ndarray) -> None:
+        self.system, self.t, self.y, nq, nu = like.system, t, y, like.q.size, like.u.size
+        self.q, self.u, self.tail = y[:nq].copy(), y[nq:nq + nu].copy(), like.tail.copy()
+        where = like.system.subject.tail
+        self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu:]
 
-def _singular(state: State) -> str:
-    """What has lost rank there, if something has."""
-    try:
-        state.forward_dynamics()
-    except SingularError as error:
-        return str(error).removeprefix("forward_dynamics: ")
-    return ""
+    def not_finite(self) -> object:
+        """The first thing that is not finite."""
+        return explain(self.system.subject, self.q, self.u, self.system.no_tau, self.tail).first
 
+    def singular(self) -> str:
+        """What has lost rank, if something has."""
+        for operator, more in (("forward_dynamics", (self.system.no_tau,)), ("qdot", ())):
+            try:
+                self.system.function(operator)(self.q, self.u, *more, self.tail)
+            except SingularError as error:
+                return str(error).removeprefix(f"{operator}: ")
+            except ShapeError:                              # it names numbers that are not finite
+                continue
+        return ""
 
-def _nearly(state: State) -> str:
-    """Which mobilizer is about to lose rank, if one is."""
-    for b in state.system.bodies:
-        q, nu = state.q[b.q], b.mobilizer.nu
-        if not nu:
-            continue
-        parts = motion_at(b.mobilizer, state.t, q, np.zeros(nu))
-        H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
-        N = np.stack([np.ravel(motion_at(b.mobilizer, state.t, q, e)[8]) for e in np.eye(nu)], axis=1)
-        for name, A in (("H", H / np.maximum(np.linalg.norm(H, axis=0), 1e-300)), ("N", N)):
-            values = np.linalg.svd(A, compute_uv=False)
-            if not values[-1] > NEARLY * values[0]:
-                at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(b.coordinates, q, strict=True))
-                words = f": {b.mobilizer.singular}" if b.mobilizer.singular else ""
-                return (f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a direction of motion at {at}: its "
-                        f"{name} loses rank{words}. Use other coordinates (a quaternion instead of angles), or stay away from it")
-    return ""
+    def nearly(self) -> str:
+        """Which mobilizer is about to lose rank, if one is."""
+        for b in self.system.bodies:
+            q, nu = self.q[b.q], b.mobilizer.nu
+            if not nu:
+                continue
+            parts = motion_at(b.mobilizer, self.t, q, np.zeros(nu))
+            H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
+            N = np.stack([np.ravel(motion_at(b.mobilizer, self.t, q, e)[8]) for e in np.eye(nu)], axis=1)
+            for name, A in (("H", H / np.maximum(np.linalg.norm(H, axis=0), 1e-300)), ("N", N)):
+                values = np.linalg.svd(A, compute_uv=False)
+                if not values[-1] > NEARLY * values[0]:
+                    at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(b.coordinates, q, strict=True))
+                    words = f": {b.mobilizer.singular}" if b.mobilizer.singular else ""
+                    return (f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a direction of motion at {at}: "
+                            f"its {name} loses rank{words}. Use other coordinates (a quaternion instead of angles), or stay away "
+                            "from it")
+        return ""
 
-
-def _violated(state: State, manifold: Manifold) -> str:
-    """Which constraints cannot be satisfied near a state, if so."""
-    try:
-        project(state.system.projection(state.tail, manifold.weights), state.q.copy(), state.u.copy(), 10 * manifold.tolerance,
-                100 * manifold.tolerance)
-    except ConstraintError as error:
-        amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
-        return f"they are violated: {amounts}"
-    return ""
+    def violated(self, manifold: Manifold) -> str:
+        """Which constraints cannot be satisfied nearby, if so."""
+        try:
+            project(self.system.projection(self.tail, manifold.weights), self.q, self.u, 10 * manifold.tolerance,
+                    100 * manifold.tolerance)
+        except ConstraintError as error:
+            amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
+            return f"they are violated: {amounts}"
+        except SingularError as error:
+            return str(error)
+        return ""

@@ -81,8 +81,8 @@ class Trajectory:
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
     Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the later.
-    Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to what motions prescribe, and to
-    the constraints.
+    Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to what motions prescribe, and
+    to the constraints.
 
     Attributes:
         t: times of the steps [s], shape (m,).

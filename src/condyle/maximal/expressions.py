@@ -6,12 +6,14 @@ rows follow as those of a joint do, by AD along xdot = J V:
 
     position level        C = p,      Cdot = p_x J V + p_t                                                 (24)
     velocity level        Cdot = v,   C_V = v_V,   gamma = -(v_x J V + v_t)                                (25)
-    acceleration level    the same v, of which only C_V A = gamma is required
+    acceleration level    C_V = a_z w_V,   gamma = -a(z = w_x J V + w_t)
+
+where z are accelerations and w the velocities whose rates they are.
 """
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -27,6 +29,8 @@ from condyle.tree.tree import Tree
 
 GROUND = ca.SX(ca.DM([1.0, 0, 0, 0, 0, 0, 0]))
 LEVELS = ("position", "velocity", "acceleration")
+RATES = {"udot": "speed", "station_acceleration": "station_velocity", "angular_acceleration": "angular_velocity"}
+"""Accelerations, and whose rates they are."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +141,14 @@ class Expressions:
             driver, driver_x = [*driver, d], [*driver_x, wired.placed(d_x, self.nx, "x")]
         return Numbers("newton", s, {"C": ca.vertcat(*driver, *C), "C_x": ca.vertcat(*driver_x, *C_x)})
 
-    def _written(self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX) -> list[tuple[ca.SX, Any, ca.SX]]:
-        """Each part of each constraint: its switch, itself, and its equations as an expression of x, V and t."""
+    def _written(self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX
+                 ) -> list[tuple[ca.SX, Any, list[ca.SX]]]:
+        """Each part of each constraint: its switch, itself, and its leaves as expressions of x, V and t; of accelerations the
+        velocities whose rates they are."""
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
         view = View(self.tree, {**s, "q": q, "u": u})
-        return [(s["enabled"][len(self.forces) + i], part, part.zeroth(*(leaf.answer(view) for leaf in part.leaves))[0])
+        return [(s["enabled"][len(self.forces) + i], part,
+                 [replace(leaf, kind=RATES.get(leaf.kind, leaf.kind)).answer(view) for leaf in part.leaves])
                 for i, constraint in enumerate(self.constraints.values()) for part in constraint.parts]
 
     def _positions(self) -> Numbers:
@@ -150,8 +157,8 @@ class Expressions:
         pairs = self._each(s, "positions")
         C = [pair[0] for pair in pairs]
         none = {**s, "V": ca.SX(self.nv, 1)}
-        for on, part, e in self._written(none, pairs, ca.SX(self.tree.nu, 1)):
-            C.append(ca.if_else(on, e, 0) if part.level == "position" else ca.SX(part.size, 1))
+        for on, part, leaves in self._written(none, pairs, ca.SX(self.tree.nu, 1)):
+            C.append(ca.if_else(on, part.zeroth(*leaves)[0], 0) if part.level == "position" else ca.SX(part.size, 1))
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
         return Numbers("positions", s, {"C": ca.vertcat(ca.SX(0, 1), *C), "q": q})
 
@@ -160,17 +167,25 @@ class Expressions:
         s = self._symbols("x", "V", "near", "t", "parameters")
         return Numbers("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
 
-    def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX, list[tuple[ca.SX, Any, ca.SX, ca.SX]]]:
-        """Rates of the joints, u, and each part of each constraint: its switch, itself, its Cdot and the rate of it at A = 0."""
+    def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX, list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
+        """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of Cdot at A = 0."""
         each = self._each(s, "rates")
         u = ca.vertcat(ca.SX(0, 1), *(rates[3] for rates in each[:len(self.joints)]))
         out = []
         if self.constraints:
             xdot = self._xdot(s["x"], s["V"], each)
             rate = lambda y: ca.jtimes(y, s["x"], xdot) + ca.jtimes(y, s["t"], ca.SX(1))
-            for on, part, e in self._written(s, self._each(s, "positions"), u):
+            for on, part, leaves in self._written(s, self._each(s, "positions"), u):
+                if part.level == "acceleration":
+                    z = [leaf.kind in RATES for leaf in part.leaves]
+                    values = [rate(x) if is_z else x for x, is_z in zip(leaves, z)]
+                    C_V = sum((a_z @ ca.jacobian(w, s["V"]) for a_z, w, is_z in zip(part.gradient(*values), leaves, z) if is_z),
+                              ca.SX(part.size, self.nv))
+                    out.append((on, ca.SX(part.size, 1), C_V, part.zeroth(*values)[0]))
+                    continue
+                e = part.zeroth(*leaves)[0]
                 Cdot = rate(e) if part.level == "position" else e                            # (24), (25)
-                out.append((on, part, Cdot, rate(Cdot)))
+                out.append((on, Cdot, ca.jacobian(Cdot, s["V"]), rate(Cdot)))
         return each, u, out
 
     def _velocities(self) -> Numbers:
@@ -181,11 +196,11 @@ class Expressions:
         C_V = [wired.placed(rates[0], self.nv, "V") for wired, rates in zip((*self.joints, *self.loops), each)]
         C_t = [rates[1] for rates in each]
         Cdot = [c_V @ V + c_t for c_V, c_t in zip(C_V, C_t)]
-        for on, part, velocity, _ in written:
+        for on, velocity, row, _ in written:
             now = ca.if_else(on, velocity, 0)
-            C_V.append(ca.jacobian(now, V))
+            C_V.append(ca.if_else(on, row, 0))
             C_t.append(ca.substitute(now, V, ca.SX.zeros(self.nv)))
-            Cdot.append(ca.SX(part.size, 1) if part.level == "acceleration" else now)
+            Cdot.append(now)
         S = [wired.placed(rates[4], self.nv, "V") for wired, rates in zip(self.joints, each[:n])]
         return Numbers("velocities", s, {
             "Cdot": ca.vertcat(ca.SX(0, 1), *Cdot), "C_V": ca.vertcat(ca.SX(0, self.nv), *C_V),
