@@ -62,7 +62,7 @@ def test_motion(name, evidence):
     """A third of a second by both; what is prescribed is met to rounding."""
     system, t_end = driven(*MOTIONS[name]), 0.9
     q, u = state(system, 0.6)
-    first = cd.simulate(system, system.state(t=0.6, q=q, u=u), t_end, accuracy=1e-9, integrator="dormand-prince-8")
+    first = cd.simulate(system, system.state(t=0.6, q=q, u=u), t_end, accuracy=1e-9)
     second = maximal.of(system).simulate(q, u, t_end, accuracy=1e-9, t=0.6)
     assert first.finished and second.finished
     off = max(np.abs(a[-1] - b[-1]).max() / max(1.0, np.abs(a).max()) for a, b in ((first.q, second.q), (first.u, second.u)))
@@ -86,6 +86,6 @@ def test_locks_of_all_levels(level):
     np.testing.assert_allclose(solution.tau - tau, system.motion_forces(q, u, tau, locked=locked), rtol=0,
                                atol=1e-9 * np.abs(solution.tau).max())
     second = maximal.of(system).simulate(q, u, 0.2, accuracy=1e-9, locked=locked)
-    first = cd.simulate(system, system.state(q=q, u=u, locked=locked), 0.2, accuracy=1e-9, integrator="dormand-prince-8")
+    first = cd.simulate(system, system.state(q=q, u=u, locked=locked), 0.2, accuracy=1e-9)
     np.testing.assert_allclose(second.q[-1], first.q[-1], rtol=0, atol=1e-7)      # a hundred times the accuracy
     np.testing.assert_allclose(second.u[-1], first.u[-1], rtol=0, atol=1e-7 * np.abs(first.u).max())

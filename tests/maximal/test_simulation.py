@@ -18,7 +18,7 @@ WITHIN = 1e-7
 
 def both(system, q, u, t_final, **options):
     """Largest difference of q and u at the end, relative, and the two trajectories."""
-    first = cd.simulate(system, system.state(q=q, u=u, **options), t_final, accuracy=ACCURACY, integrator="dormand-prince-8")
+    first = cd.simulate(system, system.state(q=q, u=u, **options), t_final, accuracy=ACCURACY)
     second = maximal.of(system).simulate(q, u, t_final, accuracy=ACCURACY, **options)
     assert first.finished and second.finished, (first.status, second.status)
     off = max(np.abs(a[-1] - b[-1]).max() / max(1.0, np.abs(a).max()) for a, b in ((first.q, second.q), (first.u, second.u)))

@@ -10,6 +10,7 @@ of W are motions that change nothing of it.
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,8 @@ Array = np.ndarray
 RANK = 1e-8
 """Singular values of (27) below this part of the largest one are zero. They are good to some eps where L is, and an acceleration
 along a singular value s is good to about eps / s^2: with less than 1e-8 nothing would be left of it."""
+DENSE = 48
+"""Up to so many rows the inverse of K is quicker than its sparse factors."""
 
 
 class Freedom:
@@ -29,25 +32,21 @@ class Freedom:
         K: shape (nv, nv), the last rows those of the drivers.   locked: which of these speeds are locked, shape (nu,).
         L: shape (k, nv).
         rank: r, if it is known from a neighbour; by default all singular values above RANK times the largest.
+
+    Attributes:
+        joined: K^-1 of a right-hand side.
     """
 
     def __init__(self, K: Array, locked: Array, L: Array, rank: int | None = None) -> None:
-        from scipy.sparse import csc_matrix
-        from scipy.sparse.linalg import splu
-
         self.moving, self.L, self._wanted = np.flatnonzero(~locked), L, rank
         self._drivers = len(K) - len(locked)
-        columns, rows = np.nonzero(K.T)                      # sparse: a joint's rows hold two bodies
-        starts = np.searchsorted(columns, np.arange(len(K) + 1))
         try:
-            self._lu = splu(csc_matrix((K[rows, columns], rows, starts), shape=K.shape)) if len(K) else None
-        except (RuntimeError, ValueError):
+            if not (np.isfinite(K).all() and np.isfinite(L).all()):
+                raise ValueError
+            self.joined = _inverse(K)
+        except (np.linalg.LinAlgError, RuntimeError, ValueError):
             raise CondyleError("maximal: the equations of the joints are singular or not finite here: look at the state, and at "
                                "functions in joints") from None
-
-    def joined(self, right: Array) -> Array:
-        """K^-1 right."""
-        return np.zeros(np.shape(right)) if self._lu is None else self._lu.solve(right)
 
     @cached_property
     def T(self) -> Array:
@@ -80,3 +79,15 @@ class Freedom:
     def free(self) -> Array:
         """Columns u with L T u = 0."""
         return self._svd[2][self.rank:].T if self.rank else np.eye(len(self.moving))
+
+
+def _inverse(K: Array) -> Callable[[Array], Array]:
+    """K^-1 as a function. A joint's rows hold two bodies: K is sparse."""
+    if len(K) <= DENSE:
+        return np.linalg.inv(K).__matmul__
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    columns, rows = np.nonzero(K.T)
+    starts = np.searchsorted(columns, np.arange(len(K) + 1))
+    return splu(csc_matrix((K[rows, columns], rows, starts), shape=K.shape)).solve
