@@ -5,10 +5,10 @@ The end of a step is taken to the constraints before the step is judged, and wha
     q <- q + N du, quaternions normalised,   then   u <- u + du,   e <- e without its normal part                       (1)
     until   |p|, 0.1 s |v|, |W du| / 0.1 s <= tolerance,     tolerance = accuracy / 10 x min(1, length)                (2)
 
-with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the constraints for u. p, v and the
-next du are measured after the change, each by its largest element: (7) of sherman2011, and the distance that is left, which
-is p over a small number where constraints nearly lose rank. Newton's method squares errors, so that as a rule one pass does.
-Where ROUNDS do not, the step is refused and a shorter one tried.
+with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the constraints for u. p, v
+and the next du are measured after the change, each by its largest element: (7) of sherman2011, and the distance that is left,
+which is p over a small number where constraints nearly lose rank. Newton's method squares errors, so that as a rule one pass
+does. Where ROUNDS do not, the step is refused and a shorter one tried.
 
 What motions prescribe is put in first, has no error, and does not change. Where motions or constraints drive a mechanism nothing
 may be left free, and no error after (1): the error before it is kept below the square root of the accuracy, so that one Newton
