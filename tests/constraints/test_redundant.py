@@ -274,3 +274,39 @@ def test_derivatives_of_redundant_constraints():
         with pytest.raises(cd.ConstraintError, match=r"multipliers .* rank 3 of 6"):
             twice.vjp("multipliers", q, u, tau, cotangent=np.ones(6), wrt=("q",))
     assert twice.jacobian("multipliers", q, u, tau, wrt="q", disabled=["again"]).shape == (6, once.nu)
+
+
+@pytest.mark.parametrize("inertia", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_light_bodies_do_not_hide_heavy_ones(inertia):
+    """A trunk that is driven, and a bone geared to it: accelerations and multipliers are known beforehand, whatever it weighs."""
+    system = cd.System()
+    system.add_body("trunk", mobilizer=cd.Pin(), mass=70, com=(0, -0.5, 0), inertia=(10, 10, 10))
+    system.add_body("bone", "trunk", cd.Pin(), X_PF=(0, -1, 0), mass=1e-3, inertia=(inertia,) * 3)
+    system.add_constraint("gear", C.CoordinateCoupler(lambda a, b: b - 0.5 * a, ("trunk", "bone")))
+    system.add_constraint("drive", C.PrescribedMotion(lambda t: 0.5 * np.sin(3 * t), "trunk"))
+    q, u = system.project(*system.defaults(), t=0.3)
+    udot = -4.5 * np.sin(0.9) * np.array([1.0, 0.5])
+    # Two equations with pivots of their own scale: some roundings of numbers near 4, and of a moment near 300 N m.
+    np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3), udot, rtol=0, atol=1e-12)
+    G, h = system.constraint_jacobian(q, u, t=0.3), system.inverse_dynamics(q, u, udot, t=0.3)
+    np.testing.assert_allclose(system.multipliers(q, u, t=0.3), np.linalg.solve(G.T, -h), rtol=1e-12, atol=1e-12)
+    assert system.constraint_rank(q, u, t=0.3)[0] == 2
+
+
+def test_a_constraint_on_held_speeds_alone():
+    """A motion and a constraint that say the same: the motion does the work, the multiplier is zero, and the run goes on."""
+    system, curve = cd.System(), lambda t: 0.5 * np.sin(3 * t)
+    fields = {"mass": 1.0, "com": (0, -0.5, 0), "inertia": (0.02, 0.015, 0.01)}
+    system.add_body("a", mobilizer=cd.Pin(), motion=cd.Prescribed(position=curve), **fields)
+    system.add_body("b", "a", cd.Pin(), X_PF=(0, -1, 0), **fields)
+    system.add_constraint("same", C.PrescribedMotion(curve, "a"))
+    at = system.state(t=0.3, u={"b": 0.3})
+    off = at.replace(disabled=["same"])
+    assert at.multipliers()[0] == 0
+    np.testing.assert_array_equal(at.udot, off.udot)
+    np.testing.assert_array_equal(at.motion_forces(), off.motion_forces())
+    assert cd.simulate(system, at, 0.5).finished
+    # One that contradicts the motion changes nothing either: there is nothing that it could move.
+    assert at.replace(t=0.4).replace(q={"b": 0.1}).multipliers()[0] == 0
+    np.testing.assert_array_equal(system.forward_dynamics(at.q, at.u + 1, t=0.3),
+                                  system.forward_dynamics(at.q, at.u + 1, t=0.3, disabled=["same"]))

@@ -7,19 +7,26 @@ Y is singular where constraints are redundant. Of all lambda that solve (2) the 
 looking for the rank: with e = 1e-12 trace(Y) and K = (Y + e)^-1,
 
     lambda <- K g0,  three times  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
-    twice  lambda <- lambda - (e K)^2 lambda                                                                             (4)
+    twice  lambda <- lambda - (K e)^2 lambda                                                                             (4)
 
 (3) converges by e / (y + e) for an eigenvalue y of Y; along the directions of redundancy it leaves rounding over e, about
-1e-4, which (4) takes away: e K is 1 there and 0 elsewhere. Constraints on parts of the system that share no body are solved
-by themselves.
+1e-4, which (4) takes away: K e is 1 there and 0 elsewhere. Constraints on parts of the system that share no body are solved
+by themselves; where nothing can move Y is zero, e = 1 and lambda = 0.
 
 Y is delicate where a pivot of Y + e = L D L' is small but not as small as one of redundancy:
 
-    1.1 e < D_i < 3e-3 trace(Y) / m                                                                                      (5)
+    1.1 e_i < D_i < 3e-3 (e_i / e) trace(Y) / m                                                                          (5)
 
 A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but not beside them, as in
 Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number. Step loops
 then ask at the nearest state that is on them.
+
+A row that moves heavy parts only has a small Y_ii, however independent it is, and light parts elsewhere must not make it look
+redundant. With a = |M^-1 G_i'|^2 / Y_ii, the inverse of the mass that row i moves, e of that row is
+
+    e_i = e min(1, 1e3 a_i / max a)                                                                                      (6)
+
+and the norm of least squares has these weights: it is the plain one while masses are within a factor of a thousand.
 """
 from __future__ import annotations
 
@@ -33,8 +40,8 @@ from condyle.tree.tree import Tree
 
 REGULAR = 1e-12
 """e of (3) over the trace of Y."""
-SMALLEST = 1e-250
-"""Added to e: where all constraints of a block are disabled Y is zero, and lambda shall be 0, not 0/0."""
+EVEN = 1e3
+"""Of the lightest: up to this mass rows count as they are (6)."""
 REFINEMENTS = 3
 DOUBTFUL, DELICATE = 1.1, 3e-3
 """Bounds of (5)."""
@@ -54,20 +61,20 @@ def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
 
 
 def solver(m: int, columns: int) -> ca.Function:
-    """(Y, g) -> lambda by (3) and (4), for each column of g (m, columns), and whether Y is delicate (5)."""
-    Y, g = ca.SX.sym("Y", m, m), ca.SX.sym("g", m, columns)
-    e = REGULAR * ca.trace(Y) + SMALLEST
+    """(Y, lightness, g) -> lambda by (3) and (4), for each column of g (m, columns), and whether Y is delicate (5)."""
+    Y, lightness, g = ca.SX.sym("Y", m, m), ca.SX.sym("lightness", m), ca.SX.sym("g", m, columns)
+    e = ca.if_else(ca.trace(Y) > 0, REGULAR * ca.trace(Y), 1) * lightness                    # (6)
     K, D = _factored(Y, e)
-    delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, DELICATE / m * ca.trace(Y) > D)) > 0
+    delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, DELICATE / m * ca.trace(Y) * lightness > D)) > 0
     out = []
     for right in ca.horzsplit(g):
         x = K(right)
         for _ in range(REFINEMENTS):
             x = x + K(right - Y @ x)                                                         # (3)
         for _ in range(2):
-            x = x - e * K(e * K(x))                                                          # (4)
+            x = x - K(e * K(e * x))                                                          # (4)
         out.append(x)
-    return ca.Function("multipliers", [Y, g], [ca.horzcat(*out), delicate])
+    return ca.Function("multipliers", [Y, lightness, g], [ca.horzcat(*out), delicate])
 
 
 def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
@@ -77,7 +84,7 @@ def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
     D: list[ca.SX] = []
     for j in range(m):
         LD = [L[j, k] * D[k] for k in range(j)]
-        D.append(Y[j, j] + e - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
+        D.append(Y[j, j] + e[j] - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
         for i in range(j + 1, m):
             L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
 
@@ -100,7 +107,7 @@ class Blocks:
         G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).
 
     Attributes:
-        delicate: 0/1, (5); known after a solution.
+        lightness: e_i / e of (6), (m,).   delicate: 0/1, (5); known after a solution.
     """
 
     delicate: ca.SX
@@ -112,6 +119,18 @@ class Blocks:
             for a, i in enumerate(block):
                 for j in block[:a + 1]:
                     self.Y[i, j] = self.Y[j, i] = G[i, :] @ Z[:, j]                          # (2)
+        self.lightness = self._lightness(Z)
+
+    def _lightness(self, Z: ca.SX) -> ca.SX:
+        """e_i / e of (6), shape (m,); 1 for rows that move nothing."""
+        m = self.Y.shape[0]
+        out, own = ca.SX.ones(m), [self.Y[i, i] for i in range(m)]
+        a = [ca.if_else(y > 0, ca.sumsqr(Z[:, i]) / y, 0) for i, y in enumerate(own)]
+        for block in self.blocks:
+            most = ca.mmax(ca.vertcat(*(a[i] for i in block)))
+            for i in block if len(block) > 1 else ():
+                out[i] = ca.if_else(own[i] > 0, ca.fmin(1, EVEN * a[i] / most), 1)           # (6)
+        return out
 
     def solve(self, g: ca.SX) -> ca.SX:
         """lambda with Y lambda = g, of least norm, for each column of g (m, k)."""
@@ -122,7 +141,7 @@ class Blocks:
             if len(block) not in solvers:
                 solvers[len(block)] = solver(len(block), g.shape[1])
             out[block, :], delicate = solvers[len(block)].call(
-                [ca.densify(self.Y[block, block]), ca.densify(g[block, :])], True, False)
+                [ca.densify(self.Y[block, block]), self.lightness[block], ca.densify(g[block, :])], True, False)
             self.delicate = ca.logic_or(self.delicate, delicate)
         return out
 

@@ -239,7 +239,9 @@ def _constraint_jacobian(s: Symbols) -> list[ca.SX]:
 
 
 def _constraint_matrix(s: Symbols) -> list[ca.SX]:
-    return [rows(Multipliers(s.rows(s.kinematics()), s.lock).Y)]
+    found = Multipliers(s.rows(s.kinematics()), s.lock)
+    scale = 1 / ca.sqrt(found.lightness)
+    return [rows(scale * found.Y * ca.repmat(scale.T, found.Y.shape[0], 1))]
 
 
 def _position_change(s: Symbols) -> list[ca.SX]:
