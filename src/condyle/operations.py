@@ -1,7 +1,7 @@
 """The operators of a System: what can be asked of it. A State has them too, without the leading arrays.
 
 All broadcast over leading dimensions (...) and take the keyword tail `Options`. Frames, units and signs: spatial vectors angular
-first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forces.
+first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
 """
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Options(TypedDict, total=False):
     z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
     locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels: "position" (q is
     kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a number (udot is 0, or that).
-    disabled: names of forces and constraints, and of bodies whose prescribed motion, do not act.   out: where to write.
+    disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed.   out: where to write.
     threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
     """
 
