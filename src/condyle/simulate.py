@@ -1,7 +1,7 @@
 """Simulation: a system's motion from a state, at a stated accuracy."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -13,6 +13,7 @@ from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.equations import equations
 from condyle.integrate.events import Event
+from condyle.integrate.given import check_system, number
 from condyle.integrate.lanes import ensemble_loop
 from condyle.integrate.loop import step_loop
 from condyle.integrate.members import Members
@@ -62,11 +63,14 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     Constraints are kept by projection of every step, to a tenth of the accuracy or better.
     The run can be interrupted (Ctrl-C): what was computed until then is given back, with its status.
     """
+    check_system("simulate", system)
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
-    if integrator not in METHODS:
+    if not isinstance(integrator, str) or integrator not in METHODS:
         raise UnknownNameError("integrator", integrator, METHODS)
     method = METHODS[integrator]
+    t_final = number("simulate: t_final", t_final, "one time [s], the end; traj.at(times) has the motion at times of your own")
+    accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
     latest = float(start.t.max())
     if not np.isfinite(t_final) or t_final < latest or (t_final == latest and not alone):
         raise DescriptionError(f"simulate: t_final = {t_final} s must be finite and {'not before' if alone else 'after'} the "
@@ -76,16 +80,19 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     if not method.estimate and step is None:
         raise DescriptionError(f"simulate: {integrator} has no error estimate: give a fixed step=..., or use 'merson'")
     for name, value in (("step", step), ("max_step", max_step)):
-        if value is not None and not (np.isfinite(value) and value > 0):
+        if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
             raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
     n = system.nq + system.nu + len(system.state_variables)
     if not n:
         raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
     usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
-    w = usual if weights is None else np.asarray(weights, dtype=float)
+    try:
+        w = usual if weights is None else np.asarray(weights, dtype=float)
+    except (TypeError, ValueError):
+        w = np.empty(0)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"simulate: weights must be {n} numbers, zero or more, got {weights!r}")
-    given = [events] if isinstance(events, Event) else list(events)
+    given = list(events) if isinstance(events, Iterable) else [events]
     for e in given:
         if not isinstance(e, Event):
             raise DescriptionError(f"simulate: events must be cd.Event, got {e!r}")
@@ -129,12 +136,16 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
     if system.constraints:
         nq, nu = system.nq, system.nu
         errors = system.function("constraint_errors")(members.y[:, :nq], members.y[:, nq:nq + nu], members.tail)
-        worst = np.abs(np.concatenate(errors, axis=-1) if isinstance(errors, tuple) else errors).max(axis=-1, initial=0.0)
-        if not (worst <= accuracy).all():
-            i = int(np.flatnonzero(~(worst <= accuracy))[0])
+        good = np.logical_and.reduce([(np.abs(e) <= accuracy).all(axis=-1) for e in errors])
+        if not good.all():
+            i = int(np.flatnonzero(~good)[0])
             who = "the state" if len(members) == 1 else f"member {i}"
-            raise DescriptionError(f"simulate: {who} violates a constraint by {worst[i]:.3g}, more than the accuracy "
-                                   f"{accuracy:g}; start from q, u = system.project(state.q, state.u)")
+            labels = system.projection(members.tail, np.ones(nu)).labels
+            by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
+            wrong = ", ".join(f"{level}{label} by {x:.3g}" for (level, names), e in zip(by_level, errors, strict=True)
+                              for label, x in zip(names, e[i], strict=True) if not abs(x) <= accuracy)
+            raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
+                                   "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")
 
 
 def _program(system: System, method: Method, many: str = "") -> Made:

@@ -53,6 +53,9 @@ def test_assemble(goal, error, words):
     ({"locked": ["elbo"]}, cd.UnknownNameError, "did you mean 'elbow'"),
     ({"limits": {"elbo": (0, 1)}}, cd.UnknownNameError, "did you mean 'elbow'"),
     ({"limits": {"elbow": (1, 0)}}, cd.DescriptionError, "low < high"),
+    ({"limits": {"elbow": ("a", "b")}}, cd.DescriptionError, "low < high"),
+    ({"limits": [(0, 1)]}, cd.DescriptionError, "by name"),
+    ({"accuracy": "high"}, cd.DescriptionError, "from 1e-12 to 0.1"),
 ])
 def test_options(options, error, words):
     system = arm()
@@ -64,6 +67,12 @@ def test_other_systems_and_nothing_to_move():
     one, other = arm(), arm()
     with pytest.raises(cd.DescriptionError, match="another system"):
         cd.assemble(one, other.state())
+    for call in (cd.assemble, cd.relax, lambda system, state: cd.assemble_frames(system, state, G.Coordinate("elbow", [0.1]))):
+        for nothing in (None, [0.0, 0.0]):
+            with pytest.raises(cd.DescriptionError, match="expected a State"):
+                call(one, nothing)
+        with pytest.raises(cd.DescriptionError, match=r"a cd\.System first"):
+            call(one.state(), one)
     rigid = cd.System()
     rigid.add_body("rock", mobilizer=cd.Weld(), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(cd.DescriptionError, match="nothing moves"):
@@ -82,11 +91,21 @@ def test_other_systems_and_nothing_to_move():
     ([G.Coordinate("elbow", np.zeros(3), weight=np.ones(2))], None, cd.ShapeError, "different numbers of frames"),
     ([G.Coordinate("elbow", np.zeros(3))], [0.0, np.nan, 1.0], cd.ShapeError, "finite"),
     ([G.Coordinate("elbow", np.full(3, np.nan))], None, cd.ShapeError, "all are NaN or zero"),
+    ([G.Coordinate("elbow", np.zeros(2))], ["a", "b"], cd.ShapeError, "t must be finite numbers"),
+    ({"elbow": np.zeros(3)}, None, cd.DescriptionError, r"assemble_frames: goals are cd\.goals\.Station.*'elbow'"),
+    ("elbow", None, cd.DescriptionError, "got 'elbow'"), (None, None, cd.DescriptionError, "got None"),
 ])
 def test_frames(goals, t, error, words):
     system = arm()
     with pytest.raises(error, match=words):
         cd.assemble_frames(system, system.state(), goals, t=t)
+
+
+def test_pictures_of_unknown_names():
+    system = arm()
+    frames = cd.assemble_frames(system, system.state(), G.Coordinate("shoulder", [0.1, 0.2], name="mark"))
+    with pytest.raises(cd.UnknownNameError, match="did you mean 'elbow'"):
+        frames.plot("elbo")
 
 
 def test_speeds_need_time():

@@ -107,7 +107,7 @@ def test_constraints_are_kept_in_lanes():
     y = ens.at(times)
     errors = system.constraint_errors(y[..., :3], y[..., 3:])
     assert max(np.abs(e).max() for e in errors) < 1e-11                 # Newton leaves rounding; the polynomial alone leaves 1e-6
-    with pytest.raises(cd.DescriptionError, match=r"member 2 violates a constraint"):
+    with pytest.raises(cd.DescriptionError, match=r"member 2 violates constraints"):
         cd.simulate(system, {"q": q + np.eye(SOME, 3)[(np.arange(SOME) - 2) % SOME] * 0.1}, 1.0)
 
 
@@ -231,7 +231,7 @@ def test_progress_tables_and_pictures():
     ({"q": [[0.1]] * 3, "u": [[0.1]] * 2}, {}, r"leading dimensions differ"),
     ({"q": [[0.1], [np.nan]]}, {}, r"q of member 1"),
     ({"p": [[0.1]]}, {}, r"'p'"),
-    ({"q": {"bub": [0.1]}}, {}, r"'bob'"),
+    ({"q": {"bub": [0.1]}}, {}, r"unknown coordinate 'bub'; did you mean 'bob'"),
     ([], {}, r"no state"),
     (7, {}, r"expected a State"),
     ({"q": [[0.1]], "t": 2.0}, {}, r"after the state's t = 2"),
@@ -246,5 +246,7 @@ def test_what_cannot_be(given, options, words):
     system = pendulum()
     with pytest.raises(cd.CondyleError, match=r"for many states"):
         cd.simulate(system, system.state(), 1.0, keep="steps")
-    with pytest.raises(cd.CondyleError, match="another system"):
+    with pytest.raises(cd.CondyleError, match="the state belongs to another system"):
         cd.simulate(system, [pendulum().state()], 1.0)
+    with pytest.raises(cd.CondyleError, match="state 1 of 2 belongs to another system"):
+        cd.simulate(system, [system.state(), pendulum().state()], 1.0)

@@ -185,7 +185,8 @@ def test_witnesses_in_plain_python_may_ask_operators(ball):
     (lambda: Event(), "one of"), (lambda: Event(height, every=1.0), "one of"),
     (lambda: Event(height, direction="down"), "falling"),
     (lambda: Event(every=-1.0), "every"), (lambda: Event(lambda s: [s.t, s.t]), "one number"),
-    (lambda: Event(height, action=3), "action")])
+    (lambda: Event(at="soon"), "at: expected times"), (lambda: Event(at=[None]), "at: expected times"),
+    (lambda: Event(every="x"), "every: expected a positive number"), (lambda: Event(height, action=3), "action")])
 def test_events_that_cannot_be(make, words):
     with pytest.raises(cd.CondyleError, match=words):
         make()

@@ -143,7 +143,9 @@ def test_an_interrupt_gives_back_what_was_computed(pendulum):
 
 @pytest.mark.parametrize(("options", "words"), [
     ({"integrator": "mersen"}, "merson"), ({"accuracy": 0}, "accuracy"), ({"integrator": "euler"}, "step"),
-    ({"step": -1.0}, "step"), ({"weights": [1.0]}, "weights")])
+    ({"step": -1.0}, "step"), ({"weights": [1.0]}, "weights"), ({"weights": "mine"}, "weights must be 2 numbers"),
+    ({"accuracy": "high"}, "accuracy: expected one number such as"), ({"step": "short"}, "step: expected a positive number"),
+    ({"step": np.inf}, "positive"), ({"integrator": ["merson"]}, "integrator"), ({"events": 5}, r"cd\.Event")])
 def test_options_that_cannot_be(pendulum, options, words):
     with pytest.raises(cd.CondyleError, match=words):
         cd.simulate(pendulum, pendulum.state(), 1.0, **options)
@@ -151,6 +153,11 @@ def test_options_that_cannot_be(pendulum, options, words):
         cd.simulate(pendulum.copy(), pendulum.state(), 1.0)
     with pytest.raises(cd.CondyleError, match="t_final"):
         cd.simulate(pendulum, pendulum.state(t=2.0), 1.0)
+    for t_final in ("2 s", np.linspace(0, 1, 5), None):
+        with pytest.raises(cd.DescriptionError, match=r"t_final: expected one time .*traj\.at"):
+            cd.simulate(pendulum, pendulum.state(), t_final)
+    with pytest.raises(cd.DescriptionError, match=r"a cd\.System first, got State"):
+        cd.simulate(pendulum.state(), pendulum, 1.0)
 
 
 def test_a_system_that_cannot_move_is_refused():
@@ -179,6 +186,20 @@ def test_a_table_with_names_and_units(tmp_path):
     assert "arm [rad]" in (tmp_path / "run.csv").read_text().splitlines()[0]
     with pytest.raises(cd.CondyleError, match="arm"):
         table["am"]
+
+
+def test_a_picture_is_drawn_between_steps_too(pendulum):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    traj = cd.simulate(pendulum, pendulum.state(q=[1.0]), 2.0, accuracy=1e-6)
+    (line,) = traj.plot("bob").lines
+    t, q = line.get_data()
+    assert set(traj.t) <= set(t)
+    assert len(t) > len(traj)
+    assert np.abs(q - pendulum_angle(1.0, np.asarray(t))).max() < 1e-5          # ten times the accuracy
+    with pytest.raises(cd.UnknownNameError, match="bob"):
+        traj.plot("bub")
 
 
 def test_a_second_process_finds_the_program(tmp_path, monkeypatch):

@@ -129,3 +129,12 @@ def test_what_is_refused():
     with pytest.raises(cd.ShapeError, match="u: expected 3 finite numbers"):
         made.simulate([-1, 0, 0], np.zeros(2), 1.0)
     assert made.simulate([-1, 0, 0], rest, 0.0).t.tolist() == [0.0]
+
+
+def test_what_is_no_system_or_no_numbers():
+    system = cd.System()
+    system.add_body("bob", mobilizer=cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    with pytest.raises(cd.DescriptionError, match=r"a cd\.System, got State"):
+        maximal.of(system.state())
+    with pytest.raises(cd.ShapeError, match=r"q: expected 1 finite numbers, got .'bob'"):
+        maximal.of(system).simulate({"bob": 1}, [0.0], 1.0)

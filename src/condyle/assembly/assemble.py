@@ -16,6 +16,7 @@ from condyle.assembly.rows import Layout, rows
 from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Goal
+from condyle.integrate.given import check_state, number
 from condyle.integrate.run import shown
 from condyle.native import lapack
 from condyle.native.kept import Made, kept
@@ -47,7 +48,8 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     Raises ConstraintError, which names the violated constraints and amounts, if no configuration nearby satisfies them. Warns if
     the constraints hold but goals were still improving when the method gave up, as at singular positions.
     """
-    given = _goals(system, goals)
+    check_state("assemble", system, state)
+    given = _goals("assemble", system, goals)
     if any(g.frames is not None for g in given):
         raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give one frame's target")
     for g in given:
@@ -81,12 +83,17 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     whose constraints cannot be met is named in `Frames.failures`, and the next one starts from the last good one. The run can be
     interrupted (Ctrl-C): the frames until then are given back.
     """
-    given = _goals(system, goals)
+    check_state("assemble_frames", system, state)
+    given = _goals("assemble_frames", system, goals)
     if not given:
         raise DescriptionError("assemble_frames: no goals to follow; give some, or use cd.assemble")
-    times = None if t is None else np.array(t, dtype=float)
+    try:
+        times = None if t is None else np.array(t, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got {t!r}") from None
     if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):
-        raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got shape {times.shape}")
+        raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got shape {times.shape}"
+                         f"{', not all of them finite' if times.ndim == 1 else ''}")
     T = frame_count(given, times)
     if not any(g.weights(T).any() for g in given):
         raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
@@ -99,11 +106,11 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
             stop()
 
 
-def _goals(system: System, goals: Any) -> tuple[Goal, ...]:
-    given = (goals,) if isinstance(goals, Goal) else tuple(goals)
+def _goals(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
+    given = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
     for g in given:
         if not isinstance(g, Goal):
-            raise DescriptionError(f"assemble: goals are cd.goals.Station(...) and the like, got {g!r}")
+            raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}")
         g.check(system.subject.tree)
     return given
 
@@ -120,9 +127,7 @@ def _tolerance(accuracy: float) -> float:
 
 def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float,
          t: np.ndarray, report: Callable[[float], object] | None) -> Frames:
-    if state.system is not system:
-        raise DescriptionError("assemble: the state belongs to another system; make it with system.state()")
-    if not 1e-12 <= accuracy <= 0.1:
+    if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if not system.nu:
         raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
@@ -161,6 +166,8 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[np.
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
     if limits is False:
         return low, high
+    if limits is not True and not isinstance(limits, Mapping):
+        raise DescriptionError(f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}")
     own = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
     for name, ends in (own if limits is True else limits).items():
         if name not in system.coordinates:
@@ -168,9 +175,10 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[np.
         i = system.coordinates.index(name)
         if i not in rate_of:
             raise DescriptionError(f"limits: coordinate {name!r} has no speed of its own (qdot = N(q) u) and cannot be limited")
+        expected = "(low, high) with low < high [rad, m]"
         if np.shape(ends) != (2,) or not ends[0] < ends[1]:
-            raise DescriptionError(f"limits: {name!r}: expected (low, high) with low < high, got {ends!r}")
-        low[i], high[i] = ends
+            raise DescriptionError(f"limits: {name!r}: expected {expected}, got {ends!r}")
+        low[i], high[i] = (number(f"limits: {name!r}", end, expected) for end in ends)
     return low, high
 
 

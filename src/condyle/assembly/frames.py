@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from condyle.assembly.loop import INFO, UNFINISHED, VIOLATED
-from condyle.errors import ConstraintError, DescriptionError, ShapeError
+from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Distance, Goal, Orientation, Station
 from condyle.spatial import log_so3
 from condyle.state import State
@@ -190,6 +190,9 @@ class Frames:
         coordinates = self.start.system.coordinates
         if names and all(name in coordinates for name in names):
             return self.table().plot(*names, axes=axes)
+        for name in names:
+            if name not in (*coordinates, *self.names):
+                raise UnknownNameError("coordinate or goal", name, (*coordinates, *self.names))
         return self.residual_table().plot(*names, axes=axes)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.integrate.given import check_state, number
 from condyle.state import State
 from condyle.system import System
 
@@ -43,9 +44,8 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     rest is refused by name: disable it, or simulate with damping. Constraints on speeds take no part. Raises ConvergenceError if
     the energy has no minimum nearby, as for something that falls.
     """
-    if state.system is not system:
-        raise DescriptionError("relax: the state belongs to another system; make it with system.state()")
-    if not 1e-12 <= accuracy <= 0.1:
+    check_state("relax", system, state)
+    if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     held = {**state.locked, **system.levels(locked)}
     return _Descent(system, state.replace(u=np.zeros(system.nu), locked=held), accuracy).run().replace(locked=state.locked)

@@ -16,6 +16,7 @@ import numpy as np
 from condyle.dynamics.operators import Symbols, description
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.asked import Ask, answers, traced_law
+from condyle.integrate.given import number
 from condyle.native.function import NativeFunction
 from condyle.native.lookup import Staged, assembled
 from condyle.state import State
@@ -55,7 +56,8 @@ class Event:
     asks: tuple[Ask, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
-        times = tuple(sorted(float(t) for t in ([self.at] if np.ndim(self.at) == 0 else self.at)))  # type: ignore[arg-type]
+        given: Any = [self.at] if np.ndim(self.at) == 0 else self.at  # type: ignore[arg-type]
+        times = tuple(sorted(number("Event: at", t, "times [s]") for t in given))
         object.__setattr__(self, "at", times)
         if (self.witness is not None) + bool(times) + (self.every is not None) != 1:
             raise DescriptionError("Event: give one of a witness function, at=[times] or every=period")
@@ -65,7 +67,7 @@ class Event:
             raise DescriptionError(f"Event: at={times}: times must be finite [s]")
         for what in ("window", "every"):
             value = getattr(self, what)
-            if value is not None and not (np.isfinite(value) and value > 0):
+            if value is not None and not 0 < number(f"Event: {what}", value, "a positive number [s]") < np.inf:
                 raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")

@@ -13,6 +13,7 @@ from condyle.system import System
 
 VARIED = ("t", "q", "u", "z", "inputs", "parameters")
 COMMON = ("locked", "disabled")
+KINDS = {"q": "coordinate", "u": "speed", "z": "state variable", "inputs": "Input", "parameters": "Parameter"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +40,13 @@ class Members:
             states = tuple(given)
         except TypeError:
             states = (None,)
-        for s in states:
+        for i, s in enumerate(states):
             if not isinstance(s, State):
                 raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as {'q': array of shape "
                                        f"(N, {system.nq}), 'parameters': ...}}; got {given if states == (None,) else s!r}")
             if s.system is not system:
-                raise DescriptionError("simulate: the state belongs to another system; make it with system.state()")
+                which = f"state {i} of {len(states)}" if len(states) > 1 else "the state"
+                raise DescriptionError(f"simulate: {which} belongs to another system; make it with system.state()")
         if not states:
             raise DescriptionError("simulate: there is no state in the sequence")
         return Members(np.array([s.t for s in states]), np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
@@ -98,7 +100,7 @@ def _values(like: State, name: str, value: Any) -> np.ndarray:
         if isinstance(value, Mapping):
             for key in value:
                 if key not in names:
-                    raise UnknownNameError(name, key, names)
+                    raise UnknownNameError(KINDS.get(name, name), key, names, f"simulate: {name}")
             shape = np.broadcast_shapes(*(np.shape(v) for v in value.values()))
             array = np.empty((*shape, len(names)))
             array[...] = getattr(like, name)

@@ -13,6 +13,9 @@ from condyle.state import State
 from condyle.table import Table
 from condyle.tree.scales import units
 
+DRAWN = 500
+"""Times of a picture, beside those of the steps."""
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -178,6 +181,11 @@ class Trajectory:
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
         return self.table().to_pandas()
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw variables (all, if none is named) over time, between steps too; returns matplotlib's axes."""
+        between = np.union1d(self.t, np.linspace(self.t[0], self.t[-1], DRAWN)) if self.rows.whole else None
+        return self.table(between).plot(*names, axes=axes)
 
 
 def columns(system: Any) -> tuple[list[str], list[str]]:

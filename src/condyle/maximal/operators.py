@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condyle.errors import ShapeError
+from condyle.errors import DescriptionError, ShapeError
 from condyle.maximal.equations import Equations
 from condyle.maximal.system import MaximalSystem, known_options
 from condyle.tree.body import Body
@@ -23,6 +23,8 @@ Array = np.ndarray
 
 def of(system: System) -> MaximalSystem:
     """The MaximalSystem of a System, made once."""
+    if not hasattr(system, "programs"):
+        raise DescriptionError(f"maximal: expected a cd.System, got {system!r}")
     if "maximal" not in system.programs:
         system.programs["maximal"] = MaximalSystem(system)
     return system.programs["maximal"]

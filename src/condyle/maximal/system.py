@@ -262,7 +262,10 @@ class MaximalSystem:
 
     @staticmethod
     def _vector(name: str, value: Any, n: int) -> Array:
-        array = np.asarray(value, dtype=float)
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            array = np.empty(0)
         if array.shape != (n,) or not np.isfinite(array).all():
             raise ShapeError(f"maximal: {name}: expected {n} finite numbers, got {value!r}")
         return array

@@ -84,8 +84,10 @@ def _entries(given: Any, names: Sequence[str], what: str) -> list[Any]:
     alone = isinstance(given, (Symbol, int, float, np.number))
     entries = [given] if alone else list(given) if isinstance(given, (list, tuple, np.ndarray)) else []
     if len(entries) != len(names):
-        raise DescriptionError(f"{what}: expected a function, or {len(names)} of them for {tuple(names)}, None where one is "
-                               f"free, got {given!r}")
+        got = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
+        hint = "; measured values become a function by cd.Spline(times, values)" if isinstance(given, np.ndarray) else ""
+        raise DescriptionError(f"{what}: expected a function of t, or {len(names)} of them for {tuple(names)}, None where one is "
+                               f"free, got {got}{hint}")
     return entries
 
 
