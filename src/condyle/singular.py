@@ -64,6 +64,6 @@ def _is_finite(body: Body, q: np.ndarray) -> bool:
 
 def check_quaternions(tree: Tree, q: np.ndarray, where: str, which: str = "") -> None:
     for b in tree.bodies:
-        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz") and not np.any(q[b.q][:4]):
+        if any(not np.any(q[b.q][part]) for part in b.mobilizer.quaternions):
             raise ShapeError(f"{where}: the quaternion of body {b.name!r} is zero, which is no orientation{which}; "
                              "start from system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")

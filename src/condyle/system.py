@@ -279,10 +279,8 @@ class System(Operations, Differentiation):
 
     def normalised(self, y: np.ndarray) -> np.ndarray:
         """q, or q with more behind it, (..., n), with quaternions of unit length."""
-        for b in self._tree.bodies:
-            if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz"):
-                part = slice(b.q.start, b.q.start + 4)
-                y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
+        for part in self._tree.quaternions:
+            y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
         return y
 
     def check_coordinates(self, q: np.ndarray) -> None:

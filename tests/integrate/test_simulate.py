@@ -96,6 +96,19 @@ def test_free_top_keeps_energy_momentum_and_unit_quaternions():
     assert np.linalg.norm(traj(3.3333).q[:4]) == pytest.approx(1.0, abs=1e-15)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_quaternions_inside_composed_joints_keep_their_length(reverse):
+    system = cd.System(gravity=(0, 0, 0))
+    joint = cd.compose(cd.Slider(axis="x"), cd.Ball())
+    system.add_body("top", mobilizer=joint.reversed() if reverse else joint, mass=1, com=(0.1, 0, 0), inertia=(0.1, 0.2, 0.3))
+    traj = cd.simulate(system, system.state(u=[0.1, 3.0, 0.5, 2.0]), 3.0, accuracy=1e-2)
+    quaternion = slice(1, 5)
+    # Normalised after each step: some roundings of 1.
+    np.testing.assert_allclose(np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0, atol=4 * np.finfo(float).eps)
+    with pytest.raises(cd.ShapeError, match="quaternion of body 'top' is zero"):
+        system.state(q=np.zeros(5))
+
+
 def test_joints_with_looked_up_splines():
     """The step loop looks rows up as the operators do: energy of a spline knee stays."""
     x = np.linspace(-3, 3, 25)

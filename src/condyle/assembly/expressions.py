@@ -22,12 +22,12 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from condyle.assembly.rows import Layout
+from condyle.constraints.corrections import moved, normalised
 from condyle.dynamics import crba, rnea
 from condyle.dynamics.jacobians import frame_jacobian
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.operators import Subject, Symbols
 from condyle.dynamics.view import Loads, View
-from condyle.mobilizers import motion
 from condyle.native.lookup import Staged, assembled
 from condyle.spatial.exponential import log_so3
 
@@ -74,24 +74,13 @@ def _errors(subject: Subject) -> ca.Function | Staged:
 
 
 def _step(subject: Subject) -> ca.Function | Staged:
-    s, bodies = Symbols(subject), [b for b in subject.tree.bodies if b.mobilizer.nq]
-    moved = [motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in bodies]
-    return assembled("step", [s["q"], s["u"], s["tail"]], [_unit(subject, s["q"] + ca.vertcat(*moved))])
+    s, tree = Symbols(subject), subject.tree
+    return assembled("step", [s["q"], s["u"], s["tail"]], [normalised(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))])
 
 
 def _prescribe(subject: Subject) -> ca.Function | Staged:
     s = Symbols(subject)
     return assembled("prescribe", [s["q"], s["u"], s["tail"]], [s.motions.state()[0], s.lock > 0])
-
-
-def _unit(subject: Subject, q: ca.SX) -> ca.SX:
-    parts = []
-    for b in subject.tree.bodies:
-        mine = q[b.q]
-        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz"):
-            mine = ca.vertcat(mine[:4] / ca.norm_2(mine[:4]), mine[4:])
-        parts.append(mine)
-    return ca.vertcat(*parts)
 
 
 def _goals(s: Symbols, kin: Kinematics, layout: Layout, row: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

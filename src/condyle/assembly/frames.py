@@ -199,11 +199,10 @@ class Frames:
 def _continuous(system: Any, q: np.ndarray) -> np.ndarray:
     """q with quaternions that do not change sign from frame to frame."""
     q = q.copy()
-    for b in system.bodies:
-        if b.mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz"):
-            part = q[:, b.q.start:b.q.start + 4]
-            sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
-            part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
+    for quaternion in system.subject.tree.quaternions:
+        part = q[:, quaternion]
+        sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
+        part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
     return q
 
 

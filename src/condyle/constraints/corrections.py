@@ -20,7 +20,7 @@ import casadi as ca
 from condyle.constraints.multipliers import Blocks
 from condyle.constraints.rows import Rows
 from condyle.dynamics.derivatives import factorisation
-from condyle.mobilizers import Mobilizer, motion
+from condyle.mobilizers import motion
 from condyle.tree.tree import Tree
 
 MASSLESS = 1e-12
@@ -66,29 +66,20 @@ def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
     return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u])[8] for b in tree.bodies))
 
 
-def is_turned_by_quaternion(mobilizer: Mobilizer) -> bool:
-    """Whether the first four coordinates are a quaternion."""
-    return mobilizer.coordinate_names[:4] == ("qw", "qx", "qy", "qz")
-
-
 def normalised(tree: Tree, q: ca.SX) -> ca.SX:
     """q with quaternions of unit length."""
-    parts = [ca.SX(0, 1)]
-    for b in tree.bodies:
-        mine = q[b.q]
-        parts.append(ca.vertcat(mine[:4] / ca.norm_2(mine[:4]), mine[4:]) if is_turned_by_quaternion(b.mobilizer) else mine)
-    return ca.vertcat(*parts)
+    unit = ca.SX(ca.densify(q))
+    for part in tree.quaternions:
+        unit[part] = q[part] / ca.norm_2(q[part])
+    return unit
 
 
 def across_quaternions(tree: Tree, q: ca.SX, e: ca.SX) -> ca.SX:
     """An error e of q without what changes the lengths of quaternions."""
-    parts = [ca.SX(0, 1)]
-    for b in tree.bodies:
-        mine, at = e[b.q], q[b.q]
-        if is_turned_by_quaternion(b.mobilizer):
-            mine = ca.vertcat(mine[:4] - at[:4] * ca.dot(at[:4], mine[:4]) / ca.sumsqr(at[:4]), mine[4:])
-        parts.append(mine)
-    return ca.vertcat(*parts)
+    across = ca.SX(ca.densify(e))
+    for part in tree.quaternions:
+        across[part] = e[part] - q[part] * ca.dot(q[part], e[part]) / ca.sumsqr(q[part])
+    return across
 
 
 def tangential(rows: Rows, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[ca.SX, ca.SX]]

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.corrections import across_quaternions, moved, normalised, position_change, tangential
+from condyle.constraints.corrections import across_quaternions, moved, normalised, position_change, tangential, velocity_change
 from condyle.dynamics.operators import Subject, Symbols
 from condyle.integrate.evaluated import Evaluated
 from condyle.integrate.manifold import LIGHTEST, SHARE
@@ -52,12 +52,14 @@ class Projection:
             whether they are delicate.
         along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on with `off`: (2) after
             the change in units of `tolerance`, which is that at an accuracy of 1.
+        slower: (t, y, p, weights) -> y: speeds alone, where there are constraints.
         own: (p, errors...) -> errors of what is not prescribed, where there are motions.
     """
 
     nearer: ca.Function | Staged
     along: ca.Function | Staged
     tolerance: float | None
+    slower: ca.Function | Staged | None = None
     own: ca.Function | None = None
 
 
@@ -75,7 +77,8 @@ class Projector:
         self.nearer = Evaluated(projection.nearer, "nearer", sizes, streams, tables)
         self.along = Evaluated(projection.along, "along", sizes, streams, tables)
         self.own = projection.own
-        if self.tolerance is not None:
+        if projection.slower is not None:
+            self.slower = Evaluated(projection.slower, "slower", sizes, streams, tables)
             sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
         self.spare = tuple(f"spare_{name}" for name in errors)
         sizes |= dict.fromkeys(self.spare, n)
@@ -103,7 +106,7 @@ class Projector:
             return [raw, If("raw", f(t, y, k)), If("f.delicate", [
                 *self.nearer((t, y, "p", "weights"), ("y_on", "f.delicate")),
                 *self.nearer((t, "y_on", "p", "weights"), ("y_on", "unused")),
-                *self.along((t, "y_on", "p", "weights", *self.spare), ("y_on", *self.spare, "unused")),
+                *self.slower((t, "y_on", "p", "weights"), ("y_on",)),
                 f(t, "y_on", k, "unused")])]
 
         return rate
@@ -140,13 +143,14 @@ def projection(subject: Subject, errors: int) -> Projection | None:
     du, delicate = position_change(s.rows(s.kinematics()), s.lock, W)
     nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
     rows = s.rows(s.kinematics())
+    slower = made("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
     du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in own])
     p = rows.errors()[0]
     far = ca.if_else(largest(p) > ROUNDING * (1 + largest(q)), largest(W * left) / TIME_SCALE, 0)
     off = largest(ca.vertcat(p, TIME_SCALE * v, far))
     along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e, whole in zip(kept, own, strict=True)), off]
     alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
-    return Projection(nearer, made("along", along, *E), SHARE * min(1.0, length(tree.bodies)), alone)
+    return Projection(nearer, made("along", along, *E), SHARE * min(1.0, length(tree.bodies)), slower, alone)
 
 
 def largest(x: ca.SX) -> ca.SX:

@@ -135,8 +135,7 @@ class Joint:
     @property
     def quaternions(self) -> list[int]:
         """Where quaternions begin among its massless coordinates."""
-        names = self.mobilizer.coordinate_names if self.ns else ()
-        return [k for k, name in enumerate(names) if name.startswith("qw") and self.mobilizer.units[k] == "1"]
+        return [part.start for part in self.mobilizer.quaternions] if self.ns else []
 
 
 def fixed(body: Body, frame: str) -> Frame:

@@ -74,6 +74,11 @@ class Mobilizer:
     def nu(self) -> int:
         return len(self.speed_names)
 
+    @property
+    def quaternions(self) -> tuple[slice, ...]:
+        """Where unit quaternions stand among the coordinates."""
+        return (slice(0, 4),) if self.coordinate_names[:4] == ("qw", "qx", "qy", "qz") else ()
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         """The expressions (1)-(3) at time t [s], coordinates q (nq,) and speeds u (nu,)."""
         raise TypeError(f"{type(self).__name__} does not say how it moves: it needs a method motion(t, q, u)")
@@ -152,6 +157,10 @@ class Reversed(Mobilizer):
     def __post_init__(self) -> None:
         for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
             object.__setattr__(self, name, getattr(self.forward, name))
+
+    @property
+    def quaternions(self) -> tuple[slice, ...]:
+        return self.forward.quaternions
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         X = self.forward.motion(t, q, u)

@@ -51,6 +51,11 @@ class Composed(Mobilizer):
                             ("uses_time", a.uses_time or b.uses_time), ("singular", singular)):
             object.__setattr__(self, name, value)
 
+    @property
+    def quaternions(self) -> tuple[slice, ...]:
+        n = self.a.nq
+        return (*self.a.quaternions, *(slice(n + part.start, n + part.stop) for part in self.b.quaternions))
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         u_a, u_b = u[:self.a.nu], u[self.a.nu:]
         a, b = self.a.motion(t, q[:self.a.nq], u_a), self.b.motion(t, q[self.a.nq:], u_b)

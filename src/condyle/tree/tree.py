@@ -47,6 +47,11 @@ class Tree:
         return tuple(self._speed_index)
 
     @property
+    def quaternions(self) -> list[slice]:
+        """Where unit quaternions stand in q."""
+        return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.bodies for part in b.mobilizer.quaternions]
+
+    @property
     def base_to_tip(self) -> Sequence[int]:
         return range(len(self.bodies))
 
