@@ -293,6 +293,21 @@ def test_light_bodies_do_not_hide_heavy_ones(inertia):
     assert system.constraint_rank(q, u, t=0.3)[0] == 2
 
 
+@pytest.mark.parametrize("inertia", [1e-4, 1e-6])
+def test_two_constraints_through_one_light_body(inertia):
+    """The bone is driven, the trunk only by the gear between them: what the trunk weighs is a small part of Y."""
+    system = cd.System()
+    system.add_body("trunk", mobilizer=cd.Pin(), mass=70, com=(0, -0.5, 0), inertia=(10, 10, 10))
+    system.add_body("bone", "trunk", cd.Pin(), X_PF=(0, -1, 0), mass=1e-3, inertia=(inertia,) * 3)
+    system.add_constraint("gear", C.CoordinateCoupler(lambda a, b: b - 0.5 * a, ("trunk", "bone")))
+    system.add_constraint("drive", C.PrescribedMotion(lambda t: 0.5 * np.sin(3 * t), "bone"))
+    q, u = system.project(*system.defaults(), t=0.3)
+    condition = system.constraint_rank(q, u, t=0.3)[1]
+    # Rounding times the condition of Y, up to 5e8; (4) of multipliers.py takes (1e-12 times it)^4.
+    np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3), -4.5 * np.sin(0.9) * np.array([2.0, 1.0]), rtol=0,
+                               atol=1e-15 * condition)
+
+
 def test_a_constraint_on_held_speeds_alone():
     """A motion and a constraint that say the same: the motion does the work, the multiplier is zero, and the run goes on."""
     system, curve = cd.System(), lambda t: 0.5 * np.sin(3 * t)

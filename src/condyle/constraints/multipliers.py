@@ -7,11 +7,12 @@ Y is singular where constraints are redundant. Of all lambda that solve (2) the 
 looking for the rank: with e = 1e-12 trace(Y) and K = (Y + e)^-1,
 
     lambda <- K g0,  three times  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
-    twice  lambda <- lambda - (K e)^2 lambda                                                                             (4)
+    twice  lambda <- lambda - (K e)^4 lambda                                                                             (4)
 
 (3) converges by e / (y + e) for an eigenvalue y of Y; along the directions of redundancy it leaves rounding over e, about
-1e-4, which (4) takes away: K e is 1 there and 0 elsewhere. Constraints on parts of the system that share no body are solved
-by themselves; where nothing can move Y is zero, e = 1 and lambda = 0.
+1e-4, which (4) takes away: K e is 1 there and e / (y + e) elsewhere, so that it costs other directions no more than (3) leaves.
+Constraints on parts of the system that share no body are solved by themselves; where nothing can move Y is zero, e = 1 and
+lambda = 0.
 
 Y is delicate where a pivot of Y + e = L D L' is small but not as small as one of redundancy:
 
@@ -31,6 +32,7 @@ and the norm of least squares has these weights: it is the plain one while masse
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 
 import casadi as ca
 
@@ -42,7 +44,8 @@ REGULAR = 1e-12
 """e of (3) over the trace of Y."""
 EVEN = 1e3
 """Of the lightest: up to this mass rows count as they are (6)."""
-REFINEMENTS = 3
+REFINEMENTS, POWER = 3, 4
+"""Of (3) and (4)."""
 DOUBTFUL, DELICATE = 1.1, 3e-3
 """Bounds of (5)."""
 
@@ -72,7 +75,7 @@ def solver(m: int, columns: int) -> ca.Function:
         for _ in range(REFINEMENTS):
             x = x + K(right - Y @ x)                                                         # (3)
         for _ in range(2):
-            x = x - K(e * K(e * x))                                                          # (4)
+            x = x - reduce(lambda v, _: K(e * v), range(POWER), x)                           # (4)
         out.append(x)
     return ca.Function("multipliers", [Y, lightness, g], [ca.horzcat(*out), delicate])
 
