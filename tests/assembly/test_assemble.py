@@ -299,3 +299,18 @@ def test_prescribed_coordinates_are_where_their_motion_says():
     np.testing.assert_allclose(frames.speeds(), rates, rtol=0, atol=1e-6)      # the crank's is exact, the loop gives the others
     free = cd.assemble(system, start.replace(disabled=["crank"]), G.Coordinate("slider", 0.6))
     np.testing.assert_allclose(free.q[2], 0.6, rtol=0, atol=NEAR)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("start", [0.0, 0.6, 0.8, 1.0, 5.0])
+@pytest.mark.parametrize(("target", "found"), [(0.5, 0.6), (0.7, 0.7), (3.0, 1.0)])
+def test_starts_at_and_beyond_limits(start, target, found):
+    """A coordinate that begins at an end, or outside, stays at the end or leaves it, and no frame is called unfinished."""
+    system = arm()
+    state = system.state(q={"elbow": start})
+    near = cd.assemble(system, state, cd.goals.Coordinate("elbow", target), limits={"elbow": (0.6, 1.0)})
+    q = dict(zip(system.coordinates, near.q))
+    assert abs(q["elbow"] - found) < 1e-7                               # ten times the accuracy
+    assert q["shoulder"] == dict(zip(system.coordinates, state.q))["shoulder"]
+    held = cd.assemble(system, state, cd.goals.Coordinate("shoulder", 0.3), limits={"elbow": (0.6, 1.0)}, locked=["elbow"])
+    assert dict(zip(system.coordinates, held.q))["elbow"] == start

@@ -137,7 +137,12 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     low, high = _limits(system, limits, rate_of)
     program, tables = _program(system, layout, rate_of)
     ws, T = program.workspace(), len(t)
-    ws["q"], ws["tail"], ws["low"], ws["high"] = start.q, start.tail, low, high
+    of, held = np.array(rate_of), system.held(start.tail)
+    low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf         # what is held keeps its value, wherever it is
+    q0 = np.clip(start.q, low, high)
+    at_end = (q0 >= high).astype(float) - (q0 <= low)
+    ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
+    ws["active"] = np.where(of >= 0, at_end[of], 0.0)
     ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
     q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
     streams = {"ROW": rows(tree, layout, goals, t), "Q": q, "INFO": info, **tables}
