@@ -372,7 +372,8 @@ class System(Operations, Differentiation):
 
     def project(self, q: Any, u: Any, *, weights: Any = None, tolerance: float = 1e-10, **options: Any
                 ) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised.
+        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised: Newton steps, each the
+        shortest, so that close to the constraints it is the nearest. From far away `cd.assemble` finds the nearest.
 
         Args:
             weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so

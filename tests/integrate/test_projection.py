@@ -151,6 +151,17 @@ def test_constraints_that_contradict_each_other_later_are_named():
     assert "'one' by" in traj.status or "'other' by" in traj.status     # they share it
 
 
+def test_locks_that_contradict_a_constraint_are_named():
+    system = cd.System()
+    for name in "ab":
+        system.add_body(name, mobilizer=cd.Pin(), mass=1.0, com=(0, -0.3, 0), inertia=(0.1,) * 3)
+    system.add_constraint("gear", C.CoordinateCoupler(lambda a, b: a - 2 * b, ["a", "b"]))
+    traj = cd.simulate(system, system.state(locked={"a": 1.0, "b": 3.0}), 1.0, accuracy=1e-6)
+    assert not traj.finished
+    assert "accelerations violate them: 'gear' by 5" in traj.status          # |1 - 2 * 3| rad/s^2
+    assert cd.simulate(system, system.state(locked={"a": 1.0}), 0.1, accuracy=1e-6).finished
+
+
 def test_a_linkage_driven_beyond_its_reach_says_so():
     system = cd.System()
     rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.1,) * 3}

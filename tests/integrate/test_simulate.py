@@ -173,6 +173,13 @@ def test_options_that_cannot_be(pendulum, options, words):
         cd.simulate(pendulum.state(), pendulum, 1.0)
 
 
+def test_steps_that_are_not_there(pendulum):
+    traj = cd.simulate(pendulum, pendulum.state(), 0.1)
+    assert traj[-1].t == traj[len(traj) - 1].t == 0.1
+    with pytest.raises(IndexError, match=f"step 999: there are {len(traj)}, from 0 to {len(traj) - 1}"):
+        traj[999]
+
+
 def test_a_system_that_cannot_move_is_refused():
     system = cd.System()
     system.add_body("rock", mobilizer=cd.Weld(), mass=1.0, inertia=(1, 1, 1))

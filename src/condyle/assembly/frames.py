@@ -11,6 +11,7 @@ import numpy as np
 from condyle.assembly.loop import INFO, UNFINISHED, VIOLATED
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Distance, Goal, Orientation, Station
+from condyle.integrate.given import nth
 from condyle.spatial import log_so3
 from condyle.state import State
 from condyle.table import Table
@@ -49,7 +50,7 @@ class Frames:
 
     def __getitem__(self, i: int) -> State:
         """The State of a frame, with the speeds of the start; `speeds()` gives those of the motion."""
-        i = range(len(self))[i]
+        i = nth("frame", i, len(self))
         return self.start.replace(t=float(self.t[i]), q=self.q[i])
 
     @property

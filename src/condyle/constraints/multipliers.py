@@ -46,6 +46,8 @@ EVEN = 1e3
 """Of the lightest: up to this mass rows count as they are (6)."""
 REFINEMENTS, POWER = 3, 4
 """Of (3) and (4)."""
+SMALL = 6
+"""Rows up to which (K e)^4 is made as a matrix."""
 DOUBTFUL, DELICATE = 1.1, 3e-3
 """Bounds of (5)."""
 
@@ -69,13 +71,13 @@ def solver(m: int, columns: int) -> ca.Function:
     e = ca.if_else(ca.trace(Y) > 0, REGULAR * ca.trace(Y), 1) * lightness                    # (6)
     K, D = _factored(Y, e)
     delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, DELICATE / m * ca.trace(Y) * lightness > D)) > 0
-    out = []
+    out, removed = [], _power(K, e) if m <= SMALL else lambda v: reduce(lambda w, _: K(e * w), range(POWER), v)
     for right in ca.horzsplit(g):
         x = K(right)
         for _ in range(REFINEMENTS):
             x = x + K(right - Y @ x)                                                         # (3)
         for _ in range(2):
-            x = x - reduce(lambda v, _: K(e * v), range(POWER), x)                           # (4)
+            x = x - removed(x)                                                               # (4)
         out.append(x)
     return ca.Function("multipliers", [Y, lightness, g], [ca.horzcat(*out), delicate])
 
@@ -90,17 +92,26 @@ def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
         D.append(Y[j, j] + e[j] - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
         for i in range(j + 1, m):
             L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
+    inverse = [1 / d for d in D]
 
     def solve(b: ca.SX) -> ca.SX:
         x = ca.vertsplit(b)
         for i in range(m):
             x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
-        x = [v / d for v, d in zip(x, D, strict=True)]
+        x = [v * d for v, d in zip(x, inverse, strict=True)]
         for i in reversed(range(m)):
             x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
         return ca.vertcat(*x)
 
     return solve, ca.vertcat(*D)
+
+
+def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> Callable[[ca.SX], ca.SX]:
+    """v -> (K e)^4 v by the matrix, whose elements do not wait for each other as solutions do."""
+    square = ca.horzcat(*(K(column) for column in ca.horzsplit(ca.diag(e))))
+    for _ in range(POWER // 2):
+        square = square @ square
+    return lambda v: square @ v
 
 
 class Blocks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.constraints.projection import project
+from condyle.constraints.rows import row_slices
 from condyle.errors import ConstraintError, ShapeError, SingularError
 from condyle.explanation import explain
 from condyle.integrate.manifold import Manifold
@@ -15,6 +16,9 @@ AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """[s]: how far ahead to look for what stopped a run."""
 NEARLY = 1e-3
 """Least singular value of H or N, of columns of length one or over the largest, below which rank is about to be lost."""
+
+UNMET = 1e-3
+"""Errors of accelerations over the terms they are the sum of: what least squares leaves where equations contradict each other."""
 
 
 def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None,
@@ -112,4 +116,15 @@ class _Place:
             return f"they are violated: {amounts}"
         except SingularError as error:
             return str(error)
-        return ""
+        return self._pulled_apart()
+
+    def _pulled_apart(self) -> str:
+        """Constraints whose accelerations, locks and motions given, cannot be had together, if so."""
+        system, here = self.system, (self.q, self.u, self.tail)
+        udot = system.function("forward_dynamics")(self.q, self.u, system.no_tau, self.tail)
+        G = np.reshape(system.function("constraint_jacobian")(*here), (system.equations, system.nu))
+        bias = system.function("constraint_bias")(*here)
+        left, size = np.abs(G @ udot + bias), np.abs(G) @ np.abs(udot) + np.abs(bias)
+        amounts = [f"{name!r} by {left[at].max():.3g}" for name, at in row_slices(system.subject.constraints).items()
+                   if (left[at] > UNMET * size[at].max(initial=0.0)).any()]
+        return f"accelerations violate them: {', '.join(amounts)}" if amounts else ""

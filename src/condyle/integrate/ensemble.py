@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.integrate.advice import advice
+from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.trajectory import Rows, Statistics, Trajectory, columns
@@ -91,7 +92,7 @@ class Ensemble:
                       int(e["status"]), self.step, self.manifold)
 
     def __getitem__(self, i: int) -> Trajectory:
-        i = range(len(self))[i]
+        i = nth("member", i, len(self))
         count = Statistics(*(int(np.nan_to_num(self.ended[name][i])) for name in _COUNTS))
         return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
 

@@ -30,3 +30,11 @@ def check_state(who: str, system: System, state: Any) -> None:
         raise DescriptionError(f"{who}: expected a State, as system.state(q=...) makes it, got {state!r}")
     if state.system is not system:
         raise DescriptionError(f"{who}: the state belongs to another system; make it with system.state()")
+
+
+def nth(what: str, i: Any, count: int) -> int:
+    """Which of so many, counted from the end if negative."""
+    try:
+        return range(count)[i]
+    except IndexError:
+        raise IndexError(f"{what} {i}: there are {count}, from 0 to {count - 1}") from None

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from condyle.errors import ShapeError
+from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.state import State
 from condyle.table import Table
@@ -135,7 +136,7 @@ class Trajectory:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, i: int) -> State:
-        i = range(len(self.t))[i]
+        i = nth("step", i, len(self.t))
         return self._state(i, float(self.t[i]), self.y[i])
 
     def __call__(self, t: float) -> State:
