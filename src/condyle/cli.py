@@ -51,6 +51,24 @@ def demo(
         raise typer.Exit(1)
 
 
+@app.command()
+def simulate(
+    file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from.")],
+    t_final: Annotated[float, typer.Argument(help="Until when [s].")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="Where the motion goes.")] = Path("motion.csv"),
+    accuracy: Annotated[float, typer.Option(help="1e-3 is three digits.")] = 1e-3,
+    integrator: Annotated[str, typer.Option(help="See the guide, Simulate.")] = "merson",
+    rate: Annotated[float | None, typer.Option(help="Rows a second; if not given, a row a step.")] = None,
+) -> None:
+    """Simulate a system that a Python file describes, with a progress bar, and write its motion as a table."""
+    from condyle.script import simulate_file
+
+    status = simulate_file(file, t_final, out, accuracy, integrator, rate)
+    print(f"{file}: {status}; {out}")
+    if status != "finished":
+        raise typer.Exit(1)
+
+
 @cache_app.command("info")
 def cache_info() -> None:
     """Say where the cache is, what it holds and how large it may grow."""

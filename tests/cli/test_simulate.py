@@ -1,0 +1,56 @@
+"""`condyle simulate` as a user runs it."""
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.process import condyle
+
+LEG = '''
+import condyle as cd
+system = cd.System(gravity=(0, -9.81, 0))
+system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05), coordinates="hip")
+'''
+
+
+def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
+    import condyle as cd
+
+    (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n")
+    done = condyle("simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--out", "leg.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "finished" in done.stdout
+    titles, *rows = csv.reader((tmp_path / "leg.csv").read_text().splitlines())
+    assert titles == ["time [s]", "hip [rad]", "hip_speed [rad/s]"]
+    names: dict[str, cd.System] = {}
+    exec(LEG, names)
+    t, q, _ = np.array(rows, dtype=float).T
+    np.testing.assert_allclose(t, np.linspace(0, 0.5, 6), rtol=0, atol=1e-15)                     # sums of tenths
+    traj = cd.simulate(names["system"], names["system"].state(q=[1.0]), 0.5, accuracy=1e-8)
+    np.testing.assert_array_equal(q, traj.at(t)[:, 0])
+
+
+@pytest.mark.parametrize(("text", "arguments", "words"), [
+    (None, (), "no such file"), ("x = 1", (), "expected a cd.System under the name `system`, got None"),
+    (LEG + "state = [1.0]", (), "`state` must be a State"), (LEG, ("--out", "leg.txt"), "ends in .csv"),
+    (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"), (LEG, ("--integrator", "mersen"), "merson")])
+def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "leg.py").write_text(text)
+    done = condyle("simulate", "leg.py", "1", *arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("*.csv"))
+
+
+def test_a_run_that_stops_early_says_so_and_leaves_what_it_has(tmp_path: Path) -> None:
+    law = "system.add_force('bad', cd.forces.Custom(lambda s: {'hip': 1 / (0.2 - s.t) ** 0.5}))\n"
+    (tmp_path / "leg.py").write_text(LEG + law)
+    done = condyle("simulate", "leg.py", "1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "stopped at t = 0." in done.stdout
+    assert len((tmp_path / "motion.csv").read_text().splitlines()) > 2
