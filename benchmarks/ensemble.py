@@ -14,19 +14,9 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
+from benchmarks.constraints import four_bars
 from benchmarks.report import Claim, Report, Time, machine
 from benchmarks.trees import condyle_system, random_tree
-
-
-def four_bar() -> cd.System:
-    """A parallelogram of three slender rods of 1 m and 1 kg, closed by a ball."""
-    system = cd.System(gravity=(0, -9.81, 0))
-    rod = {"mass": 1.0, "com": (0, 0.5, 0), "inertia": (1 / 12, 1e-6, 1 / 12)}
-    system.add_body("left", mobilizer=cd.Pin(), **rod)
-    system.add_body("coupler", "left", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0), inertia=(1e-6, 1 / 12, 1 / 12))
-    system.add_body("right", mobilizer=cd.Pin(), X_PF=(1, 0, 0), **rod)
-    system.add_constraint("close", cd.constraints.Ball("coupler", (1, 0, 0), "right", (0, 1, 0)))
-    return system
 
 
 def cases(bodies: list[int], members: int) -> list[tuple[str, int, cd.System, dict[str, Any]]]:
@@ -35,7 +25,7 @@ def cases(bodies: list[int], members: int) -> list[tuple[str, int, cd.System, di
         system = condyle_system(random_tree(n, states=1))
         out.append(("pins", n, system, {"q": rng.uniform(-1, 1, (members, n)), "u": rng.uniform(-1, 1, (members, n))}))
     theta = rng.uniform(1.6, 2.4, members)
-    out.append(("four-bar", 3, four_bar(), {"q": np.stack([-theta, theta, -theta], axis=1)}))
+    out.append(("four-bar", 3, four_bars(1), {"q": np.stack([-theta, theta, -theta], axis=1)}))
     return out
 
 
