@@ -2,10 +2,7 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -13,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import condyle
+from tests.process import output
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -47,9 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     """All pages of the site by path, built as CI builds them: a warning is an error, which `--quiet` would hide."""
     pytest.importorskip("mkdocs")
     out = tmp_path_factory.mktemp("docs") / "site"
-    done = subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(out)], cwd=ROOT,
-                          capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
-    assert done.returncode == 0, done.stdout + done.stderr
+    output("-m", "mkdocs", "build", "--strict", "--site-dir", out, environment={"NO_MKDOCS_2_WARNING": "1"})
     return {path: Page(path) for path in out.rglob("*.html")}
 
 
@@ -103,10 +99,8 @@ def test_code_runs(page: Path, tmp_path: Path) -> None:
     script.write_text(code, encoding="utf-8")
     shown = re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
     assert len(shown) == len(re.findall(r"\bprint\(", code)), "every print has a comment that shows its output"
-    done = subprocess.run([sys.executable, "-W", "error", str(script)], cwd=tmp_path, capture_output=True, text=True,
-                          env=os.environ | {"CONDYLE_EVALUATOR": "casadi"})
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == shown
+    printed = output("-W", "error", script, cwd=tmp_path, environment={"CONDYLE_EVALUATOR": "casadi"})
+    assert printed.splitlines() == shown
 
 
 def test_every_environment_variable_is_in_the_table() -> None:

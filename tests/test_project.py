@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 import re
-import subprocess
+import signal
 import sys
 import tomllib
 from importlib.metadata import version
@@ -13,16 +13,10 @@ import pytest
 
 import condyle
 from tests import trust
+from tests.process import output, run
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def run(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Run a command and return its output; its failure is the test's failure, with the output shown."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True)
-    assert done.returncode == 0, f"{command} failed\n{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 def marked(name: str) -> str:
@@ -34,15 +28,15 @@ def marked(name: str) -> str:
 # -- the tools; their caches live inside pytest's, so that a run leaves nothing else in the tree
 
 def test_ruff(pytestconfig: pytest.Config) -> None:
-    run(sys.executable, "-m", "ruff", "check", f"--cache-dir={pytestconfig.cache.mkdir('ruff')}", ".")
+    output("-m", "ruff", "check", f"--cache-dir={pytestconfig.cache.mkdir('ruff')}", ".")
 
 
 def test_mypy(pytestconfig: pytest.Config) -> None:
-    run(sys.executable, "-m", "mypy", f"--cache-dir={pytestconfig.cache.mkdir('mypy')}")
+    output("-m", "mypy", f"--cache-dir={pytestconfig.cache.mkdir('mypy')}")
 
 
 def test_imports_point_one_way() -> None:
-    run(sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache")
+    output("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", "--no-cache")
 
 
 def test_import_loads_three_packages_only(tmp_path: Path) -> None:
@@ -52,7 +46,7 @@ def test_import_loads_three_packages_only(tmp_path: Path) -> None:
         "new = {n.split('.')[0] for n in set(sys.modules) - before}; "
         "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"  # SWIG makes some of nothing
     )
-    loaded = set(run(sys.executable, "-c", script, cwd=tmp_path).split())
+    loaded = set(output("-c", script, cwd=tmp_path).split())
     assert loaded - sys.stdlib_module_names - {"condyle"} == {"numpy", "casadi", "llvmlite"}
 
 
@@ -83,7 +77,7 @@ def test_readme_has_two_set_up_commands() -> None:
 
 def test_ci_runs_what_readme_says(tmp_path: Path) -> None:
     """`.ci/run --print` shows what it would run, from any folder."""
-    assert run(ROOT / ".ci" / "run", "--print", cwd=tmp_path) == marked("tests")
+    assert output(ROOT / ".ci" / "run", "--print", cwd=tmp_path) == marked("tests")
 
 
 def test_readme_example_runs(tmp_path: Path) -> None:
@@ -91,7 +85,7 @@ def test_readme_example_runs(tmp_path: Path) -> None:
     example = marked("example")
     shown = [line.split("# ")[1] for line in example.splitlines() if line.startswith("print(")]
     assert shown
-    assert run(sys.executable, "-c", example, cwd=tmp_path).splitlines() == shown
+    assert output("-c", example, cwd=tmp_path).splitlines() == shown
 
 
 def test_readme_shows_the_knee_of_the_demo() -> None:
@@ -118,3 +112,35 @@ def test_readme_points_at_files_that_exist() -> None:
     named = re.findall(r"^\| `([\w./]+)` \|", README.split("## Map of the code")[1], re.MULTILINE)
     assert named
     assert [p for p in links + named if not (ROOT / p).exists()] == []
+
+
+# -- the tests themselves
+
+def test_every_process_of_the_tests_has_a_time_limit() -> None:
+    """They go through tests/process.py, so that none can hang the run."""
+    alone = {"process.py", "trust.py", Path(__file__).name}         # tests.trust runs pytest for a person who watches it
+    users = [path.name for path in (ROOT / "tests").rglob("*.py")
+             if path.name not in alone and re.search(r"subprocess\.(run|Popen|check_\w+|call)|os\.system",
+                                                     path.read_text(encoding="utf-8"))]
+    assert users == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
+@pytest.mark.parametrize("ignored", [False, True])
+def test_processes_of_the_tests_hear_ctrl_c_and_end(ignored: bool) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
+    try:
+        pressed = run("-c", "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('deaf')")
+        assert signal.getsignal(signal.SIGINT) is (signal.SIG_IGN if ignored else signal.default_int_handler)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert pressed.returncode == -signal.SIGINT
+    assert pressed.stderr.endswith("KeyboardInterrupt\n")
+
+
+def test_a_process_that_hangs_is_ended_and_its_words_are_shown() -> None:
+    """With what it started, which holds its pipes."""
+    script = ("import subprocess, sys, time\nprint('so far', flush=True)\n"
+              "subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])")
+    with pytest.raises(AssertionError, match=r"(?s)had not ended after 3 s.*so far"):
+        run("-c", script, limit=3.0)

@@ -4,8 +4,6 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
 from tests.oracles import Mechanics, random_plan
+from tests.process import LIMIT, output
 
 EPS = np.finfo(float).eps
 
@@ -191,8 +190,8 @@ def test_a_system_travels_to_a_fresh_process():
     queue = context.Queue()
     process = context.Process(target=_answer, args=(system, q, u, tau, queue))
     process.start()
-    udot, names, shown = queue.get(timeout=60)
-    process.join()
+    udot, names, shown = queue.get(timeout=LIMIT)
+    process.join(LIMIT)
     assert_array_equal(udot, system.forward_dynamics(q, u, tau))
     assert names == system.coordinates
     assert shown == repr(system)
@@ -207,7 +206,7 @@ s = cd.System()
 s.add_body("b", mobilizer=cd.FunctionBased("k", (None, None, lambda q: q + 0.1 * np.sin(q))), mass=1, inertia=(1, 1, 1))
 open({str(made)!r}, "wb").write(pickle.dumps(s))
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    output("-c", script)
     system = pickle.loads(made.read_bytes())
     R, _ = system.body_pose(np.array([0.4]), "b")
     assert_allclose(np.arctan2(R[1, 0], R[0, 0]), 0.4 + 0.1 * np.sin(0.4), rtol=0, atol=4 * EPS)

@@ -1,10 +1,7 @@
 """User functions become expressions: what they may do, what they may not, and what the refusal says."""
 import functools
 import math
-import os
 import pickle
-import subprocess
-import sys
 import threading
 
 import casadi as ca
@@ -19,6 +16,7 @@ from hypothesis import strategies as st
 from condyle.errors import TraceError
 from condyle.trace import Symbol, Traced, symbols, to_sx, trace, where
 from condyle.trace.rules import BINARY, UNARY
+from tests.process import output
 
 KNOTS, HEIGHTS = [-1.0, 0.0, 0.5, 1.0, 2.0], [0.0, 1.0, 0.5, 2.0, 1.0]
 
@@ -567,8 +565,7 @@ print(trace(law, ["knee", "hip"], what="law").text)
 
 
 def test_text_is_the_same_in_every_process():
-    texts = [subprocess.run([sys.executable, "-c", SCRIPT], env=os.environ | {"PYTHONHASHSEED": seed}, check=True,
-                            capture_output=True, text=True).stdout for seed in ("1", "2")]
+    texts = [output("-c", SCRIPT, environment={"PYTHONHASHSEED": seed}) for seed in ("1", "2")]
     assert texts[0] == texts[1]
     assert len(texts[0]) > 100
 

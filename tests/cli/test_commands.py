@@ -1,15 +1,13 @@
 """Help, version, mistakes, and the cache commands."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from tests.cli.process import condyle
+from tests.process import output
 
 
 def test_help_names_every_command(tmp_path: Path) -> None:
@@ -43,7 +41,7 @@ def test_cache_is_filled_told_and_cleared(tmp_path: Path) -> None:
     directory = tmp_path / "cache"
     assert condyle("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: 0 entries")
     fill = "from condyle import demo; leg = demo.build(); leg.forward_dynamics(*leg.defaults())"
-    subprocess.run([sys.executable, "-c", fill], check=True, env={**os.environ, "CONDYLE_CACHE_DIR": str(directory)})
+    output("-c", fill, environment={"CONDYLE_CACHE_DIR": str(directory)})
     held = len(list(directory.iterdir()))
     assert held > 0
     assert condyle("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: {held} entr")

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.process import condyle
+from tests.process import run
 
 PNG = b"\x89PNG\r\n\x1a\n"
 PNG_END = b"IEND\xaeB`\x82"
@@ -79,7 +79,7 @@ def test_ctrl_c_leaves_no_file(moment: str, tmp_path: Path) -> None:
         f"d.{moment} = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "condyle.cli.app(['demo'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    done = run("-c", script, cwd=tmp_path)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
@@ -92,7 +92,7 @@ def test_failing_check_is_exit_code_1(tmp_path: Path) -> None:
         "d.Check = lambda claim, measured, allowed: check(claim, measured, -1.0)\n"
         "condyle.cli.app(['demo'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    done = run("-c", script, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stdout.count("FAIL") == 4          # three rows and the sentence that explains them
     assert "not to be trusted" in done.stdout

@@ -25,6 +25,7 @@ from tests.forces.rig import (
     state,
 )
 from tests.oracles.trees import random_tree
+from tests.process import LIMIT
 
 NAMES = tuple(one_of_each())
 
@@ -189,7 +190,7 @@ def test_pickles_into_a_spawned_process(laws):
     system = arm(**laws)
     q, u = state(system, 8)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        udot, key, shown = pool.apply(_accelerations, (pickle.dumps(system), q, u))
+        udot, key, shown = pool.apply_async(_accelerations, (pickle.dumps(system), q, u)).get(LIMIT)
     np.testing.assert_array_equal(udot, system.forward_dynamics(q, u, t=0.3))
     assert key == system._key
     assert shown == [repr(law) for law in system._forces.values()]

@@ -3,7 +3,6 @@ import ast
 import dataclasses
 import os
 import pickle
-import subprocess
 import sys
 
 import casadi as ca
@@ -16,6 +15,7 @@ from condyle.native.function import NativeFunction
 from condyle.native.lookup import assembled
 from condyle.trace import Symbol, symbols, trace
 from tests.functions.every import ONE, SEVERAL
+from tests.process import output
 
 EPS = np.finfo(float).eps
 AT = np.concatenate([np.random.default_rng(0).uniform(-4, 14, 60), [-2.0, -1.1, 0.0, 0.9, 1.0, 7.0]])
@@ -161,13 +161,13 @@ print([hashlib.sha256(trace(f, ["q"], what="law").text.encode()).hexdigest() for
 def test_other_processes_see_the_same(tmp_path):
     """Pickled functions arrive equal; what they trace to, with their tables, is the same text: it keys the cache."""
     (tmp_path / "functions").write_bytes(pickle.dumps(ONE))
-    runs = [subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path / "functions")], capture_output=True, text=True,
-                           check=True, env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)})
+    path = os.pathsep.join(sys.path)
+    runs = [output("-c", PROGRAM, tmp_path / "functions", environment={"PYTHONHASHSEED": seed, "PYTHONPATH": path})
             for seed in ("1", "2")]
-    count, values, texts = runs[0].stdout.splitlines()
+    count, values, texts = runs[0].splitlines()
     assert int(count) == len(ONE)
     assert values == str([f(0.3).hex() for f in ONE.values()])
-    assert runs[0].stdout == runs[1].stdout
+    assert runs[0] == runs[1]
     assert len(set(ast.literal_eval(texts))) == len(ONE)
 
 

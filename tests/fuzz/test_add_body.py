@@ -1,15 +1,12 @@
 """Some thousand random add_body calls; `python -m tests.fuzz.add_body 100000 1` runs the full number."""
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from tests.fuzz.add_body import run
+from tests.process import output
 
 # Errors that are not Condyle's and yet right: those of a user's own object, of a class that is no mobilizer yet, and of integers
 # beyond floats inside a user's own function.
@@ -33,8 +30,5 @@ def test_calls_end_in_a_body_or_an_error_of_ours(seed, monkeypatch):
 
 def test_the_interpreter_lives():
     """In a fresh process, with native code for the systems that are used."""
-    root = Path(__file__).parent.parent.parent
-    done = subprocess.run([sys.executable, "-X", "faulthandler", "-m", "tests.fuzz.add_body", "60", "3"], cwd=root,
-                          env=os.environ | {"CONDYLE_EVALUATOR": "native"}, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("60 calls, seed 3")
+    said = output("-X", "faulthandler", "-m", "tests.fuzz.add_body", "60", "3", environment={"CONDYLE_EVALUATOR": "native"})
+    assert said.startswith("60 calls, seed 3")

@@ -1,6 +1,4 @@
 """Ensembles: a member in a lane is the member alone, whatever its neighbours do."""
-import _thread
-import threading
 
 import numpy as np
 import pytest
@@ -8,6 +6,7 @@ from scipy.special import ellipj, ellipk
 
 import condyle as cd
 from condyle.integrate.methods import METHODS
+from tests.ctrl_c import pressed_from
 from tests.integrate.test_constrained import fourbar
 
 G = 9.81
@@ -159,11 +158,8 @@ def test_an_interrupt_gives_back_what_was_computed(keep):
     system = pendulum()
     n = 600
     t = np.where(np.arange(n) < 30, 1e5 - 1, 0.0)
-    cd.simulate(system, {"q": np.ones((n, 1))}, 0.01, keep=keep)        # compiled before the interrupt
-    timer = threading.Timer(0.5, _thread.interrupt_main)
-    timer.start()
-    ens = cd.simulate(system, {"q": np.full((n, 1), 1.0), "t": t}, 1e5, accuracy=1e-7, keep=keep)
-    timer.cancel()
+    with pressed_from(lambda share: share >= 30 / n) as press:
+        ens = cd.simulate(system, {"q": np.full((n, 1), 1.0), "t": t}, 1e5, accuracy=1e-7, keep=keep, progress=press)
     assert ens.finished[:30].all()
     assert ens.status[-1] == "interrupted before it started"
     assert ens.t_end[-1] == 0.0

@@ -1,6 +1,4 @@
 """Simulation: orders as declared, one accuracy knob, dense output, and ends that say why."""
-import _thread
-import threading
 
 import numpy as np
 import pytest
@@ -9,6 +7,7 @@ from scipy.special import ellipj, ellipk
 import condyle as cd
 from condyle.integrate.methods import METHODS
 from condyle.native import cache
+from tests.ctrl_c import pressed_from
 
 G = 9.81
 
@@ -144,10 +143,8 @@ def test_a_force_that_is_not_finite_stops_the_run_and_is_named(pendulum):
 
 
 def test_an_interrupt_gives_back_what_was_computed(pendulum):
-    timer = threading.Timer(0.3, _thread.interrupt_main)
-    timer.start()
-    traj = cd.simulate(pendulum, pendulum.state(q=[1.0]), 1e7, accuracy=1e-9)
-    timer.cancel()
+    with pressed_from() as press:
+        traj = cd.simulate(pendulum, pendulum.state(q=[1.0]), 1e7, accuracy=1e-9, progress=press)
     assert traj.status == "interrupted"
     assert len(traj) > 10
     n = min(len(traj), 2000)

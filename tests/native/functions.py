@@ -1,17 +1,12 @@
 """A function to try, its right answers, and a process to try it in."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import casadi as ca
 import numpy as np
 
 from condyle.native.function import NativeFunction
+from tests.process import output
 
-ROOT = Path(__file__).parents[2]
 EPS = np.finfo(float).eps
 EMPTY = np.empty(0)
 
@@ -56,7 +51,4 @@ def draw(*shape: int, seed: int = 0) -> np.ndarray:
 
 def run(program: str, **environment: str) -> str:
     """Output of a program in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", program], env=os.environ | environment, cwd=ROOT,
-                          capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return output("-c", program, environment=environment)

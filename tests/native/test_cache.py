@@ -4,7 +4,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,8 +15,8 @@ import pytest
 from condyle.errors import DescriptionError
 from condyle.native import cache, function, jit
 from condyle.native.function import NativeFunction
+from tests.process import end, finish, output, start
 
-ROOT = Path(__file__).parents[2]
 FACTS = {"operations": 7, "layout": {"q": [1, 2]}}
 
 
@@ -408,18 +407,21 @@ print(cache.info().hits, cache.info().misses, cache.info().note)
 
 def test_many_processes_at_once(directory):
     """Eight on one empty cache, all at the same keys, while one clears it: every answer right, every entry whole."""
-    start = [sys.executable, "-c", CROWD]
-    crowd = [subprocess.Popen([*start, str(k)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, cwd=ROOT) for k in range(8)]
-    for process in crowd:
-        assert process.stdout.readline() == "ready\n", process.stderr.read()
-    for process in crowd:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    for process in crowd:
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, err
-        assert sum(map(int, out.split())) == 12             # hits and misses, and no note
+    crowd = [start("-c", CROWD, str(k)) for k in range(8)]
+    try:
+        for process in crowd:
+            assert process.stdout.readline() == "ready\n", finish(process).stderr
+        for process in crowd:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        for process in crowd:
+            done = finish(process)
+            assert done.returncode == 0, done.stderr
+            assert sum(map(int, done.stdout.split())) == 12         # hits and misses, and no note
+    finally:
+        for process in crowd:
+            if process.poll() is None:
+                end(process)
     assert not list(directory.glob("*.new"))
     for k in range(4, 6):
         assert works(twice(key=f"crowd {k}", allowed=False))
@@ -433,4 +435,4 @@ from tests.native.test_cache import twice, works
 cache._surroundings = lambda: "these sources, this machine"
 assert works(twice(key="shared", allowed=False))
 """
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=120)
+    output("-c", program)

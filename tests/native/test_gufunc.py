@@ -3,10 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import subprocess
-import sys
 import weakref
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
@@ -14,9 +11,9 @@ import pytest
 
 from condyle.native import gufunc, jit
 from condyle.native.emit import Module
+from tests.process import output
 
 SIZES_IN, SIZES_OUT = [11, 0, 3], [11, 0, 4]
-ROOT = Path(__file__).parents[2]
 EPS = np.finfo(float).eps
 
 
@@ -148,7 +145,7 @@ del ufuncs
 gc.collect()
 assert all((r[1] == [2, 2, 2, 1]).all() for r in results)
 """
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=120)
+    output("-c", program)
 
 
 def test_self_test_decides(monkeypatch):

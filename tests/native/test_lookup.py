@@ -2,9 +2,6 @@
 from __future__ import annotations
 
 import itertools
-import os
-import subprocess
-import sys
 
 import casadi as ca
 import numpy as np
@@ -13,6 +10,7 @@ import pytest
 import condyle as cd
 from condyle.native.function import NativeFunction
 from condyle.native.lookup import Closure, Staged, Table, assembled, get, lookups_in
+from tests.process import ROOT, output
 
 EPS = np.finfo(float).eps
 RNG = np.random.default_rng(0)
@@ -242,13 +240,10 @@ print(repr(float(system.forward_dynamics([0.37], [0.8])[0])), system.function("f
 
 def test_the_cache_on_disk_tells_them_apart(tmp_path):
     """Fresh processes with one cache: the second run of the same values is cached, other values are not."""
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    environment = os.environ | {"CONDYLE_CACHE_DIR": str(tmp_path / "cache"), "CONDYLE_EVALUATOR": "native"}
+    environment = {"CONDYLE_CACHE_DIR": str(tmp_path / "cache"), "CONDYLE_EVALUATOR": "native"}
 
     def run(bump):
-        done = subprocess.run([sys.executable, "-c", SCRIPT.format(root=root), str(bump)], env=environment, capture_output=True,
-                              text=True, check=True)
-        value, cached = done.stdout.split()
+        value, cached = output("-c", SCRIPT.format(root=str(ROOT)), str(bump), environment=environment).split()
         return float(value), cached == "True"
 
     first, second, other, last = run(0.0), run(0.0), run(1e-6), run(0.0)

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import gc
 import os
-import subprocess
 import sys
 import weakref
 
 import pytest
 
-from tests.native.functions import EMPTY, ROOT, check, draw, make, run
+from tests.native.functions import EMPTY, check, draw, make, run
+from tests.process import ROOT, output
 
 PROLOGUE = """
 import gc, os, sys, threading, multiprocessing
@@ -72,9 +72,7 @@ if __name__ == "__main__":
     print("good")
 """, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    environment = os.environ | {"CONDYLE_THREADS": "3", "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=120)
-    assert done.stdout.split() == ["good"], done.stderr
+    assert output(sys.executable, script, environment={"CONDYLE_THREADS": "3", "PYTHONPATH": path}).split() == ["good"]
 
 
 def test_deleted_at_once():

@@ -1,11 +1,8 @@
 """Programs: pauses, threads, processes, packing, and what is refused."""
-import _thread
 import gc
 import json
 import os
 import pickle
-import subprocess
-import sys
 import textwrap
 import threading
 
@@ -16,7 +13,9 @@ import pytest
 from condyle.errors import DescriptionError, NativeError, ShapeError, UnknownNameError
 from condyle.native.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Stream, Take, While, kernel
 from condyle.native.program import Program
+from tests.ctrl_c import pressed_from
 from tests.native.programs import LANES, WIDE, halving, nested
+from tests.process import output
 
 # Queues
 
@@ -113,20 +112,13 @@ def test_interrupted_and_resumed():
 
 def test_ctrl_c_comes_through():
     """A keyboard interrupt reaches Python long before the program ends; were it lost, all rounds would be counted."""
-    program, timers = counting(), []
+    program = counting()
     workspace = program.workspace()
-    workspace["goal"] = FAR
-
-    def press_later(ws):
-        if not timers:
-            timers.append(threading.Timer(0.02, _thread.interrupt_main))
-            timers[0].start()
-
-    with pytest.raises(KeyboardInterrupt):
-        program.run(workspace, progress=press_later)
-    timers[0].join()
+    workspace["goal"] = 1e6 * FAR
+    with pressed_from() as press, pytest.raises(KeyboardInterrupt):
+        program.run(workspace, progress=press)
     assert workspace.paused
-    assert workspace["x"][0] < FAR
+    assert workspace["x"][0] < 1e6 * FAR
 
 
 # Threads, processes, packing
@@ -222,7 +214,7 @@ def test_a_forked_child_runs_the_same_program():
             os._exit(0)
         assert os.waitpid(child, 0)[1] == 0
     """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+    output("-c", textwrap.dedent(script))
 
 
 # What cannot be is refused

@@ -18,27 +18,48 @@ import casadi as ca
 
 WAIT = 0.002
 """Seconds until it is tried again."""
+_DOOR = __file__, contextlib.contextmanager.__code__.co_filename
 
 
 @contextlib.contextmanager
 def patient() -> Iterator[None]:
-    """Let no KeyboardInterrupt be lost inside. Changes nothing outside of the main thread, or where SIGINT does not raise one."""
+    """Let no KeyboardInterrupt be lost inside, and let none come late: what was put off is raised before this ends.
+
+    Changes nothing outside of the main thread, or where SIGINT does not raise a KeyboardInterrupt.
+    """
     old = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or old is not signal.default_int_handler:
         yield
         return
+    leaving, put_off = False, False
+    attempts: list[threading.Timer] = []
 
     def interrupt(number: int, frame: FrameType | None) -> Any:
-        if _inside_casadi(frame):
-            threading.Timer(WAIT, _thread.interrupt_main).start()
-        else:
+        nonlocal put_off
+        put_off = leaving or _at_the_door(frame) or _inside_casadi(frame)
+        if not put_off:
             signal.default_int_handler(number, frame)
+        if not leaving:
+            attempts.append(threading.Timer(WAIT, _thread.interrupt_main))
+            attempts[-1].daemon = True
+            attempts[-1].start()
 
-    signal.signal(signal.SIGINT, interrupt)
     try:
+        signal.signal(signal.SIGINT, interrupt)
         yield
     finally:
-        signal.signal(signal.SIGINT, old)
+        leaving = True                                      # from here on `interrupt` only takes note
+        for attempt in attempts:
+            attempt.cancel()
+            attempt.join()                                  # it has been sent, or never will be
+        signal.signal(signal.SIGINT, old)                   # after `interrupt` has seen what was sent
+        if put_off:
+            raise KeyboardInterrupt
+
+
+def _at_the_door(frame: FrameType | None) -> bool:
+    """Whether Python just enters or leaves `patient`, where an error would leave the handler behind."""
+    return frame is not None and frame.f_code.co_filename in _DOOR
 
 
 def _inside_casadi(frame: FrameType | None) -> bool:
