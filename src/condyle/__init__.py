@@ -7,6 +7,7 @@
 """
 import importlib
 
+from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
 from condyle import constraints, forces, functions, goals
 from condyle.assembly.assemble import assemble, assemble_frames
 from condyle.assembly.frames import Frames
