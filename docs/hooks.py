@@ -74,16 +74,16 @@ def members(package: str) -> str:
 
 
 def operators(_: str) -> str:
-    from condyle.operations import Operations
+    from condyle.operations import OPTIONS, Operations, asked
 
-    rows = ["| operator of a System | of a State | stage | gives |", "|---|---|---|---|"]
+    rows = ["| operator of a System | of a State, a Trajectory | stage | gives |", "|---|---|---|---|"]
     for name, method in vars(Operations).items():
         if not hasattr(method, "arrays"):
             continue
-        known = [n for n in inspect.signature(method).parameters if n not in ("self", "options")]
-        own = [n for n in known if n not in method.arrays]
+        known = [n for n in inspect.signature(method).parameters if n not in ("self", *OPTIONS)]
+        own = [p.name for p in asked(method)]
         of_state = f"`{name}`" if name == "qdot" else f"`{name}({', '.join(own)})`"
-        says = " ".join((method.__doc__ or "").split("\n\n")[0].split())
+        says = " ".join(method.summary.split("\n\n")[0].split())
         rows.append(f"| `{name}({', '.join(known)})` | {of_state} | {method.stage.name} | {says} |")
     return "\n".join(rows)
 

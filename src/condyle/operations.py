@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
+from condyle import columns
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.spatial import Transform
 from condyle.tree.body import Body
@@ -39,12 +40,14 @@ class Stage(enum.IntEnum):
 class Options(TypedDict, total=False):
     """The keyword tail of every operator.
 
-    t: time [s], one number or one a state.
-    z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
-    locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels: "position" (q is
-    kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a number (udot is 0, or that).
-    disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed.   out: where to write.
-    threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
+    - t: time [s], one number or one per state.
+    - z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
+    - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels:
+      "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a
+      number (udot is 0, or that).
+    - disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed.
+    - out: where to write.
+    - threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
     """
 
     t: Any
@@ -57,14 +60,45 @@ class Options(TypedDict, total=False):
     threads: int | None
 
 
-def operator(stage: Stage, arrays: str, kernel: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark a method as an operator: the stage of its results, the leading arrays that a State has itself, and whether it
-    is one kernel and nothing else, which then writes into `out` by itself."""
+OPTIONS = tuple(Options.__annotations__)
+_ABOUT_OPTIONS = (inspect.getdoc(Options) or "").partition("\n\n")[2]
+
+
+def operator(stage: Stage, arrays: str, kernel: bool = False, gives: columns.Columns | None = None
+             ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark a method as an operator.
+
+    Args:
+        stage: of its results.
+        arrays: the leading arguments that a State has itself.
+        kernel: it is one kernel and nothing else, which then writes into `out` by itself.
+        gives: names and units of its results, for Tables; None where they are matrices or poses.
+    """
     def mark(method: Callable[..., Any]) -> Callable[..., Any]:
-        made = method if kernel else _writing(method)
-        made.stage, made.arrays = stage, tuple(arrays.split())  # type: ignore[attr-defined]
+        made: Any = method if kernel else _writing(method)
+        made.stage, made.arrays, made.gives = stage, tuple(arrays.split()), gives
+        made.summary = inspect.getdoc(method) or ""
+        made.__doc__ = f"{made.summary}\n\nOptions, all by keyword:\n\n{_ABOUT_OPTIONS}"
+        made.__signature__ = _with_options(method)
         return made
     return mark
+
+
+def _with_options(method: Callable[..., Any]) -> inspect.Signature:
+    """The signature with every option by its name."""
+    signature = inspect.signature(method)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OPTIONS]
+    return signature.replace(parameters=[*own, *options])
+
+
+def asked(method: Any) -> list[inspect.Parameter]:
+    """What an operator is asked beside its leading arrays and the options. udot may be left out: that of the state is meant."""
+    out = []
+    for p in list(inspect.signature(method).parameters.values())[1:]:
+        if p.name not in method.arrays and p.kind is not p.KEYWORD_ONLY:
+            out.append(p.replace(default=None) if p.name == "udot" else p)
+    return out
 
 
 def _stacked(angular: Array, linear: Array) -> Array:
@@ -131,17 +165,17 @@ class Operations:
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
 
-    @operator(VELOCITY, "q u", kernel=True)
+    @operator(VELOCITY, "q u", kernel=True, gives=columns.coordinate_rates)
     def qdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Rates of the coordinates N(q) u, shape (..., nq)."""
         return self._run("qdot", VELOCITY, (q, u), options)
 
-    @operator(FORCE, "q u", kernel=True)
+    @operator(FORCE, "q u", kernel=True, gives=columns.state_rates)
     def zdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Rates of the auxiliary states of forces, shape (..., nz)."""
         return self._run("zdot", FORCE, (q, u), options)
 
-    @operator(ACCELERATION, "q u", kernel=True)
+    @operator(ACCELERATION, "q u", kernel=True, gives=columns.accelerations)
     def forward_dynamics(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and constraints and tau
         [N m, N].
@@ -150,7 +184,7 @@ class Operations:
         """
         return self._run("forward_dynamics", ACCELERATION, (q, u, tau), options)
 
-    @operator(FORCE, "q u", kernel=True)
+    @operator(FORCE, "q u", kernel=True, gives=columns.generalised_forces)
     def inverse_dynamics(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
         """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen.
 
@@ -162,12 +196,12 @@ class Operations:
         """M(q), shape (..., nu, nu), symmetric positive definite."""
         return self._shaped("mass_matrix", POSITION, (q,), (self.nu, self.nu), options)
 
-    @operator(POSITION, "q", kernel=True)
+    @operator(POSITION, "q", kernel=True, gives=columns.generalised_forces)
     def multiply_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
         """M(q) f, shape (..., nu), in O(n)."""
         return self._run("multiply_mass_matrix", POSITION, (q, f), options)
 
-    @operator(ACCELERATION, "q", kernel=True)
+    @operator(ACCELERATION, "q", kernel=True, gives=columns.accelerations)
     def solve_mass_matrix(self, q: Any, f: Any, **options: Unpack[Options]) -> Array:
         """M(q)^-1 f, shape (..., nu), in O(n). Locked and prescribed speeds answer zero."""
         return self._run("solve_mass_matrix", ACCELERATION, (q, f), options)
@@ -178,22 +212,22 @@ class Operations:
         columns = [self.solve_mass_matrix(q, e, **options) for e in np.eye(self.nu)]
         return np.stack(columns, axis=-1) if columns else self.mass_matrix(q, **options)
 
-    @operator(FORCE, "q", kernel=True)
+    @operator(FORCE, "q", kernel=True, gives=columns.generalised_forces)
     def gravity_forces(self, q: Any, **options: Unpack[Options]) -> Array:
         """Generalised forces of gravity [N m, N], shape (..., nu)."""
         return self._run("gravity_forces", FORCE, (q,), options)
 
-    @operator(VELOCITY, "q u", kernel=True)
+    @operator(VELOCITY, "q u", kernel=True, gives=columns.generalised_forces)
     def coriolis_forces(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Velocity-dependent inertial forces [N m, N], shape (..., nu), on the side of M udot."""
         return self._run("coriolis_forces", VELOCITY, (q, u), options)
 
-    @operator(FORCE, "q u", kernel=True)
+    @operator(FORCE, "q u", kernel=True, gives=columns.generalised_forces)
     def applied_forces(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Generalised forces of all enabled forces but gravity [N m, N], shape (..., nu)."""
         return self._run("applied_forces", FORCE, (q, u), options)
 
-    @operator(ACCELERATION, "q u")
+    @operator(ACCELERATION, "q u", gives=columns.generalised_forces)
     def motion_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Generalised forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau they do the
         same. Zero where a speed is free."""
@@ -204,23 +238,23 @@ class Operations:
             held = held - self.constraint_forces(q, u, tau, **options)
         return np.where(self._held(options), held, 0.0)
 
-    @operator(ACCELERATION, "q u")
+    @operator(ACCELERATION, "q u", gives=columns.speed_powers)
     def motion_power(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Power of these forces [W], one a speed, shape (..., nu). Their sum is what motions and locks add to the energy."""
         return self.motion_forces(q, u, tau, **options) * np.asarray(u, dtype=float)
 
-    @operator(FORCE, "q u", kernel=True)
+    @operator(FORCE, "q u", kernel=True, gives=columns.force_powers)
     def power(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Power of each force [W], shape (..., number of forces), in the order of `system.forces`."""
         return self._run("power", FORCE, (q, u), options)
 
-    @operator(FORCE, "q u")
+    @operator(FORCE, "q u", gives=columns.fixed("kinetic [J]", "potential [J]"))
     def energy(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Any, Any]:
         """Kinetic and potential energy [J], each of shape (...). Gravity's potential is zero at ground's origin."""
         kinetic, potential = self._run("energy", FORCE, (q, u), options)
         return kinetic[..., 0][()], potential[..., 0][()]
 
-    @operator(ACCELERATION, "q u udot")
+    @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.WRENCH))
     def reactions(self, q: Any, u: Any, udot: Any, body: Body | str | None = None, lambda_: Any = None,
                   **options: Unpack[Options]) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
@@ -232,13 +266,13 @@ class Operations:
 
     # ---- constraints: FORCE at the earliest, which disabling one undoes ----------------------------------------------
 
-    @operator(ACCELERATION, "q u", kernel=True)
+    @operator(ACCELERATION, "q u", kernel=True, gives=columns.equations)
     def multipliers(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda = f. Redundant
         constraints share the load: the least norm. Zero for disabled constraints."""
         return self._run("multipliers", ACCELERATION, (q, u, tau), options)
 
-    @operator(FORCE, "q u")
+    @operator(FORCE, "q u", gives=columns.equation_errors)
     def constraint_errors(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Array, Array]:
         """Errors p of all position equations, shape (..., m_p), and errors of all velocity equations: pdot of these and v of
         those that hold for velocities only, in the order of the constraints, shape (..., m_v)."""
@@ -249,12 +283,12 @@ class Operations:
         """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias. u matters to nonlinear ones only."""
         return self._shaped("constraint_jacobian", FORCE, (q, u), (self.equations, self.nu), options)
 
-    @operator(FORCE, "q u", kernel=True)
+    @operator(FORCE, "q u", kernel=True, gives=columns.equations)
     def constraint_bias(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Acceleration errors of all constraint equations at udot = 0, shape (..., m)."""
         return self._run("constraint_bias", FORCE, (q, u), options)
 
-    @operator(ACCELERATION, "q u")
+    @operator(ACCELERATION, "q u", gives=columns.fixed("rank", "condition"))
     def constraint_rank(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Any, Any]:
         """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue that counts. A rank
         below the number of equations means that some are redundant, and their multipliers not unique."""
@@ -265,12 +299,12 @@ class Operations:
         least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)
         return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 
-    @operator(ACCELERATION, "q u")
+    @operator(ACCELERATION, "q u", gives=columns.generalised_forces)
     def constraint_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Generalised forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
         return self._run("constraint_forces", ACCELERATION, (q, u, self.multipliers(q, u, tau, **options)), options)
 
-    @operator(ACCELERATION, "q u")
+    @operator(ACCELERATION, "q u", gives=columns.constraint_wrenches)
     def constraint_reactions(self, q: Any, u: Any, constraint: str, tau: Any = None, **options: Unpack[Options]
                              ) -> dict[str, Array]:
         """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in ground: arrays
@@ -287,12 +321,12 @@ class Operations:
         R = X[..., :9].reshape(X.shape[:-1] + (3, 3))
         return Transform.unchecked(R, X[..., 9:])
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY))
     def body_velocity(self, q: Any, u: Any, body: Body | str, **options: Unpack[Options]) -> Array:
         """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s]."""
         return self._of_body("velocities", VELOCITY, (q, u), body, options)
 
-    @operator(ACCELERATION, "q u udot")
+    @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.ACCELERATION))
     def body_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, **options: Unpack[Options]) -> Array:
         """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2]."""
         return self._of_body("accelerations", ACCELERATION, (q, u, udot), body, options)
@@ -308,24 +342,24 @@ class Operations:
         """X_GS of a frame fixed on the body."""
         return self.body_pose(q, body, **options) @ Transform.of(X_BS, "X_BS")
 
-    @operator(POSITION, "q")
+    @operator(POSITION, "q", gives=columns.of_body(*columns.xyz("", "m")))
     def station_position(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Position in ground [m], shape (..., 3), of a point given in the body's frame."""
         return self.body_pose(q, body, **options) @ _point("station", station)
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY))
     def frame_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Spatial velocity in ground, shape (..., 6), of a frame fixed on the body with its origin at the station."""
         r = self._arm(q, body, station, options)
         V = self.body_velocity(q, u, body, **options)
         return _stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY[3:]))
     def station_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Velocity in ground [m/s], shape (..., 3), of a point fixed on the body."""
         return self.frame_velocity(q, u, body, station, **options)[..., 3:]
 
-    @operator(ACCELERATION, "q u udot")
+    @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.ACCELERATION))
     def frame_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any, **options: Unpack[Options]
                            ) -> Array:
         """Spatial acceleration in ground, shape (..., 6), of a frame fixed on the body."""
@@ -334,7 +368,7 @@ class Operations:
         a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))
         return _stacked(A[..., :3], a)
 
-    @operator(ACCELERATION, "q u udot")
+    @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.ACCELERATION[3:]))
     def station_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any,
                              **options: Unpack[Options]) -> Array:
         """Acceleration in ground [m/s^2], shape (..., 3), of a point fixed on the body."""
@@ -357,34 +391,34 @@ class Operations:
         """J, shape (..., bodies, 6, nu): V_GB of all bodies is J u."""
         return self._shaped("system_jacobian", POSITION, (q,), (len(self.bodies), 6, self.nu), options)
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.of_body(*columns.ACCELERATION))
     def frame_bias(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Jdot u, shape (..., 6): spatial acceleration of a frame on the body at udot = 0."""
         return self.frame_acceleration(q, u, np.zeros(self.nu), body, station, **options)
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.of_body(*columns.ACCELERATION[3:]))
     def station_bias(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Jdot u, shape (..., 3): acceleration of a point of the body at udot = 0."""
         return self.frame_bias(q, u, body, station, **options)[..., 3:]
 
     # ---- the whole ----------------------------------------------------------------------------------------------------
 
-    @operator(POSITION, "q", kernel=True)
+    @operator(POSITION, "q", kernel=True, gives=columns.fixed(*columns.xyz("mass_centre_", "m")))
     def mass_centre(self, q: Any, **options: Unpack[Options]) -> Array:
         """Position of the system's mass centre [m], shape (..., 3)."""
         return self._run("mass_centre", POSITION, (q,), options)
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.fixed(*columns.xyz("mass_centre_v", "m/s")))
     def mass_centre_velocity(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Velocity of the system's mass centre [m/s], shape (..., 3)."""
         return self._run("mass_centre_motion", VELOCITY, (q, u, np.zeros(self.nu)), options)[0]
 
-    @operator(ACCELERATION, "q u udot")
+    @operator(ACCELERATION, "q u udot", gives=columns.fixed(*columns.xyz("mass_centre_a", "m/s^2")))
     def mass_centre_acceleration(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
         """Acceleration of the system's mass centre [m/s^2], shape (..., 3)."""
         return self._run("mass_centre_motion", ACCELERATION, (q, u, udot), options)[1]
 
-    @operator(VELOCITY, "q u")
+    @operator(VELOCITY, "q u", gives=columns.fixed(*columns.MOMENTUM))
     def momentum(self, q: Any, u: Any, about: Any = (0.0, 0.0, 0.0), **options: Unpack[Options]) -> Array:
         """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (..., 6)."""
         h = self._run("momentum", VELOCITY, (q, u), options)
@@ -426,17 +460,19 @@ _GROUND = {"poses": (1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0)}
 
 def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The operator as a method of State: q, u and udot are its own."""
-    arrays = method.arrays  # type: ignore[attr-defined]
-    signature = inspect.signature(method)
-    own = [p for n, p in signature.parameters.items() if n not in ("options", *arrays)]
-    known = [p.name for p in own[1:]]
+    record: Any = method
+    own = asked(method)
+    known = [p.name for p in own]
 
     def call(self: State, *arguments: Any, **named: Any) -> Any:
         for argument in named:
             if argument not in known:
                 raise UnknownNameError(f"argument of State.{name}()", argument, known, "change a State by state.replace(...)")
-        return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
+        if not arguments and known[:1] == ["udot"] and named.get("udot") is None:
+            named["udot"] = self.udot
+        return getattr(self.system, name)(*(getattr(self, a) for a in record.arrays), *arguments, **named, state=self)
 
-    call.__name__, call.__doc__ = name, method.__doc__
-    call.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+    call.__name__, call.__doc__ = name, record.summary
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = inspect.signature(method).replace(parameters=[this, *own])  # type: ignore[attr-defined]
     return call

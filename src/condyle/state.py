@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condyle.columns import place
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.operations import Operations, Stage, state_method
 
@@ -104,6 +105,17 @@ class State:
         locked = ", ".join(f"{name}: {level}" for name, level in sorted(self.locked.items()))
         extra = (f", locked {{{locked}}}" if locked else "") + (f", disabled {sorted(self.disabled)}" if self.disabled else "")
         return f"State(t={self.t:g}, nq={len(self.q)}, nu={len(self.u)}{extra}, {self.stage.name})"
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate, a speed or an auxiliary state by its name in tables: `state["knee"]`, `state["knee_speed"]`."""
+        k = place(self.system, name)
+        for part in (self.q, self.u, self.z):
+            if k < len(part):
+                return float(part[k])
+            k -= len(part)
+        raise AssertionError(name)
+
+    __iter__ = None                                         # it is no sequence: without this Python would try state[0]
 
     @property
     def stage(self) -> Stage:

@@ -400,8 +400,12 @@ class System(Operations, Differentiation):
         return Problem(
             errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: nearer(q, u, weights, tail),
             slower=lambda q, u: slower(q, u, weights, tail), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
-            rows=tuple((level, name if c.size == 1 else f"{name}[{k}]") for name, c in self._constraints.items()
-                       for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))))
+            rows=tuple((level, name) for name, level in self.equation_names()))
+
+    def equation_names(self) -> list[tuple[str, str]]:
+        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
+        return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in self._constraints.items()
+                for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
 
     def _reaction_places(self, constraint: str) -> dict[str, slice]:
         """Where the wrenches of a constraint stand in the result of constraint_reactions."""

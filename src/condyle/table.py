@@ -13,6 +13,19 @@ import numpy as np
 from condyle.errors import ShapeError, UnknownNameError
 
 
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, those that stand twice with a number behind them, so that they can be columns of one Table."""
+    out: list[str] = []
+    taken = {"time"}
+    for name in names:
+        k, new = 1, name
+        while new in taken:
+            k, new = k + 1, f"{name} {k + 1}"
+        out.append(new)
+        taken.add(new)
+    return out
+
+
 class Table:
     """Named columns over time. `table["knee"]` is a column, shape (m,).
 

@@ -1,31 +1,39 @@
 """What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which frames failed."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from condyle.assembly.loop import INFO, UNFINISHED, VIOLATED
+from condyle.columns import place, variables
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Distance, Goal, Orientation, Station
 from condyle.integrate.given import nth
 from condyle.spatial import log_so3
 from condyle.state import State
-from condyle.table import Table
+from condyle.states import Batch, States
+from condyle.system import System
+from condyle.table import Table, distinct
 from condyle.tree import scales
 
 TEXTS = {VIOLATED: "constraints violated", UNFINISHED: "goals still improving"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frames:
+class Frames(States):
     """Configurations that follow goals, made by `cd.assemble_frames`. `frames[i]` is the State of frame i.
+
+    `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames. Every operator of
+    the System is a method, for all frames at once: `frames.station_position("foot", p)`, `frames.inverse_dynamics()`. Speeds
+    and accelerations are those of the motion, by splines over time: smooth noisy targets first.
 
     Attributes:
         t: [s], shape (T,).   q: shape (T, nq). A frame that failed holds the nearest that was found.
+        u: speeds of the motion, shape (T, nu): see `speeds`.   udot: its accelerations, shape (T, nu): see `accelerations`.
         residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where nothing was measured.
         names: of the goals, each once.
         iterations: of each frame, shape (T,).
@@ -40,6 +48,7 @@ class Frames:
     info: np.ndarray
     tolerance: float
     wanted: int
+    part: tuple[Frames, np.ndarray] | None = None           # the Frames that these are some of, and which
 
     def __repr__(self) -> str:
         span = f" from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else ""
@@ -48,10 +57,48 @@ class Frames:
     def __len__(self) -> int:
         return len(self.t)
 
-    def __getitem__(self, i: int) -> State:
-        """The State of a frame, with the speeds of the start; `speeds()` gives those of the motion."""
+    @property
+    def system(self) -> System:
+        return self.start.system
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, i: int) -> State: ...
+    @overload
+    def __getitem__(self, i: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, i: slice) -> Frames: ...
+
+    def __getitem__(self, i: Any) -> Any:
+        """The State of a frame, with the speeds of the motion, or those of the start if times do not increase."""
+        if isinstance(i, str):
+            k, nq = place(self.system, i), self.system.nq
+            return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
+        if isinstance(i, slice):
+            return self._some(np.arange(len(self))[i])
         i = nth("frame", i, len(self))
-        return self.start.replace(t=float(self.t[i]), q=self.q[i])
+        moving = {"u": self.u[i]} if self.timed else {}
+        return self.start.replace(t=float(self.t[i]), q=self.q[i], **moving)
+
+    def _some(self, i: np.ndarray) -> Frames:
+        part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
+        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.tolerance, len(i), part)
+
+    def _batch(self, t: Any = None) -> Batch:
+        if t is not None:
+            given = np.atleast_1d(np.asarray(t, dtype=float))
+            i = np.clip(np.searchsorted(self.t, given), 0, len(self) - 1)
+            if given.ndim != 1 or not (self.t[i] == given).all():
+                raise ShapeError("t: Frames know their own times only; make a spline of frames.q for others")
+            return self._some(i)._batch()
+        arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
+        return Batch(self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays, self.status)
+
+    @property
+    def _z(self) -> np.ndarray:
+        return np.broadcast_to(self.start.z, (len(self), self.start.z.size))
 
     @property
     def iterations(self) -> np.ndarray:
@@ -60,6 +107,9 @@ class Frames:
     @cached_property
     def failures(self) -> dict[int, str]:
         code = self.info[:, 0].astype(int)
+        if self.part is not None:
+            known = self.part[0].failures
+            return {k: known[int(i)] for k, i in enumerate(self.part[1]) if code[k]}
         return {int(i): self._reason(int(i), int(code[i])) for i in np.flatnonzero(code)}
 
     def _reason(self, i: int, code: int) -> str:
@@ -72,10 +122,8 @@ class Frames:
 
     def violated(self, i: int) -> dict[str, float]:
         """Constraint equations of a frame that do not hold, by name, the worst first."""
-        system, at = self.start.system, self[i]
-        p = at.constraint_errors()[0]
-        labels = [name if c.size == 1 else f"{name}[{k}]" for name, c in system.subject.constraints.items()
-                  for k, level in enumerate(part.level for part in c.parts for _ in range(part.size)) if level == "position"]
+        p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraint_errors()[0]
+        labels = [name for name, level in self.system.equation_names() if level == "position"]
         order = sorted((k for k in range(len(p)) if not abs(p[k]) <= self.tolerance), key=lambda k: -abs(p[k]))
         return {labels[k]: float(p[k]) for k in order}
 
@@ -96,12 +144,7 @@ class Frames:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        seen: dict[str, int] = {}
-        out = []
-        for g in self.goals:
-            seen[g.name] = seen.get(g.name, 0) + 1
-            out.append(g.name if seen[g.name] == 1 else f"{g.name} {seen[g.name]}")
-        return tuple(out)
+        return tuple(distinct([g.name for g in self.goals]))
 
     @cached_property
     def units(self) -> tuple[str, ...]:
@@ -111,15 +154,15 @@ class Frames:
 
     @cached_property
     def residuals(self) -> np.ndarray:
+        if self.part is not None:
+            return self.part[0].residuals[self.part[1]]
         if not self.goals:
             return np.zeros((len(self), 0))
         return np.stack([np.where(g.weights(self.wanted)[:len(self)] > 0, self._error(g), np.nan) for g in self.goals], axis=1)
 
     @cached_property
     def _tail(self) -> np.ndarray:
-        tail = self.start.tail[None].repeat(len(self), axis=0)
-        tail[:, 0] = self.t
-        return tail
+        return Batch.tails(self.system, self.start.tail, self.t)
 
     @cached_property
     def _poses(self) -> np.ndarray:
@@ -149,22 +192,45 @@ class Frames:
     @cached_property
     def rms(self) -> np.ndarray:
         """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no station was seen."""
+        if self.part is not None:
+            return self.part[0].rms[self.part[1]]
         chosen = [k for k, g in enumerate(self.goals) if isinstance(g, Station)]
         w = np.stack([self.goals[k].weights(self.wanted)[:len(self)] for k in chosen] or [np.zeros(len(self))], axis=1)
         square = np.nansum(w * self.residuals[:, chosen] ** 2, axis=1) if chosen else np.zeros(len(self))
         total = w.sum(axis=1)
         return np.sqrt(np.divide(square, total, out=np.full(len(self), np.nan), where=total > 0))
 
+    @property
+    def timed(self) -> bool:
+        """Whether there are two frames or more and their times increase: if not, nothing is known of speeds."""
+        t = self.t if self.part is None else self.part[0].t
+        return len(t) > 1 and bool((np.diff(t) > 0).all())
+
+    def _rate(self, x: np.ndarray) -> np.ndarray:
+        """d/dt of x (T, n) by a spline of degree 5, or 3 or 1 if there are few frames."""
+        from scipy.interpolate import make_interp_spline
+
+        if not self.timed:
+            raise ShapeError("speeds: needs two frames or more whose times increase; give assemble_frames t=...")
+        degree = min(5, len(self) - 1)
+        return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        return _kept(self.speeds())
+
+    @cached_property
+    def udot(self) -> np.ndarray:
+        return _kept(self.accelerations())
+
     def speeds(self) -> np.ndarray:
         """u of each frame, shape (T, nu), from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then the
         nearest u that the velocity constraints allow. Noise in the targets comes out larger: smooth them first."""
-        from scipy.interpolate import make_interp_spline
-
-        if len(self) < 2 or not (np.diff(self.t) > 0).all():
-            raise ShapeError("speeds: needs two frames or more whose times increase; give assemble_frames t=...")
-        system, degree = self.start.system, min(5, len(self) - 1)
+        if self.part is not None:
+            return self.part[0].u[self.part[1]]
+        system = self.system
         q = _continuous(system, self.q)
-        u = _speeds(system, q, make_interp_spline(self.t, q, k=degree - 1 + degree % 2)(self.t, 1))
+        u = _speeds(system, q, self._rate(q))
         u = system.prescribed(self.q, u, self._tail, self.start.locked)[1]
         if not system.constraints:
             return u
@@ -173,10 +239,25 @@ class Frames:
             u = u + change(self.q, u, weights, self._tail)
         return u
 
+    def accelerations(self) -> np.ndarray:
+        """udot of each frame, shape (T, nu): the rate of `speeds`, in the same way, then the nearest that the constraints allow.
+        Noise comes out larger still."""
+        if self.part is not None:
+            return self.part[0].udot[self.part[1]]
+        system, udot = self.system, self._rate(self.u)
+        if not system.constraints:
+            return udot
+        batch, free = self._batch(), ~system.held(self._tail)
+        W = scales.weights(system.bodies)[1]
+        G = batch.ask("constraint_jacobian", (), {})
+        error = (G @ udot[..., None])[..., 0] + batch.ask("constraint_bias", (), {})
+        return udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
+
     def table(self) -> Table:
         """Coordinates by name over time."""
-        system = self.start.system
-        return Table(self.t, system.coordinates, self.q, scales.units(system.bodies)[0], status=self.status)
+        names, units = variables(self.system)
+        nq = self.system.nq
+        return Table(self.t, names[:nq], self.q, units[:nq], status=self.status)
 
     def residual_table(self) -> Table:
         """Residuals by the goals' names over time."""
@@ -195,6 +276,11 @@ class Frames:
             if name not in (*coordinates, *self.names):
                 raise UnknownNameError("coordinate or goal", name, (*coordinates, *self.names))
         return self.residual_table().plot(*names, axes=axes)
+
+
+def _kept(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
 
 
 def _continuous(system: Any, q: np.ndarray) -> np.ndarray:

@@ -4,17 +4,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.columns import place, variables
+from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
 from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
-from condyle.integrate.trajectory import Rows, Statistics, Trajectory, columns
-from condyle.table import Table
+from condyle.integrate.trajectory import Rows, Statistics, Trajectory
+from condyle.states import Batch, States
+from condyle.system import System
+from condyle.table import Table, distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,9 @@ class AtTimes:
     t: np.ndarray
     y: np.ndarray
 
+    def some(self, i: np.ndarray) -> AtTimes:
+        return AtTimes(self.t, self.y[i])
+
 
 @dataclass(frozen=True, eq=False)
 class Steps:
@@ -32,10 +38,22 @@ class Steps:
     begin: np.ndarray
     rows: Rows
 
+    def some(self, i: np.ndarray) -> Steps:
+        count = np.diff(self.begin)[i]
+        begin = np.concatenate([[0], np.cumsum(count)])
+        here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
+        r = self.rows
+        return Steps(begin, Rows(r.t[here], r.y[here], r.f[here], r.more[here], r.own))
+
 
 @dataclass(frozen=True, eq=False)
-class Ensemble:
+class Ensemble(States):
     """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
+
+    `ens[10:20]` is the Ensemble of some members, `ens["knee"]` a column of `ens.table()`. Every operator of the System is a
+    method, for all rows of all members at once, each with its own time, parameters and inputs: `ens.energy()` is a Table with
+    a column `member` as `ens.table()` is, `ens.energy(t=times)` has every member at every time (NaN where it was not), so
+    that `.values.reshape(N, T, -1)` is by member and time.
 
     What is between the ends depends on `keep` of the simulation: nothing, given times, or every step.
 
@@ -62,6 +80,10 @@ class Ensemble:
 
     def __iter__(self) -> Iterator[Trajectory]:
         return (self[i] for i in range(len(self)))
+
+    @property
+    def system(self) -> System:
+        return self.members[0].system
 
     def __repr__(self) -> str:
         return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished)"
@@ -91,10 +113,28 @@ class Ensemble:
         return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]), int(e["worst"]),
                       int(e["status"]), self.step, self.manifold)
 
-    def __getitem__(self, i: int) -> Trajectory:
+    @overload
+    def __getitem__(self, i: int) -> Trajectory: ...
+    @overload
+    def __getitem__(self, i: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, i: slice) -> Ensemble: ...
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, str):
+            return self._all()[1][:, place(self.system, i)]
+        if isinstance(i, slice):
+            return self._some(np.arange(len(self))[i])
         i = nth("member", i, len(self))
         count = Statistics(*(int(np.nan_to_num(self.ended[name][i])) for name in _COUNTS))
         return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
+
+    def _some(self, i: np.ndarray) -> Ensemble:
+        if not len(i):
+            raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
+        ended = {name: values[i] for name, values in self.ended.items()}
+        return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i], self.f_end[i], self.step,
+                        self.utilisation, self.manifold)
 
     def _rows(self, i: int) -> Rows:
         start, end = self.members.t[i], self.t_end[i]
@@ -138,18 +178,53 @@ class Ensemble:
             for times, y in ((self.members.t, self.members.y), (self.t_end, self.y_end)):
                 out[times == time, k] = y[times == time]
 
+    def _all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]` has them."""
+        if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
+            return self.kept.rows.t, self.kept.rows.y, np.repeat(np.arange(len(self)), np.diff(self.kept.begin))
+        N, start, end = len(self), self.members.t[:, None], self.t_end[:, None]
+        if isinstance(self.kept, Steps):                    # some ended before their first step
+            parts = [self._rows(i) for i in range(N)]
+            counts = [len(r.t) for r in parts]
+            return np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts]), np.repeat(np.arange(N), counts)
+        between = np.broadcast_to(self.kept.t, (N, len(self.kept.t)))
+        there = np.concatenate([start == start, (between > start) & (between < end), end > start], axis=1)
+        t = np.concatenate([start, between, end], axis=1)[there]
+        y = np.concatenate([self.members.y[:, None], self.kept.y, self.y_end[:, None]], axis=1)[there]
+        return t, y, np.repeat(np.arange(N), there.sum(axis=1))
+
+    def _batch(self, t: Any = None) -> Batch:
+        system, there = self.system, None
+        if t is None:
+            time, y, member = self._all()
+            now = time
+        else:
+            given = _times(t)
+            time, member = np.tile(given, len(self)), np.repeat(np.arange(len(self)), given.size)
+            y = self.at(given).reshape(len(time), -1)
+            there = np.isfinite(y).all(axis=1)
+            now = np.where(there, time, self.members.t[member])         # any state will do where there is none
+            y = np.where(there[:, None], y, self.members.y[member])
+        nq, n = system.nq, system.nq + system.nu
+        tail = Batch.tails(system, self.members.tail[member], now, y[:, n:])
+        arrays = {"q": lambda: y[:, :nq], "u": lambda: y[:, nq:n]}
+        return Batch(system, time, tail, arrays, self._summary, member, there)
+
+    @property
+    def _summary(self) -> str:
+        count = int(self.finished.sum())
+        return "finished" if count == len(self) else f"{count} of {len(self)} members finished"
+
     def table(self, t: Any = None) -> Table:
         """All members below each other, with a column `member`: at the kept rows, or at times t (m,)."""
-        names, units = columns(self.members[0].system)
         if t is None:
-            parts = [self._rows(i) for i in range(len(self))]
-            time, y = np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts])
-            member = np.repeat(np.arange(len(self)), [len(r.t) for r in parts])
+            time, y, member = self._all()
         else:
-            t = np.asarray(t, dtype=float)
-            time, y, member = np.tile(t, len(self)), np.concatenate([*self.at(t)]), np.repeat(np.arange(len(self)), t.size)
-        status = "finished" if self.finished.all() else f"{int(self.finished.sum())} of {len(self)} members finished"
-        return Table(time, ["member", *names], np.column_stack([member, y]), ["", *units], status=status)
+            t = _times(t)
+            time, member = np.tile(t, len(self)), np.repeat(np.arange(len(self)), t.size)
+            y = self.at(t).reshape(len(time), -1)
+        names, units = variables(self.system)
+        return Table(time, distinct(["member", *names]), np.column_stack([member, y]), ["", *units], status=self._summary)
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame over member and time."""
@@ -159,16 +234,21 @@ class Ensemble:
         """Draw one variable of all members over time; returns matplotlib's axes."""
         import matplotlib.pyplot as plt
 
-        names, units = columns(self.members[0].system)
-        if name not in names:
-            raise UnknownNameError("column", name, names)
+        k, units = place(self.system, name), variables(self.system)[1]
         axes = plt.subplots()[1] if axes is None else axes
-        k, parts = names.index(name), [self._rows(i) for i in range(len(self))]
+        parts = [self._rows(i) for i in range(len(self))]
         for rows in parts:
             axes.plot(rows.t, rows.y[:, k], color="C0", alpha=max(0.05, 1 / np.sqrt(len(self))))
         axes.set_xlabel("time [s]")
         axes.set_ylabel(f"{name} [{units[k]}]" if units[k] else name)
         return axes
+
+
+def _times(t: Any) -> np.ndarray:
+    t = np.atleast_1d(np.asarray(t, dtype=float))
+    if t.ndim != 1:
+        raise ShapeError(f"t: expected times [s] of shape (m,), got shape {t.shape}")
+    return t
 
 
 _COUNTS = ("steps", "rejected", "evaluations", "jacobians", "projections")

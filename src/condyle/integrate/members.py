@@ -52,6 +52,11 @@ class Members:
         return Members(np.array([s.t for s in states]), np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
                        np.array([s.tail for s in states]), states)
 
+    def some(self, i: np.ndarray) -> Members:
+        """Those at places i (n,)."""
+        return Members(self.t[i], self.y[i], self.tail[i], [self.states[k] for k in i] if self.states else (), self.like,
+                       {name: value[i] for name, value in self.values.items()})
+
     def __len__(self) -> int:
         return len(self.t)
 

@@ -3,16 +3,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 
+from condyle.columns import place, variables
 from condyle.errors import ShapeError
 from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.state import State
+from condyle.states import Batch, States
+from condyle.system import System
 from condyle.table import Table
-from condyle.tree.scales import units
 
 DRAWN = 500
 """Times of a picture, beside those of the steps."""
@@ -79,10 +82,27 @@ class Rows:
             y = (y + F[k]) * (1 - x if k % 2 else x)
         return start + y
 
+    def part(self, first: int, last: int, step: int) -> Rows:
+        """Rows from the first on, before the last. Between them all is known only if none is left out."""
+        here = slice(first, last, step)
+        whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
+        cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
+        return Rows(self.t[here], self.y[here], self.f[here], self.more[here], self.own, cuts, whole)
+
+    @staticmethod
+    def alone(t: np.ndarray, y: np.ndarray) -> Rows:
+        """Rows between which nothing is known."""
+        return Rows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), False, whole=False)
+
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(States):
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
+
+    `traj["knee"]` is a variable over the steps, by its name in `table()`. `traj[2:10]`, `traj[::5]` and `traj([t1, t2])` are
+    Trajectories of fewer rows. Every operator of the System is a method, for all rows at once: `traj.energy()`,
+    `traj.reactions("shank")`, at other times by `t=`; with the time, parameters, inputs and locks of the run, also where
+    events changed them. Most give Tables; matrices and poses come as arrays with the rows first.
 
     Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the later.
     Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to what motions prescribe, and
@@ -103,6 +123,10 @@ class Trajectory:
     manifold: Manifold = field(repr=False)
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
+
+    @property
+    def system(self) -> System:
+        return self.start.system
 
     @property
     def t(self) -> np.ndarray:
@@ -135,40 +159,103 @@ class Trajectory:
     def __iter__(self) -> Iterator[State]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, i: int) -> State:
+    @overload
+    def __getitem__(self, i: int) -> State: ...
+    @overload
+    def __getitem__(self, i: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, i: slice) -> Trajectory: ...
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, str):
+            return self.y[:, place(self.system, i)]
+        if isinstance(i, slice):
+            first, last, step = i.indices(len(self))
+            if step < 1:
+                raise ShapeError(f"a Trajectory goes forward in time: a slice needs a step above zero, got {step}")
+            return self._of(np.arange(first, last, step), self.rows.part(first, last, step))
         i = nth("step", i, len(self.t))
         return self._state(i, float(self.t[i]), self.y[i])
 
-    def __call__(self, t: float) -> State:
-        """The State at a time between the first and the last."""
+    @overload
+    def __call__(self, t: float) -> State: ...
+    @overload
+    def __call__(self, t: Any) -> Any: ...
+
+    def __call__(self, t: Any) -> Any:
+        """The State at a time between the first and the last, or the Trajectory at several of them, shape (m,)."""
         y = self.at(t)
-        return self._state(int(np.searchsorted(self.t, t, side="right")) - 1, float(t), y)
+        if y.ndim == 1:
+            return self._state(int(self._row(t)), float(t), y)
+        t = np.array(t, dtype=float)
+        if t.ndim != 1 or (np.diff(t) < 0).any():
+            raise ShapeError(f"t: a Trajectory at several times needs them in order, shape (m,), got {_short(t)}; traj.at(t) "
+                             "takes any")
+        return self._of(self._row(t), Rows.alone(t, y))
+
+    def _row(self, t: Any) -> Any:
+        """The last row that is not later than t (...)."""
+        return np.searchsorted(self.t, t, side="right") - 1
+
+    def _which(self, i: Any) -> np.ndarray:
+        """At row i (...) or after: how many changes of parameters, inputs, locks have been."""
+        return np.searchsorted([row for row, _ in self.changes], i, side="right")
+
+    def _of(self, i: np.ndarray, rows: Rows) -> Trajectory:
+        """Other rows of the same run, each at row i (m,) of these or after."""
+        which, likes = self._which(i), (self.start, *(state for _, state in self.changes))
+        start = self.start
+        if len(i):
+            start = replaced(likes[which[0]], float(rows.t[0]), rows.y[0])
+        changes = tuple((int(k), likes[which[k]]) for k in 1 + np.flatnonzero(np.diff(which)))
+        events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
+        return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes)
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""
-        nq, nu = self.start.q.size, self.start.u.size
-        like = next((state for row, state in reversed(self.changes) if row <= i), self.start)
-        return like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+        k = int(self._which(i))
+        return replaced(self.changes[k - 1][1] if k else self.start, t, y)
 
     def at(self, t: Any) -> np.ndarray:
         """q, u, z side by side at times t (...), shape (..., n)."""
         t = np.asarray(t, dtype=float)
-        if not ((t >= self.t[0]) & (t <= self.t[-1])).all():
-            raise ShapeError(f"t: the trajectory goes from {self.t[0]:g} to {self.t[-1]:g} s, got {t}")
+        if not len(self) or not ((t >= self.t[0]) & (t <= self.t[-1])).all():
+            span = f"goes from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "has no rows"
+            raise ShapeError(f"t: the trajectory {span}, got {_short(t)}")
         if not self.rows.whole:
-            i = np.searchsorted(self.t, t)
+            i = self._row(t)
             if not (self.t[i] == t).all():
-                raise ShapeError(f"t: {t} is not among the {len(self.t)} times that were kept; simulate with keep=times, or with "
-                                 "keep='steps' to ask for any")
+                raise ShapeError(f"t: {_short(t)} is not among the {len(self.t)} times that were kept; simulate with keep=times, "
+                                 "or with keep='steps' to ask for any")
             return self.y[i].copy()
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
-        i = np.asarray(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2))
+        i = np.asarray(np.clip(self._row(t), 0, len(self.t) - 2))
         i, t, shape = i.reshape(-1), t.reshape(-1), t.shape
-        y, system = self.rows.at(i, t), self.start.system
-        tails = np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])
-        tail = tails[np.searchsorted([row for row, _ in self.changes], i, side="right")]
-        return self.manifold.nearest(system, tail, t, y).reshape(*shape, -1)
+        return self.manifold.nearest(self.system, self._tails(i), t, self.rows.at(i, t)).reshape(*shape, -1)
+
+    def _tails(self, i: np.ndarray) -> np.ndarray:
+        """The tails (m, k) that hold at rows i (m,) or after; time and z are not of the rows."""
+        return np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])[self._which(i)]
+
+    @cached_property
+    def udot(self) -> np.ndarray:
+        """Accelerations under the forces and constraints of the run, shape (m, nu)."""
+        udot = self._batch().ask("forward_dynamics", (), {})
+        udot.flags.writeable = False
+        return udot
+
+    @property
+    def qdot(self) -> np.ndarray:
+        """Rates of the coordinates, shape (m, nq)."""
+        return self._batch().ask("qdot", (), {})
+
+    def _batch(self, t: Any = None) -> Batch:
+        if t is not None:
+            return self(np.atleast_1d(t))._batch()
+        tail = Batch.tails(self.system, self._tails(np.arange(len(self))), self.t, self.z)
+        arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
+        return Batch(self.system, self.t, tail, arrays, self.status)
 
     def table(self, t: Any = None) -> Table:
         """Coordinates, speeds and state variables by name, at the steps or at times t (m,).
@@ -176,8 +263,8 @@ class Trajectory:
         A speed that has the name of its coordinate is called NAME_speed.
         """
         time = self.t if t is None else np.asarray(t, dtype=float)
-        names, its_units = columns(self.start.system)
-        return Table(time, names, self.y if t is None else self.at(time), its_units, status=self.status)
+        names, units = variables(self.system)
+        return Table(time, names, self.y if t is None else self.at(time), units, status=self.status)
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""
@@ -189,8 +276,11 @@ class Trajectory:
         return self.table(between).plot(*names, axes=axes)
 
 
-def columns(system: Any) -> tuple[list[str], list[str]]:
-    """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called NAME_speed."""
-    q_units, u_units = units(system.bodies)
-    speeds = [f"{name}_speed" if name in system.coordinates else name for name in system.speeds]
-    return [*system.coordinates, *speeds, *system.state_variables], [*q_units, *u_units, *[""] * len(system.state_variables)]
+def replaced(like: State, t: float, y: np.ndarray) -> State:
+    """The State with another time and other q, u, z side by side."""
+    nq, nu = like.q.size, like.u.size
+    return like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+
+
+def _short(t: np.ndarray) -> str:
+    return f"{t:g} s" if not t.ndim else f"{t.size} times from {t.min():g} to {t.max():g} s" if t.size else "no times"

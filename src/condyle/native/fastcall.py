@@ -185,8 +185,8 @@ def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np
 def _documentation(name: str, like: Callable[..., Any]) -> bytes:
     """A text signature as CPython writes them, without annotations, and the docstring."""
     parameters = [p.replace(annotation=p.empty) for p in inspect.signature(like).parameters.values()]
-    asked = ", ".join(["$self", *map(str, parameters)])
-    return f"{name}({asked})\n--\n\n{inspect.getdoc(like) or ''}".encode()
+    asked = str(inspect.Signature(parameters))[1:-1]
+    return f"{name}($self, {asked})\n--\n\n{inspect.getdoc(like) or ''}".encode()
 
 
 @functools.cache
