@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.columns import unique
-from condyle.errors import UnknownNameError
+from condyle.errors import ShapeError, UnknownNameError
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Stage, asked
 from condyle.spatial import Transform
@@ -70,9 +70,12 @@ class Batch:
         if gives is None:
             return self._blank(result)
         parts = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else (result,)
-        m = len(self.t)
-        values = self._blank(np.concatenate([np.empty((m, 0)), *(np.reshape(p, (m, -1)) for p in parts)], axis=1))
-        return self.table(gives(self.system, given), values)
+        m, columns = len(self.t), gives(self.system, given)
+        flat = [np.reshape(p, (len(p), int(np.prod(np.shape(p)[1:])))) for p in parts]
+        if any(len(p) != m for p in flat) or sum(p.shape[1] for p in flat) != len(columns):
+            raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; the result has the "
+                             f"shape {', '.join(str(np.shape(p)) for p in parts)}")
+        return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
 
     def table(self, columns: Any, values: np.ndarray) -> Table:
         """Values (m, columns) under their names, behind a column `member` where there are several."""
