@@ -62,11 +62,11 @@ def test_locks_and_forces_by_name(system):
     assert_array_equal(system.state(locked=system.speeds).udot, 0)
 
 
-def test_repr_is_short(state):
-    assert repr(state) == "State(t=0.5, nq=3, nu=3, INSTANCE)"
+def test_repr_has_names_and_values(state):
+    now = "State(t=0.5; x=0.1, arm=0.2, hand=0.3; speeds x=0.4, arm=0.5, hand=0.6"
+    assert repr(state) == f"{now})"
     locked = state.replace(locked=["arm"], disabled=["gravity"])
-    assert locked.udot[1] == 0
-    assert repr(locked) == "State(t=0.5, nq=3, nu=3, locked {arm: velocity}, disabled ['gravity'], ACCELERATION)"
+    assert repr(locked) == f"{now}; locked arm: velocity; disabled gravity)"
 
 
 # ---- Never changes --------------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condyle.columns import place
+from condyle.columns import place, variables
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.operations import Operations, Stage, state_method
+from condyle.presentation import Block, Shown, cut, number, page
 
 if TYPE_CHECKING:
     from condyle.native.function import NativeFunction
@@ -23,7 +24,7 @@ INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITIO
 _ENTRIES = {"q": "coordinate", "u": "speed", "z": "state variable", "inputs": "input", "parameters": "parameter"}
 
 
-class State:
+class State(Shown):
     """Everything variable about a system: time, coordinates, speeds and the rest; made by `system.state(...)`.
 
     Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves valid.
@@ -37,6 +38,8 @@ class State:
     """
 
     __slots__ = ("_results", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "tail", "u", "z")
+
+    plumbing = frozenset({"of", "result", "tail"})
 
     system: System
     t: float
@@ -102,9 +105,29 @@ class State:
         return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES} | {"locked": dict(self.locked)})
 
     def __repr__(self) -> str:
-        locked = ", ".join(f"{name}: {level}" for name, level in sorted(self.locked.items()))
-        extra = (f", locked {{{locked}}}" if locked else "") + (f", disabled {sorted(self.disabled)}" if self.disabled else "")
-        return f"State(t={self.t:g}, nq={len(self.q)}, nu={len(self.u)}{extra}, {self.stage.name})"
+        """Time, coordinates and speeds by name, and what is not as by default."""
+        parts = [f"t={number(self.t)}"]
+        for title, name in (("", "q"), ("speeds ", "u"), ("z ", "z"), ("inputs ", "inputs"), ("parameters ", "parameters")):
+            values, default = getattr(self, name), self.system.default(name)
+            if len(values) and (name in ("q", "u") or not np.array_equal(values, default)):
+                named = zip(self.system.names(name), values, strict=True)
+                parts.append(title + cut([f"{key}={number(x)}" for key, x in named]))
+        if self.locked:
+            parts.append("locked " + cut([f"{key}: {level}" for key, level in sorted(self.locked.items())]))
+        if self.disabled:
+            parts.append("disabled " + cut(sorted(self.disabled)))
+        return f"State({'; '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        names, units = variables(self.system)
+        values = np.concatenate([self.q, self.u, self.z])
+        rows = [(name, number(x), unit) for name, x, unit in zip(names, values, units, strict=True)]
+        more = [Block(kind, (kind.removesuffix("s"), "value"), [(n, number(x)) for n, x in zip(
+            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs")]
+        flags = Block("locked and disabled", (), [*((f"{n}: {level}",) for n, level in self.locked.items()),
+                                                  *((f"{n}: disabled",) for n in sorted(self.disabled))])
+        return page(f"State at t = {number(self.t)} s", Block("", ("variable", "value", "unit"), rows),
+                    *(block for block in (*more, flags) if block.rows))
 
     def __getitem__(self, name: str) -> float:
         """A coordinate, a speed or an auxiliary state by its name in tables: `state["knee"]`, `state["knee_speed"]`."""

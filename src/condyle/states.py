@@ -12,6 +12,7 @@ from condyle.columns import unique
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Stage, asked
+from condyle.presentation import Shown
 from condyle.spatial import Transform
 from condyle.system import System
 from condyle.table import Table
@@ -94,7 +95,7 @@ class Batch:
         return out
 
 
-class States:
+class States(Shown):
     """Many states of one system. It has every operator of the System by its name, without q, u and udot, which are its own:
 
         traj.energy(), traj.reactions("shank"), traj.station_position("foot", p)

@@ -13,6 +13,7 @@ import numpy as np
 from condyle.constraints.base import Constraint
 from condyle.constraints.projection import Problem, project
 from condyle.constraints.rows import bodies_of, row_slices
+from condyle.description import blocks
 from condyle.differentiation import Differentiation
 from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, description
@@ -24,6 +25,7 @@ from condyle.locks import known, levels, masks, resting
 from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
+from condyle.presentation import Shown, cut, page
 from condyle.singular import check_quaternions, refuse_rates, refuse_singular
 from condyle.state import State
 from condyle.tree import scales
@@ -39,7 +41,7 @@ _DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_m
 """Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
 
 
-class System(Operations, Differentiation):
+class System(Shown, Operations, Differentiation):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
@@ -47,6 +49,9 @@ class System(Operations, Differentiation):
     Args:
         gravity: acceleration of free fall in ground [m/s^2], shape (3,).
     """
+
+    plumbing = frozenset({"subject", "programs", "no_tau", "tail", "normalised", "check_coordinates", "levels", "switches",
+                          "prescribed", "followed", "held", "projection", "refusal"})
 
     def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
         self._tree = Tree()
@@ -204,20 +209,17 @@ class System(Operations, Differentiation):
         return self._tree.defaults(), np.zeros(self.nu)
 
     def describe(self) -> str:
-        """A table of the bodies, for reading."""
-        rows = [("body", "parent", "mobilizer", "mass [kg]", "coordinates")]
-        for b in self._tree.bodies:
-            names = ", ".join(f"{c.name} [{unit}]" for c, unit in zip(b.coordinates, b.mobilizer.units, strict=True))
-            rows.append((b.name, b.parent.name if b.parent else "", repr(b.mobilizer), f"{b.mass:g}", names or "-"))
-        width = [max(len(r[i]) for r in rows) for i in range(5)]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
-        forces = [f"force {name!r}: {force!r}" for name, force in self._forces.items()]
-        constraints = [f"constraint {name!r}: {constraint!r}" for name, constraint in self._constraints.items()]
-        motions = [f"motion of {b.name!r}: {b.motion!r}" for b in self._tree.driven]
-        return "\n".join([repr(self), *lines, *forces, *constraints, *motions])
+        """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults and ranges,
+        speeds, parameters, inputs, auxiliary states, forces, constraints, motions."""
+        return "\n\n".join([repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))])
 
     def __repr__(self) -> str:
-        return f"System({len(self._tree.bodies)} bodies, nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
+        names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
+        bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
+        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), *blocks(self, self._forces, self._constraints))
 
     def copy(self) -> System:
         """The same description, free to change."""

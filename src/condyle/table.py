@@ -6,11 +6,12 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.presentation import Block, Shown, cut, page, rows_of, span
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -26,8 +27,19 @@ def distinct(names: Sequence[str]) -> list[str]:
     return out
 
 
-class Table:
-    """Named columns over time. `table["knee"]` is a column, shape (m,).
+def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
+    """Names with their units."""
+    return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)]
+
+
+_OTHERS = dict.fromkeys((".sto", ".mot"), "OpenSim's .sto and .mot cannot be written yet") | {
+    ".xlsx": "A spreadsheet opens .csv, or use table.to_pandas().to_excel(path)",
+    ".parquet": "Use table.to_pandas().to_parquet(path)",
+    ".npy": "Use numpy.save(path, table.values)", ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
+
+
+class Table(Shown):
+    """Named columns over time. `table["knee"]` is a column, shape (m,); `table[2:10]` a Table of fewer rows.
 
     Args:
         time: [s], shape (m,).
@@ -48,7 +60,14 @@ class Table:
         if twice:
             raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} more than once")
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    @overload
+    def __getitem__(self, name: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, name: slice) -> Table: ...
+
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, slice):
+            return Table(self.time[name], self.names, self.values[name], self.units, status=self.status)
         if name not in self.names:
             raise UnknownNameError("column", name, self.names)
         return self.values[:, self.names.index(name)]
@@ -63,17 +82,32 @@ class Table:
         return name in self.names
 
     def __repr__(self) -> str:
-        span = f" from {self.time[0]:g} to {self.time[-1]:g} s" if len(self) else ""
-        return f"Table({len(self)} rows{span}: {', '.join(self.titles[:6])}{', ...' if len(self.names) > 6 else ''})"
+        return f"{self._title}\n{self._rows.text()}" if self.values.size else self._title
+
+    def _repr_html_(self) -> str:
+        return page(self._title, self._rows)
+
+    @property
+    def _title(self) -> str:
+        status = "" if self.status == "finished" else f"; {self.status}"
+        return f"Table({len(self)} rows{span(self.time)}: {cut(self.titles)}{status})"
+
+    @property
+    def _rows(self) -> Block:
+        return rows_of(["time [s]", *self.titles], self.time, self.values)
 
     @property
     def titles(self) -> list[str]:
         """Names with their units."""
-        return [f"{name} [{unit}]" if unit else name for name, unit in zip(self.names, self.units, strict=True)]
+        return titles(self.names, self.units)
 
     def to_pandas(self) -> Any:
         """A DataFrame over time; units are in its `attrs`. pandas must be installed."""
-        import pandas  # type: ignore[import-untyped]
+        try:
+            import pandas  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas; without it table.values, "
+                              "table.names and table.time have the same numbers", name="pandas") from error
 
         frame = pandas.DataFrame(self.values, columns=list(self.names), index=pandas.Index(self.time, name="time"))
         frame.attrs["units"] = dict(zip(self.names, self.units, strict=True))
@@ -94,8 +128,10 @@ class Table:
         """Write as comma-separated values, every number to its last digit, units in the titles. The file appears whole or
         not at all."""
         path = Path(path)
-        if path.suffix != ".csv":
-            raise ShapeError(f"Table.save: {path.name!r} must end in .csv")
+        if path.suffix.lower() != ".csv":
+            wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(path.suffix.lower(), "")
+            raise DescriptionError(f"Table.save: {path.name!r}: comma-separated values are written, so the name must end in "
+                                   f".csv: save({wanted!r}). {hint}".rstrip())
         descriptor, temporary = tempfile.mkstemp(".new", path.stem, path.parent)
         try:
             with os.fdopen(descriptor, "w", newline="", encoding="utf-8") as file:

@@ -189,7 +189,7 @@ def test_tables_plots_and_pandas(walk):
     plt = pytest.importorskip("matplotlib.pyplot")
     assert len(frames.plot("m0", "m3").lines) == 2 and len(frames.plot("shank").lines) == 1
     plt.close("all")
-    assert repr(frames) == "Frames(60 from 0 to 1.2 s, 9 goals, finished)"
+    assert repr(frames).startswith("Frames(60 from 0 to 1.2 s, 9 goals, finished; trunk_qw, ")
 
 
 def test_limits_hold_in_every_frame():

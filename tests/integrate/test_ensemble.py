@@ -217,7 +217,7 @@ def test_progress_tables_and_pictures():
     assert len(steps.plot("bob").lines) == 2
     with pytest.raises(cd.UnknownNameError, match="bob"):
         steps.plot("bub")
-    assert repr(ens) == "Ensemble(3000 members, 3000 finished)"
+    assert repr(ens).startswith("Ensemble(3000 members, 3000 finished, kept: ")
     assert cd.simulate(system, {"q": [[0.1], [0.2]]}, 1.0, progress=True).finished.all()
 
 

@@ -13,6 +13,7 @@ from condyle.columns import place, variables
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Distance, Goal, Orientation, Station
 from condyle.integrate.given import nth
+from condyle.presentation import Block, cut, page, rows_of, span
 from condyle.spatial import log_so3
 from condyle.state import State
 from condyle.states import Batch, States
@@ -50,9 +51,15 @@ class Frames(States):
     wanted: int
     part: tuple[Frames, np.ndarray] | None = None           # the Frames that these are some of, and which
 
+    plumbing = frozenset({"info", "tolerance", "wanted", "part"})
+
     def __repr__(self) -> str:
-        span = f" from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else ""
-        return f"Frames({len(self)}{span}, {len(self.goals)} goals, {self.status})"
+        return f"Frames({len(self)}{span(self.t)}, {len(self.goals)} goals, {self.status}; {cut(self.system.coordinates)})"
+
+    def _repr_html_(self) -> str:
+        table = rows_of(["time [s]", *self.table().titles], self.t, self.q)
+        failed = Block("failures", (), [(text,) for text in self.failures.values()])
+        return page(repr(self), table, *[failed] * bool(failed.rows))
 
     def __len__(self) -> int:
         return len(self.t)

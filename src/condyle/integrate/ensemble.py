@@ -8,16 +8,17 @@ from typing import Any, overload
 
 import numpy as np
 
-from condyle.columns import place, variables
+from condyle.columns import place, variable_names, variables
 from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
 from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.trajectory import Rows, Statistics, Trajectory
+from condyle.presentation import LINES, Block, cut, page, rows_of, span
 from condyle.states import Batch, States
 from condyle.system import System
-from condyle.table import Table, distinct
+from condyle.table import Table, distinct, titles
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Steps:
         return Steps(begin, Rows(r.t[here], r.y[here], r.f[here], r.more[here], r.own))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(States):
     """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
 
@@ -85,8 +86,20 @@ class Ensemble(States):
     def system(self) -> System:
         return self.members[0].system
 
+    plumbing = frozenset({"kept", "done", "ended", "f_end", "step", "manifold"})
+
     def __repr__(self) -> str:
-        return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished)"
+        times = self.kept.t if isinstance(self.kept, AtTimes) else ()
+        kept = "every step" if isinstance(self.kept, Steps) else f"{len(times)} times{span(times)}" if len(times) else "ends"
+        names = cut(variable_names(self.system))
+        return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished, kept: {kept}; {names})"
+
+    def _repr_html_(self) -> str:
+        names = ["member", "t_end [s]", *titles(*variables(self.system))]
+        ends = rows_of(names, np.arange(len(self)), self.t_end, self.y_end)
+        bad = np.flatnonzero(~self.finished)[:LINES]
+        failed = Block("not finished", ("member", "status"), [(str(i), self._status(int(i))) for i in bad])
+        return page(repr(self), ends, *[failed] * bool(len(bad)))
 
     @property
     def t_end(self) -> np.ndarray:

@@ -8,14 +8,15 @@ from typing import Any, overload
 
 import numpy as np
 
-from condyle.columns import place, variables
+from condyle.columns import place, variable_names, variables
 from condyle.errors import ShapeError
 from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
+from condyle.presentation import Block, cut, number, page, rows_of, span
 from condyle.state import State
 from condyle.states import Batch, States
 from condyle.system import System
-from condyle.table import Table
+from condyle.table import Table, titles
 
 DRAWN = 500
 """Times of a picture, beside those of the steps."""
@@ -95,7 +96,7 @@ class Rows:
         return Rows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), False, whole=False)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(States):
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
@@ -124,9 +125,24 @@ class Trajectory(States):
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
 
+    plumbing = frozenset({"rows", "manifold", "changes", "y"})
+
     @property
     def system(self) -> System:
         return self.start.system
+
+    def __repr__(self) -> str:
+        """How many rows, how it ended, and where."""
+        last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y, strict=True)]
+        return f"Trajectory({len(self)} rows{span(self.t)}, {self.status}{'; at the end ' * bool(last)}{cut(last)})"
+
+    def _repr_html_(self) -> str:
+        s = self.statistics
+        happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
+        counted = Block("statistics", (), [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])
+        table = rows_of(["time [s]", *titles(*variables(self.system))], self.t, self.y)
+        blocks = [block for block in (happened, counted) if block.rows]
+        return page(f"Trajectory: {len(self)} rows{span(self.t)}, {self.status}", table, *blocks)
 
     @property
     def t(self) -> np.ndarray:

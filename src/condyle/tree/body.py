@@ -85,4 +85,5 @@ class Body:
     def __repr__(self) -> str:
         if self.is_ground or self.parent is None:
             return "Body('ground')"
-        return f"Body({self.name!r}, {self.mobilizer!r} on {self.parent.name!r}, {self.mass:g} kg)"
+        names = f", {', '.join(c.name for c in self.coordinates)}" if self.coordinates else ""
+        return f"Body({self.name!r}, {self.mobilizer!r} on {self.parent.name!r}, {self.mass:g} kg{names})"

@@ -1,0 +1,100 @@
+"""How things look at a prompt and in a notebook: short texts, small tables of text and of HTML, names for completion.
+
+HTML is escaped and needs nothing from outside.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+
+NAMES = 6
+"""Names that a repr shows."""
+ROWS, COLUMNS = 10, 8
+"""Of a table that is longer or wider, so many are shown."""
+LINES = 30
+"""Of a block in HTML."""
+
+
+def number(x: float) -> str:
+    """Six digits; no minus before a zero."""
+    return f"{float(x) + 0.0:.6g}"
+
+
+def numbers(values: Iterable[float]) -> str:
+    return ", ".join(map(number, values))
+
+
+def cut(items: Iterable[str], most: int = NAMES, sep: str = ", ") -> str:
+    """The first of the items, and how many are left out, if that is more than one."""
+    items = list(items)
+    more = len(items) - most
+    return sep.join(items if more <= 1 else [*items[:most], f"... {more} more"])
+
+
+def span(t: Any) -> str:
+    """First and last of times (m,), as words."""
+    return f" from {number(t[0])} to {number(t[-1])} s" if len(t) else ""
+
+
+class Shown:
+    """A base for what users hold in their hands: completion shows what they may use, and a notebook shows HTML."""
+
+    __slots__ = ()
+    plumbing: ClassVar[frozenset[str]] = frozenset()        # public in Python, but not for users
+
+    def __dir__(self) -> list[str]:
+        hidden = self.plumbing | {"plumbing"}
+        return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A table of texts under a title; without a head the rows speak for themselves."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def text(self) -> str:
+        rows = [tuple(self.head), *map(tuple, self.rows)] if self.head else list(map(tuple, self.rows))
+        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(r, width, strict=True)).rstrip() for r in rows]
+        return "\n".join([self.title, *(f"  {line}" for line in lines)] if self.title else lines)
+
+    def html(self) -> str:
+        most = len(self.rows) if len(self.rows) <= LINES else LINES
+        rows = [_row("td", r) for r in self.rows[:most]]
+        if most < len(self.rows):
+            rows.append(f"<tr><td colspan={max(1, len(self.head))}>... {len(self.rows) - most} more</td></tr>")
+        caption = f'<caption style="text-align:left">{escape(self.title)}</caption>' if self.title else ""
+        head = f"<thead>{_row('th', self.head)}</thead>" if self.head else ""
+        return f"<table>{caption}{head}<tbody>{''.join(rows)}</tbody></table>"
+
+
+def _row(cell: str, texts: Sequence[str]) -> str:
+    return "<tr>" + "".join(f"<{cell}>{escape(text)}</{cell}>" for text in texts) + "</tr>"
+
+
+def page(title: str, *blocks: Block) -> str:
+    """A line and tables below it, as HTML. Tables beyond the first open at a click."""
+    parts = [f"<div><strong>{escape(title)}</strong></div>"]
+    for k, block in enumerate(blocks):
+        bare = Block("", block.head, block.rows).html()
+        parts.append(block.html() if not k else f"<details><summary>{escape(block.title)}</summary>{bare}</details>")
+    return "".join(parts)
+
+
+def rows_of(titles: Sequence[str], *parts: Any) -> Block:
+    """The first and last rows, and the first columns, of arrays (m,) and (m, k) side by side under their titles."""
+    m, n = len(parts[0]), len(titles)
+    wide = n > COLUMNS + 1
+    shown = COLUMNS if wide else n
+    chosen = list(range(m)) if m <= ROWS else [*range(ROWS // 2), *range(m - ROWS // 2, m)]
+    few = [part[chosen] for part in parts]
+    rows = [[*map(number, [x for part in few for x in part[k:k + 1].reshape(-1)][:shown]), *["..."] * wide]
+            for k in range(len(chosen))]
+    if len(chosen) < m:
+        rows.insert(ROWS // 2, ["..."] * (shown + wide))
+    return Block("", [*titles[:shown], *[f"... {n - shown} more"] * wide], rows)
