@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
+from condyle import files
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Shown, cut, page, rows_of, span
 
@@ -126,22 +125,13 @@ class Table(Shown):
 
     def save(self, path: str | Path) -> None:
         """Write as comma-separated values, every number to its last digit, units in the titles. The file appears whole or
-        not at all."""
+        not at all; what a killed process left of the same table goes."""
         path = Path(path)
         if path.suffix.lower() != ".csv":
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(path.suffix.lower(), "")
             raise DescriptionError(f"Table.save: {path.name!r}: comma-separated values are written, so the name must end in "
                                    f".csv: save({wanted!r}). {hint}".rstrip())
-        descriptor, temporary = tempfile.mkstemp(".new", path.stem, path.parent)
-        try:
-            with os.fdopen(descriptor, "w", newline="", encoding="utf-8") as file:
-                rows = csv.writer(file)
-                rows.writerow(["time [s]", *self.titles])
-                rows.writerows([repr(x) for x in (t, *row)] for t, row in zip(self.time.tolist(), self.values.tolist()))
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)             # mkstemp keeps others out; a saved table need not
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with files.whole(path, "w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["time [s]", *self.titles])
+            rows.writerows([repr(x) for x in (t, *row)] for t, row in zip(self.time.tolist(), self.values.tolist()))

@@ -2,7 +2,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
+import signal
 import stat
 import sys
 import time
@@ -12,10 +15,14 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from condyle import files
 from condyle.errors import DescriptionError
 from condyle.native import cache, function, jit
 from condyle.native.function import NativeFunction
-from tests.process import end, finish, output, start
+from condyle.native.kept import kept
+from condyle.native.nodes import Scan, kernel
+from condyle.native.program import Program
+from tests.process import end, finish, output, run, start
 
 FACTS = {"operations": 7, "layout": {"q": [1, 2]}}
 
@@ -28,6 +35,7 @@ def directory(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(cache, "_surroundings", lambda: "these sources, this machine")
     monkeypatch.setattr(cache, "_count", {"hits": 0, "misses": 0})
+    monkeypatch.setattr(cache, "_warned", set())
     return tmp_path / "cache"
 
 
@@ -180,8 +188,6 @@ def test_an_entry_under_another_name_is_foreign(directory):
 @pytest.mark.parametrize("body", [b"null", b"[]", b'{"key": 1}', b'{"facts": {}}', b"{", b"\xff"])
 def test_headers_of_another_kind(directory, body):
     """Whatever a file with a right checksum says, it is no error."""
-    import hashlib
-
     cache.store("a", b"code", FACTS)
     (path,) = entries(directory)
     data = cache._MAGIC + len(body).to_bytes(8, "little") + body
@@ -211,11 +217,37 @@ def test_orphans_of_ended_processes_go(directory):
     for path in (old, new):
         path.write_bytes(b"half of")
     os.utime(old, (1e9,) * 2)
+    before = cache.info()
+    assert (before.entries, before.unfinished) == (1, 2)
+    assert before.bytes == sum(path.stat().st_size for path in directory.iterdir())     # nothing that nobody counts
+    assert "2 unfinished" in str(before)
     cache.store("b", b"code", FACTS)
     assert not old.exists()
     assert new.exists()                                     # another process may be writing it
+    assert cache.info().unfinished == 1
     assert cache.clear() == 2
     assert not entries(directory)
+    assert "unfinished" not in str(cache.info())
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs POSIX signals")
+def test_a_kill_while_an_entry_is_written_leaves_nothing_for_long(directory):
+    script = """
+import os, signal
+from condyle.native import cache
+cache._surroundings = lambda: "these sources, this machine"
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+cache.store("a", bytes(1000), {})
+"""
+    assert run("-c", script).returncode == -signal.SIGKILL
+    (orphan,) = entries(directory)
+    assert cache.info().unfinished == 1
+    assert cache.info().bytes == orphan.stat().st_size > 1000
+    cache.store("b", b"code", FACTS)
+    assert orphan.exists()                                  # written a moment ago, perhaps from a container that we cannot see
+    os.utime(orphan, (time.time() - 60,) * 2)
+    cache.store("c", b"code", FACTS)
+    assert not orphan.exists()
 
 
 def test_info_and_clear(directory):
@@ -289,11 +321,11 @@ def test_disks_that_refuse(directory, monkeypatch, capfd, step, number):
     if step == "mkdir":
         monkeypatch.setattr(Path, "mkdir", refuse)
     elif step == "create":
-        monkeypatch.setattr(cache.tempfile, "mkstemp", refuse)
+        monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
     elif step == "replace":
-        monkeypatch.setattr(cache.os, "replace", refuse)
+        monkeypatch.setattr(files.os, "replace", refuse)
     else:
-        real = os.fdopen
+        real = os.fdopen                                    # store is the first to call it
 
         def full(*a, **k):
             file = real(*a, **k)
@@ -327,7 +359,8 @@ def test_entries_that_cannot_be_read(directory, monkeypatch):
 def test_somebody_elses_directory_is_not_used(directory, monkeypatch):
     cache.store("a", b"code", {})
     monkeypatch.setattr(os, "geteuid", lambda: os.stat(directory).st_uid + 1)
-    assert cache.fetch("a") is None
+    with pytest.warns(RuntimeWarning, match="it belongs to user"):
+        assert cache.fetch("a") is None
     assert not cache.store("b", b"code", {})
     assert "belongs to user" in cache.info().note
     assert cache.clear() == 0
@@ -336,14 +369,107 @@ def test_somebody_elses_directory_is_not_used(directory, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
-def test_everybodys_directory_is_not_used(directory):
+@pytest.mark.parametrize(("mode", "who"), [(0o777, "everybody"), (0o702, "everybody"), (0o770, "its group")])
+def test_a_directory_that_others_may_write_is_not_used(directory, mode, who):
+    """Which is said once, with the remedy; everything works without it."""
     cache.store("a", b"code", {})
-    directory.chmod(0o777)
-    assert cache.fetch("a") is None
+    directory.chmod(mode)
+    with pytest.warns(RuntimeWarning, match=f"{who} may write into it, .*chmod 700") as said:
+        assert cache.fetch("a") is None
+    assert len(said) == 1
+    assert works(twice())                                   # a second warning would be an error
     assert not cache.store("b", b"code", {})
-    assert "everybody may write" in cache.info().note
-    directory.chmod(0o700)
+    assert f"{who} may write" in cache.info().note
+    assert cache.clear() == 0
+    directory.chmod(0o755)                                  # others may read it
     assert cache.fetch("a")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX files")
+@pytest.mark.parametrize("kind", ["pipe", "link", "dangling link", "link to a pipe", "group", "everybody"])
+def test_entries_that_are_not_plain_files_of_ours_are_not_opened_and_made_anew(directory, tmp_path, kind):
+    """A pipe would hang whoever opens it, a link is somebody's wish; writable ones may hold any code."""
+    cache.store("a", b"code", FACTS)
+    (path,) = entries(directory)
+    target = tmp_path / "elsewhere"
+    if kind in ("group", "everybody"):
+        path.chmod(0o660 if kind == "group" else 0o602)
+    elif kind == "pipe":
+        path.unlink()
+        os.mkfifo(path)
+    else:
+        if kind == "link":
+            target.write_bytes(path.read_bytes())
+        elif kind == "link to a pipe":
+            os.mkfifo(target)
+        path.unlink()
+        path.symlink_to(target)
+    assert cache.fetch("a") is None
+    assert cache.store("a", b"code again", FACTS)
+    assert cache.fetch("a") == (b"code again", FACTS)
+    assert entries(directory) == [path]
+    assert stat.S_ISREG(path.lstat().st_mode)
+    assert not kind.startswith("link") or target.exists()
+
+
+def _with_code(path: Path, code: bytes, facts: dict | None = None) -> None:
+    """Write an entry that checks, with other code or facts."""
+    data = path.read_bytes()
+    digest = path.name.removesuffix(".code")
+    header = json.dumps({"key": digest, "facts": cache._open(data, digest)[1] if facts is None else facts}).encode()
+    body = cache._MAGIC + len(header).to_bytes(8, "little") + header + code
+    path.write_bytes(body + hashlib.sha256(body).digest())
+
+
+@pytest.mark.parametrize(("code", "facts"), [(b"no object file", None), (b"", None), (None, {}), (None, {"operations": "many"})])
+def test_entries_that_cannot_be_loaded_are_made_anew(directory, code, facts):
+    """The checksum is right; what it covers is of no use. Once it was an error at every start."""
+    assert works(twice())
+    for path in entries(directory):
+        good = cache._open(path.read_bytes(), path.name.removesuffix(".code"))[0]
+        _with_code(path, good if code is None else code, facts)
+    built: list[int] = []
+    again = twice(built)
+    assert works(again)
+    assert built
+    assert again.report.from_cache == (False, False)
+    assert works(twice(allowed=False))
+    assert (cache.info().hits, cache.info().misses) == (2, 4)
+
+
+@pytest.mark.parametrize("harm", [
+    {"code": b"no object file"}, {"code": b""}, {"facts": {}}, {"facts": {"layout": {}, "tables": {}}},
+    {"facts": {"layout": 3, "tables": []}}, {"tables": {"x": [[1], [2, 3]]}}, {"facts": "right", "code": b"wrong object"}])
+def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
+    made = []
+
+    def make():
+        made.append(1)
+        sizes = {"x": 1}
+        return Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes, counts=["n"]), {"x": np.ones((2, 1))}
+
+    def runs():
+        program, tables = kept("counting", make)
+        workspace = program.workspace()
+        program.run(workspace, counts={"n": 3})
+        return workspace["x"][0] == 3 and tables["x"].tolist() == [[1.0], [1.0]]
+
+    assert runs()
+    assert runs()
+    assert len(made) == 1
+    (path,) = entries(directory)
+    code, facts = cache._open(path.read_bytes(), path.name.removesuffix(".code"))
+    if harm.get("facts") == "right":                        # lengths agree, nothing else does
+        facts["layout"]["objects"] = [len(harm["code"])]
+    elif "tables" in harm:
+        facts["tables"] = harm["tables"]
+    else:
+        facts = harm.get("facts", facts)
+    _with_code(path, harm.get("code", code), facts)
+    assert runs()
+    assert len(made) == 2
+    assert runs()
+    assert len(made) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX owners")

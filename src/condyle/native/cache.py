@@ -7,9 +7,11 @@ the digest of all that:
     magic, length of header (8 bytes, little-endian), header (JSON), object file, SHA-256 of everything before
 
 It is written under another name and then renamed, so that any number of processes may share a directory; what does
-not check is removed and made anew. Machine code is run, not read: a directory that belongs to somebody else or that
-everybody may write is not used, nor is a file of somebody else's. Where the cache cannot be used everything works
-without it, and `info` says why.
+not check or cannot be loaded is removed and made anew. What processes left that were killed while they wrote is counted by
+`info` and removed by the next that writes. Machine code is run, not read: a directory that belongs to somebody else or that
+others may write (the group, everybody) is not used, and one warning says so. An entry must be a plain file of ours that
+nobody else may write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used
+everything works without it, and `info` says why.
 
     CONDYLE_CACHE=off        neither read nor write
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
@@ -25,24 +27,27 @@ import logging
 import os
 import stat
 import sys
-import tempfile
 import time
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as ca
 
+from condyle import files
 from condyle.errors import DescriptionError
 from condyle.native import jit
 
 _MAGIC = b"condyle machine code 1\n"
-_SUFFIX, _TEMPORARY = ".code", ".new"
-_STALE = 3600.0                                             # seconds after which an unfinished file is an orphan
+_SUFFIX = ".code"
+_NO_LINKS_NO_WAITING = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
 _started = time.time()
 _log = logging.getLogger(__name__)
 _count = {"hits": 0, "misses": 0}
+_warned: set[Path] = set()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ class Info:
 
     Args:
         directory: where it is; None if there is no place for it.
-        entries, bytes: what it holds.
+        entries, bytes: what it holds; the bytes of unfinished files count.
+        unfinished: files that another process writes now, or left when it was killed.
         limit: bytes that it may grow to.
         hits, misses: of this process.
         note: why it is not used, or empty.
@@ -60,6 +66,7 @@ class Info:
     directory: Path | None
     entries: int
     bytes: int
+    unfinished: int
     limit: int
     hits: int
     misses: int
@@ -68,6 +75,8 @@ class Info:
     def __str__(self) -> str:
         head = f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of at most " \
                f"{self.limit / 1e6:.0f} MB"
+        if self.unfinished:
+            head += f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` removes them too"
         return head + (f"\nnot used: {self.note}" if self.note else "")
 
 
@@ -79,6 +88,21 @@ def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
     return found
 
 
+def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
+    """What `load(code, facts)` makes of the entry of a key, or None. An entry that it fails on is removed, to be made anew."""
+    if (found := fetch(key)) is None:
+        return None
+    try:
+        return load(*found)
+    except Exception as error:                              # whatever it is, it would come again at every start
+        _log.debug("an entry cannot be loaded (%s: %s): removed", type(error).__name__, error)
+    if place := _place(key):
+        files.remove(place[0] / (place[1] + _SUFFIX))
+    _count["hits"] -= 1
+    _count["misses"] += 1
+    return None
+
+
 def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     """Keep an object file and some facts about it (whatever JSON can say). False if it could not be kept."""
     limit, place = _limit(), _place(key, create=True)
@@ -87,17 +111,12 @@ def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     directory, digest = place
     header = json.dumps({"key": digest, "facts": dict(facts)}).encode()
     body = b"".join((_MAGIC, len(header).to_bytes(8, "little"), header, code))
-    temporary = None
     try:
-        descriptor, temporary = tempfile.mkstemp(_TEMPORARY, digest[:16], directory)
-        with os.fdopen(descriptor, "wb") as file:
+        with files.whole(directory / (digest + _SUFFIX), private=True) as file:
             file.write(body)
             file.write(hashlib.sha256(body).digest())
-        os.replace(temporary, directory / (digest + _SUFFIX))
     except OSError as error:
         _log.debug("not stored: %s", error)
-        if temporary is not None:
-            _remove(temporary)
         return False
     _shrink(directory, limit)
     return True
@@ -108,9 +127,10 @@ def info() -> Info:
     directory, note = _directory()
     if not note and _surroundings() is None:
         note = "Condyle's own sources have changed since this process started"
-    entries = list(_entries(directory)) if directory else []
-    total = sum(size for _, size, _ in entries)
-    return Info(directory, len(entries), total, _limit(), _count["hits"], _count["misses"], note)
+    entries = list(_files(directory, _SUFFIX)) if directory else []
+    unfinished = list(_files(directory, files.UNFINISHED)) if directory else []
+    total = sum(size for _, size, _ in entries + unfinished)
+    return Info(directory, len(entries), total, len(unfinished), _limit(), _count["hits"], _count["misses"], note)
 
 
 def clear() -> int:
@@ -118,9 +138,9 @@ def clear() -> int:
     directory, note = _directory()
     if directory is None or (note and not _is_off()):
         return 0
-    for path in _orphans(directory, 0.0):
-        _remove(path)
-    return sum(_remove(path) for path, _, _ in _entries(directory))
+    for path, _, _ in _files(directory, files.UNFINISHED):
+        files.remove(path)
+    return sum(files.remove(path) for path, _, _ in _files(directory, _SUFFIX))
 
 
 # -- one entry
@@ -129,9 +149,10 @@ def clear() -> int:
 def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
     path = directory / (digest + _SUFFIX)
     try:
-        with open(path, "rb") as file:
-            if hasattr(os, "geteuid") and os.fstat(file.fileno()).st_uid != os.geteuid():
-                _log.debug("%s belongs to somebody else", path)
+        with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINKS_NO_WAITING), "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or _stranger(facts):
+                _log.debug("%s is not a plain file of ours alone", path)
                 return None
             data = file.read()
     except OSError:
@@ -140,7 +161,7 @@ def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
         found = _open(data, digest)
     except (ValueError, KeyError, TypeError) as error:
         _log.debug("%s is damaged (%s): removed", path, error)
-        _remove(path)
+        files.remove(path)
         return None
     with contextlib.suppress(OSError):
         os.utime(path)                                      # most recently used
@@ -165,6 +186,10 @@ def _open(data: bytes, digest: str) -> tuple[bytes, dict[str, Any]]:
 
 def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     directory, note = _directory(create)
+    if directory is not None and note.endswith(_RUN) and directory not in _warned:
+        _warned.add(directory)
+        warnings.warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is compiled anew in "
+                      "every process", RuntimeWarning, stacklevel=2)
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
     return directory, hashlib.sha256(f"{fixed}\n{key}".encode()).hexdigest()
@@ -188,12 +213,21 @@ def _directory(create: bool = False) -> tuple[Path | None, str]:
         return directory, f"{error.strerror or error}"
     if not stat.S_ISDIR(facts.st_mode):
         return directory, "it is not a directory"
-    if hasattr(os, "geteuid"):
-        if facts.st_uid != os.geteuid():
-            return directory, f"it belongs to user {facts.st_uid}, not to user {os.geteuid()}, and machine code is run"
-        if facts.st_mode & stat.S_IWOTH:
-            return directory, "everybody may write into it, and machine code is run; chmod 700 makes it safe"
-    return directory, ""
+    return directory, _stranger(facts)
+
+
+_RUN = "since machine code is run: `chmod 700` it, or set CONDYLE_CACHE_DIR to a folder of your own"
+
+
+def _stranger(facts: os.stat_result) -> str:
+    """Who else may write a file or folder, or empty."""
+    if not hasattr(os, "geteuid"):
+        return ""
+    if facts.st_uid != os.geteuid():
+        return f"it belongs to user {facts.st_uid}, not to user {os.geteuid()}, {_RUN}"
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"{'everybody' if facts.st_mode & stat.S_IWOTH else 'its group'} may write into it, {_RUN}"
+    return ""
 
 
 def _default_directory() -> Path | None:
@@ -230,43 +264,26 @@ def _limit() -> int:
     return int(limit * 1e6)
 
 
-def _entries(directory: Path) -> Iterator[tuple[str, int, float]]:
-    """Path, size and time of last use of each entry."""
+def _files(directory: Path, suffix: str) -> Iterator[tuple[str, int, float]]:
+    """Path, size and time of last use of each entry, or of each unfinished file."""
     with contextlib.suppress(OSError), os.scandir(directory) as found:
         for entry in found:
             with contextlib.suppress(OSError):              # another process has just removed it
-                if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
+                if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                     facts = entry.stat(follow_symlinks=False)
                     yield entry.path, facts.st_size, facts.st_mtime
 
 
-def _orphans(directory: Path, age: float) -> Iterator[str]:
-    """Unfinished files of processes that ended too early."""
-    with contextlib.suppress(OSError):
-        for path in directory.glob(f"*{_TEMPORARY}"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime >= age:
-                    yield str(path)
-
-
 def _shrink(directory: Path, limit: int) -> None:
-    for path in _orphans(directory, _STALE):
-        _remove(path)
-    entries = sorted(_entries(directory), key=lambda entry: entry[2])
+    for path in files.orphans(directory):
+        files.remove(path)
+    entries = sorted(_files(directory, _SUFFIX), key=lambda entry: entry[2])
     total = sum(size for _, size, _ in entries)
     for path, size, _ in entries:
         if total <= limit:
             return
-        _remove(path)
+        files.remove(path)
         total -= size
-
-
-def _remove(path: str | Path) -> bool:
-    try:
-        os.unlink(path)
-    except OSError:
-        return False
-    return True
 
 
 # -- what every key contains

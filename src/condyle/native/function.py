@@ -286,17 +286,19 @@ class _Evaluator:
             entries = f"status={self._refuse is not None} direct={self._direct} named={bool(self._keys)}"
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
-            found = cache.fetch(key)
+
+            def load(code: bytes, facts: Mapping[str, Any]) -> tuple[Loop, int]:
+                return Loop(jit.Library(code), "loop", self.name, ins, outs), int(facts["operations"])
+
+            found = cache.loaded(key, load)
             if found is None:
                 code, facts = self._machine_code(W, ins, outs)
                 cache.store(key, code, facts)
                 start = time.perf_counter()
-            else:
-                code, facts = found
-            loop = Loop(jit.Library(code), "loop", self.name, ins, outs)
+            loop, operations = found or load(code, facts)
             old = self.report
             self.report = replace(old, load=old.load + time.perf_counter() - start, kernels=(*old.kernels, W),
-                                  from_cache=(*old.from_cache, found is not None), operations=facts["operations"])
+                                  from_cache=(*old.from_cache, found is not None), operations=operations)
             self._loops[W] = loop
             if len(self._loops) == 2:
                 self._function = None

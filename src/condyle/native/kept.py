@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from condyle.errors import NativeError
 from condyle.native import cache
 from condyle.native.program import Program
 
@@ -15,13 +15,13 @@ Made = tuple[Program, dict[str, np.ndarray]]
 
 def kept(key: str, make: Callable[[], Made]) -> Made:
     """The program of a key from the disk cache, or made and stored there. The key is text that determines it."""
-    found = cache.fetch(key)
-    if found is not None:
-        code, facts = found
-        try:
-            return Program.unpack(code, facts["layout"]), {name: np.array(rows) for name, rows in facts["tables"].items()}
-        except (NativeError, KeyError):
-            pass
+    def load(code: bytes, facts: dict[str, Any]) -> Made:
+        program = Program.unpack(code, facts["layout"])
+        program.load()                                      # now, while it can still be made anew
+        return program, {name: np.array(rows) for name, rows in facts["tables"].items()}
+
+    if (found := cache.loaded(key, load)) is not None:
+        return found
     program, tables = make()
     code, layout = program.pack()
     cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}})

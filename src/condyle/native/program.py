@@ -81,7 +81,7 @@ class Program:
             self._object = jit.compile_ir(self.text)
         return [self._object, *self._objects]
 
-    def _load(self) -> tuple[Callable[[int], int], jit.Library]:
+    def load(self) -> tuple[Callable[[int], int], jit.Library]:
         """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be resumed.
 
         The code is there for as long as the library is: hold both while calling.
@@ -172,14 +172,14 @@ class Program:
         """Run at most so many rounds of loops, all loops counted together; true when the program has ended."""
         workspace._acquire(self)
         try:
-            entry, _library = self._load()
+            entry, _library = self.load()
             workspace._header[STOP], workspace._header[BUDGET] = 0, rounds
             return not entry(workspace.address)
         finally:
             workspace._busy.release()
 
     def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float) -> None:
-        (entry, _library), header, address = self._load(), workspace._header, workspace.address
+        (entry, _library), header, address = self.load(), workspace._header, workspace.address
         header[STOP], start = 0, time.perf_counter()
         while True:                                         # most programs end in here and need no watch
             header[BUDGET] = _ROUNDS

@@ -1,0 +1,88 @@
+"""Files that appear whole or not at all, and what killed processes leave of them.
+
+A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever ends the writing
+removes it, but for a kill or the loss of power. Such an orphan is told from a file at work by its name: no process of that
+number is left on that machine, and nothing has been written for some seconds. Of another machine it is one after an hour.
+"""
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+UNFINISHED = ".new"
+"""How the name of a file at work ends."""
+_PAUSE, _HOUR = 10.0, 3600.0                                # [s] without a write
+_NAME = re.compile(r"\.([\w-]*)\.(\d+)\.\w+\.new$")
+
+
+@contextlib.contextmanager
+def whole(path: Path, mode: str = "wb", *, private: bool = False, **options: Any) -> Iterator[IO[Any]]:
+    """A file open for writing, which takes the place of `path` when the block ends, and is removed if it fails.
+
+    What killed processes left of the same target is removed first.
+
+    Args:
+        mode, options: as of `open`.
+        private: nobody else may read it.
+    """
+    for orphan in orphans(path.parent, path.name):
+        remove(orphan)
+    descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.", path.parent)
+    try:
+        with os.fdopen(descriptor, mode, **options) as file:
+            yield file
+        if not private:
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)             # mkstemp keeps others out
+        os.replace(temporary, path)
+    except BaseException:
+        remove(temporary)
+        raise
+
+
+def orphans(folder: Path, target: str | None = None) -> Iterator[str]:
+    """Files that killed processes left in a folder: those of one target, or all."""
+    pattern = f"{glob.escape(target)}.*{UNFINISHED}" if target else f"*{UNFINISHED}"
+    for name in glob.glob(pattern, root_dir=folder):
+        path = os.path.join(folder, name)
+        with contextlib.suppress(OSError):                  # another process has just removed it
+            if _is_orphan(name, time.time() - os.lstat(path).st_mtime):
+                yield path
+
+
+def remove(path: str | Path) -> bool:
+    """Whether a file was there and could be removed."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def _is_orphan(name: str, age: float) -> bool:
+    parts = _NAME.search(name)
+    return age >= _HOUR or (age >= _PAUSE and parts is not None and parts[1] == _machine() and not _runs(int(parts[2])))
+
+
+def _machine() -> str:
+    return re.sub(r"[^\w-]", "-", os.uname().nodename)[:40] if hasattr(os, "uname") else ""
+
+
+def _runs(process: int) -> bool:
+    if os.name != "posix":
+        return True                                         # signal 0 would end it there
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass                                                # somebody else's
+    return True
