@@ -13,7 +13,7 @@ from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.equations import equations
 from condyle.integrate.events import Event
-from condyle.integrate.given import check_system, number
+from condyle.integrate.given import BYTES_PER_EVENT, check_step, check_system, number
 from condyle.integrate.lanes import ensemble_loop
 from condyle.integrate.loop import step_loop
 from condyle.integrate.members import Members
@@ -96,6 +96,11 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     for e in given:
         if not isinstance(e, Event):
             raise DescriptionError(f"simulate: events must be cd.Event, got {e!r}")
+    every_step = alone or (isinstance(keep, str) and keep == "steps")
+    first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
+    for name, value, size in (("step", step, row), ("max_step", max_step, row), *(
+            (f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given)):
+        check_step(f"simulate: {name}", value, first, t_final, size)
     if alone and (keep is not None or threads is not None):
         raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
     if given and not alone:

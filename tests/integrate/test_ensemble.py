@@ -246,3 +246,11 @@ def test_what_cannot_be(given, options, words):
         cd.simulate(system, [pendulum().state()], 1.0)
     with pytest.raises(cd.CondyleError, match="state 1 of 2 belongs to another system"):
         cd.simulate(system, [system.state(), pendulum().state()], 1.0)
+
+
+def test_who_finished_is_found_once_for_all():
+    """Not once for each member: that is quadratic, half a minute for 2e5 of them."""
+    system = top()
+    ens = cd.simulate(system, {"u": np.zeros((SOME, 3))}, 0.01)
+    assert ens.finished is ens.finished
+    assert ens.status == ("finished",) * SOME

@@ -170,6 +170,33 @@ def test_options_that_cannot_be(pendulum, options, words):
         cd.simulate(pendulum.state(), pendulum, 1.0)
 
 
+@pytest.mark.parametrize(("options", "words"), [
+    ({"step": 1e-9}, "resolve"), ({"max_step": 1e-9}, "resolve"), ({"max_step": 1e-9, "integrator": "rodas"}, "resolve"),
+    ({"events": cd.Event(every=1e-8)}, "resolve"), ({"step": 4e-6, "t_final": 2e9}, "GB")])
+def test_steps_that_time_cannot_resolve_or_memory_cannot_hold_are_refused(pendulum, options, words):
+    options = {"t_final": 1e9 + 1} | options
+    with pytest.raises(cd.CondyleError, match=words):
+        cd.simulate(pendulum, pendulum.state(t=1e9, q=[1.0]), **options)
+    if "step" in options and words == "resolve":
+        with pytest.raises(cd.CondyleError, match=words):
+            cd.simulate(pendulum, {"t": [1e9, 1e9 + 0.5]}, **options)
+
+
+def test_a_late_start_changes_nothing(pendulum):
+    """Near 1e9 s doubles are 1.2e-7 s apart: a step is what t really moves by, else 8 s of it are 0.4 ms off."""
+    early, late = (cd.simulate(pendulum, pendulum.state(t=t, q=[1.2]), t + 8, integrator="rk4", step=1e-3) for t in (0.0, 1e9))
+    # Steps of 1e-3 +- 6e-8 s: errors of order 4 near 1e-12 differ by some per cent.
+    np.testing.assert_allclose(late.y[-1], early.y[-1], atol=1e-11)
+
+
+def test_a_step_that_does_not_move_time_ends_the_run(pendulum):
+    """Near 1e14 s doubles are 0.016 s apart, more than the first step."""
+    for integrator in ("merson", "rodas"):
+        traj = cd.simulate(pendulum, pendulum.state(t=1e14, q=[1.2]), 1e14 + 8, accuracy=1e-9, integrator=integrator)
+        assert "resolve" in traj.status
+    assert "resolve" in cd.simulate(pendulum, {"t": [1e14], "q": [[1.2]]}, 1e14 + 8, accuracy=1e-9).status[0]
+
+
 def test_steps_that_are_not_there(pendulum):
     traj = cd.simulate(pendulum, pendulum.state(), 0.1)
     assert traj[-1].t == traj[len(traj) - 1].t == 0.1

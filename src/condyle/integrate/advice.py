@@ -7,6 +7,7 @@ from condyle.constraints.projection import project
 from condyle.constraints.rows import row_slices
 from condyle.errors import ConstraintError, ShapeError, SingularError
 from condyle.explanation import explain
+from condyle.integrate.given import COARSEST
 from condyle.integrate.manifold import Manifold
 from condyle.mobilizers import motion_at
 from condyle.native.nodes import Status
@@ -16,7 +17,8 @@ AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """[s]: how far ahead to look for what stopped a run."""
 NEARLY = 1e-3
 """Least singular value of H or N, of columns of length one or over the largest, below which rank is about to be lost."""
-
+LATE = 1e4
+"""[s]: where time goes on from here, the shortest step is no longer short."""
 UNMET = 1e-3
 """Errors of accelerations over the terms they are the sum of: what least squares leaves where equations contradict each other."""
 
@@ -36,6 +38,10 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     when = f"stopped at t = {t:.6g} s: "
     if status == Status.LIMIT:
         return when + "too many steps were rejected; loosen the accuracy"
+    unit = float(np.spacing(abs(t)))
+    if h < COARSEST * unit:
+        return (f"{when}a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} s apart there; let "
+                "time start nearer to zero, or take longer steps")
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
         places = [(since, _Place(like, t + since, y + since * f if since else y)) for since in ahead]
@@ -55,8 +61,9 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
         return when + lost
     if step is not None:
         return when + f"the next state is not finite or was not found; a step of {step:g} s is too long, or use error control"
-    return (f"{when}no step is small enough for the accuracy; {names[worst]} has the largest error. Is a force discontinuous "
-            "there, or not finite just after? Try a looser accuracy, or smooth it")
+    coarse = f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE else ""
+    return (f"{when}no step is small enough for the accuracy{coarse}; {names[worst]} has the largest error. Is a force "
+            "discontinuous there, or not finite just after? Try a looser accuracy, or smooth it")
 
 
 def _later(since: float) -> str:

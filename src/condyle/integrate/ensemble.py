@@ -105,9 +105,11 @@ class Ensemble(States):
     def t_end(self) -> np.ndarray:
         return self.ended["t"]
 
-    @property
+    @cached_property
     def finished(self) -> np.ndarray:
-        return self.done & (self.ended["code"] == 0) & (self.ended["status"] == 0)
+        good = self.done & (self.ended["code"] == 0) & (self.ended["status"] == 0)
+        good.flags.writeable = False
+        return good
 
     @property
     def statistics(self) -> Statistics:
@@ -139,7 +141,7 @@ class Ensemble(States):
         if isinstance(i, slice):
             return self._some(np.arange(len(self))[i])
         i = nth("member", i, len(self))
-        count = Statistics(*(int(np.nan_to_num(self.ended[name][i])) for name in _COUNTS))
+        count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in _COUNTS))
         return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
 
     def _some(self, i: np.ndarray) -> Ensemble:
@@ -173,7 +175,8 @@ class Ensemble(States):
             for i in range(len(self)):
                 there = (flat >= self.members.t[i]) & (flat <= self.t_end[i])
                 if there.any():
-                    out[i, there] = self[i].at(flat[there])
+                    own = Trajectory(self.members[i], self._rows(i), "", Statistics(), self.manifold)
+                    out[i, there] = own.at(flat[there])
         else:
             self._pick(flat, out)
         return out.reshape(len(self), *t.shape, -1)

@@ -1,11 +1,19 @@
 """Arguments that a user gives to a run, checked: numbers, systems and their states."""
 from __future__ import annotations
 
+import os
 from typing import Any
+
+import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.state import State
 from condyle.system import System
+
+COARSEST = 16
+"""A step has at least so many units in the last place of t: with fewer, steps of one length are not of one length."""
+BYTES_PER_EVENT = 2_000
+"""Of an Occurrence with its State, about."""
 
 
 def number(what: str, value: Any, expected: str) -> float:
@@ -38,3 +46,33 @@ def nth(what: str, i: Any, count: int) -> int:
         return range(count)[i]
     except IndexError:
         raise IndexError(f"{what} {i}: there are {count}, from 0 to {count - 1}") from None
+
+
+def check_step(name: str, value: float | None, start: float, end: float, row: int = 0) -> None:
+    """A step or period [s] that t can resolve from start to end, and not more of them than memory holds.
+
+    Args:
+        name: of the argument, for the message.
+        row: what each step keeps [bytes]; 0 if nothing.
+    """
+    if value is None or not end > start:
+        return
+    latest = max(abs(start), abs(end))
+    unit = float(np.spacing(latest))
+    if value < COARSEST * unit and value < end - start:
+        raise DescriptionError(f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s doubles "
+                               f"are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or let time start "
+                               "nearer to zero")
+    count, memory = (end - start) / value, _memory()
+    if count * row > memory:
+        raise DescriptionError(f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of the run; "
+                               f"that takes {count * row / 1e9:.3g} GB and this machine has {memory / 1e9:.3g}. Take a "
+                               "longer one, or run in parts, each from traj[-1] of the one before")
+
+
+def _memory() -> float:
+    """Of this machine [bytes]; where it does not say, infinite."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):           # Windows has no sysconf
+        return np.inf

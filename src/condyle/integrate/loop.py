@@ -25,7 +25,7 @@ from condyle.native.nodes import If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.program import Program
 
 SMALLEST_STEP = 1e-13
-"""Of the time reached or of one second: smaller steps do not change t."""
+"""Of the time reached or of one second: where steps would have to be smaller, the run ends."""
 FAILED = 16.0
 """Code of a run that no step is small enough for."""
 _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
@@ -74,15 +74,16 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     def plan(t: ca.SX, t_end: ca.SX, h: ca.SX, h_max: ca.SX) -> tuple[ca.SX, ca.SX]:
         left = t_end - t
         h = ca.fmin(h, h_max)
-        last = left <= h * (1 + 1e-9)
-        return ca.if_else(last, left, h), ca.if_else(last, t_end, t + h)
+        t_next = ca.if_else(left <= h * (1 + 1e-9), t_end, t + h)
+        return t_next - t, t_next                           # not h: where t is large, t + h rounds
 
     def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX
                 ) -> tuple[ca.SX, ...]:
         finite = total(ca.fabs(y_next)) + err < np.inf
         grow = ca.fmin(5, ca.fmax(0.1, 0.9 * ca.fmax(err, 1e-10) ** (-1 / max(method.estimate, 1))))                 # (1)
-        fine = ca.logic_and(finite, ca.logic_or(fixed, err <= 1))
-        longer = ca.fmax(h_try * grow, ca.if_else(h_try < h, h, 0))     # a step cut short at the end says nothing of the next
+        fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
+        cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
+        longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
         h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
         small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
