@@ -16,6 +16,7 @@ from condyle.integrate.events import Event
 from condyle.integrate.given import BYTES_PER_EVENT, check_step, check_system, number
 from condyle.integrate.lanes import ensemble_loop
 from condyle.integrate.loop import step_loop
+from condyle.integrate.manifold import violations
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method, Rosenbrock
 from condyle.integrate.run import Settings, run, shown
@@ -138,19 +139,11 @@ def _times(keep: Any, members: Members, t_final: float) -> np.ndarray | None:
 
 def _check_constraints(system: System, members: Members, accuracy: float) -> None:
     """A run starts on its constraints; the loop keeps it there."""
-    if system.constraints:
-        nq, nu = system.nq, system.nu
-        errors = system.function("constraint_errors")(members.y[:, :nq], members.y[:, nq:nq + nu], members.tail)
-        good = np.logical_and.reduce([(np.abs(e) <= accuracy).all(axis=-1) for e in errors])
-        if not good.all():
-            i = int(np.flatnonzero(~good)[0])
-            who = "the state" if len(members) == 1 else f"member {i}"
-            labels = system.projection(members.tail, np.ones(nu)).labels
-            by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
-            wrong = ", ".join(f"{level}{label} by {x:.3g}" for (level, names), e in zip(by_level, errors, strict=True)
-                              for label, x in zip(names, e[i], strict=True) if not abs(x) <= accuracy)
-            raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
-                                   "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")
+    nq, nu = system.nq, system.nu
+    for i, wrong in violations(system, members.y[:, :nq], members.y[:, nq:nq + nu], members.tail, accuracy).items():
+        who = "the state" if len(members) == 1 else f"member {i}"
+        raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
+                               "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")
 
 
 def _program(system: System, method: Method, many: str = "") -> Made:

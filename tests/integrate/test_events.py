@@ -5,6 +5,7 @@ import pytest
 import condyle as cd
 from condyle.integrate.events import Event
 from condyle.integrate.run import ZENO
+from condyle.integrate.trajectory import Trajectory
 
 G, H, E = 9.81, 1.0, 0.7
 
@@ -144,6 +145,156 @@ def test_zeno_is_detected_and_said(ball):
     traj = cd.simulate(ball, ball.state(q=[H]), 10.0, events=Event(height, action=rest_or_bounce))
     assert traj.finished
     assert abs(traj[-1].q[0]) < 1e-3
+
+
+def bouncing(ball: cd.System, e: float, **options) -> Trajectory:
+    """20 s of a ball that comes to rest at t1 (1 + e)/(1 - e), before."""
+    impact = Event(height, action=lambda state: state.replace(u=-e * state.u), name="bounce")
+    return cd.simulate(ball, ball.state(q=[H]), 20.0, events=impact, **options)
+
+
+OTHERS = [{"accuracy": 1e-6, "integrator": "dormand-prince"}, {"accuracy": 1e-3, "integrator": "rk2"},
+          {"accuracy": 1e-3, "integrator": "verlet"}, {"accuracy": 1e-6, "integrator": "rodas"},
+          {"step": 0.01, "integrator": "rk4"}, {"step": 0.3, "integrator": "rk4"}, {"max_step": 0.02}]
+
+
+@pytest.mark.parametrize(("e", "options"), [
+    *((e, {"accuracy": accuracy}) for e in (0.0, 0.2, 0.4, 0.5, 0.6, 0.8) for accuracy in (1e-3, 1e-6, 1e-9)),
+    *((0.5, options) for options in OTHERS)], ids=str)
+def test_no_ball_falls_through_the_floor(ball, e, options):
+    """Every impact is seen, down to those that follow each other within the window, and then the run says that it ends."""
+    accuracy = options.get("accuracy", 1e-3)
+    traj, t1 = bouncing(ball, e, **options), np.sqrt(2 * H / G)
+    assert "'bounce' repeats without end" in traj.status
+    t, window = np.array([x.t for x in traj.events]), 0.1 * accuracy
+    exact = t1 * (1 + 2 * np.r_[0.0, np.cumsum(e ** np.arange(1, len(t)))])
+    # An impact found a window late at speed v leaves e v window behind, and each later one as much: at most sums of e^k.
+    assert (np.abs(t - exact) <= accuracy + np.arange(1, len(t) + 1) * window).all()
+    assert abs(traj.t[-1] - t1 * (1 + e) / (1 - e)) < 10 * accuracy + len(t) * window
+    assert traj.q.min() > -2 * np.sqrt(2 * G * H) * window               # as far as it goes in a window
+    assert traj.at(np.linspace(0, traj.t[-1], 2000))[:, 0].min() > -2 * np.sqrt(2 * G * H) * window
+
+
+def test_a_bounce_seen_in_both_directions_is_one_bounce(ball):
+    """It comes back through zero from where the window left it: that is no impact."""
+    down, both = (cd.simulate(ball, ball.state(q=[H]), 2.0, accuracy=1e-5, events=Event(height, direction=d, action=bounce))
+                  for d in ("falling", "both"))
+    assert [e.t for e in down.events] == [e.t for e in both.events]
+
+
+def test_where_a_run_starts_at_zero(ball):
+    """At rest or on the way back it is on the near side still; on the way through it has the event behind it."""
+    resting = cd.simulate(ball, ball.state(), 1.0, events=Event(height, action=bounce))
+    assert "Zeno" in resting.status
+    thrown = cd.simulate(ball, ball.state(u=[1.0]), 0.5, accuracy=1e-6, events=Event(height, action=bounce))
+    np.testing.assert_allclose([e.t for e in thrown.events], [2 / G, 2 / G * (1 + E), 2 / G * (1 + E + E**2)], atol=2e-6)
+    landed = cd.simulate(ball, ball.state(q=[H]), 1.0, events=Event(height, terminal=True))
+    assert cd.simulate(ball, landed[-1], 1.0, events=Event(height, terminal=True)).finished
+    still = cd.simulate(ball, bouncing(ball, 0.5)[-1], 20.0, events=Event(height, action=bounce))
+    assert "Zeno" in still.status                           # a run that goes on from where Zeno's ended
+    assert still.q.min() > -1e-3
+
+
+def test_an_action_may_let_the_witness_pass_but_not_turn_it_beyond(ball):
+    slower = Event(height, action=lambda state: state.replace(u=0.5 * state.u))
+    traj = cd.simulate(ball, ball.state(q=[H]), 1.0, events=slower)
+    assert traj.finished
+    assert len(traj.events) == 1
+
+    def dig(state):
+        return state.replace(q=[-0.1], u=[2.0]) if state.u[0] < 0 else None
+
+    with pytest.raises(cd.DescriptionError, match=r"Event\(dig\).*left it at -0\.1"):
+        cd.simulate(ball, ball.state(q=[H]), 1.0, events=Event(height, action=dig, name="dig"))
+    traj = cd.simulate(ball, ball.state(q=[H]), 0.6, accuracy=1e-6, events=Event(height, direction="both", action=dig))
+    up = (2 - np.sqrt(4 - 0.2 * G)) / G                     # from -0.1 m at 2 m/s: then it is seen
+    np.testing.assert_allclose([e.t for e in traj.events], [np.sqrt(2 / G), np.sqrt(2 / G) + up], atol=1e-6)
+
+
+def test_a_jump_over_zero_is_an_event_too(ball):
+    """An action that moves another witness to its other side: that event follows at once."""
+    move = Event(at=0.2, action=lambda state: state.replace(q=[-0.05]), name="move")
+    lift = Event(height, action=lambda state: state.replace(q=[0.01], u=[1.0]), name="floor")
+    traj = cd.simulate(ball, ball.state(q=[H]), 0.4, events=[lift, move])
+    assert [(e.name, e.t) for e in traj.events] == [("move", 0.2), ("floor", 0.2)]
+    assert traj(0.2).q[0] == 0.01
+
+
+@pytest.mark.parametrize("below", [1e-2, 1e-5, 1e-8])
+def test_a_witness_that_is_back_before_the_next_look_is_seen(ball, below):
+    """A mark just below the top of a throw: steps are long there, since Merson integrates a fall exactly."""
+    top = 36 / (2 * G)
+    mark = Event(lambda s: s.q("height") - (top - below), direction="both")
+    traj = cd.simulate(ball, ball.state(u=[6.0]), 20.0, events=mark)
+    half = np.sqrt(2 * below / G)
+    np.testing.assert_allclose([e.t for e in traj.events], [6 / G - half, 6 / G + half], atol=1e-4)
+
+
+def test_a_witness_that_is_no_number_ends_the_run(ball):
+    """But not before an event that comes first: here between the last number and the first NaN."""
+    root = lambda s: np.sqrt(s.q("height") + 0.05) - 0.3
+    assert "'landed' at t = 0.44" in cd.simulate(ball, ball.state(q=[H]), 3.0, events=Event(
+        root, terminal=True, name="landed")).status
+    traj = cd.simulate(ball, ball.state(q=[H]), 3.0, events=Event(lambda s: root(s) + 0.4, name="never"))
+    assert "'never' is not a number" in traj.status
+    assert np.sqrt(2 * (H + 0.05) / G) - 0.3 < traj.t[-1] < np.sqrt(2 * (H + 0.05) / G)
+
+
+def slot() -> cd.System:
+    """Two rods whose tip slides in a slot, and a rod that may hold it."""
+    system = cd.System(gravity=(0, -G, 0))
+    rod = {"X_BM": (0, 0.5, 0), "mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
+    system.add_body("upper", mobilizer=cd.Pin(), **rod)
+    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.5, 0), **rod)
+    system.add_constraint("slot", cd.constraints.PointInPlane("ground", (0, 1, 0), -0.8, "lower", (0, -0.5, 0)))
+    return system
+
+
+def test_constraints_after_actions_and_witnesses_that_they_hold():
+    system = slot()
+    tip = lambda s: s.station_position("lower", (0, -0.5, 0))[1] + 0.8
+    rate = lambda s: s.station_velocity("lower", (0, -0.5, 0))[1]
+    watch = [Event(tip, direction="both", name="tip"), Event(rate, direction="both", name="rate"), Event(
+        lambda s: s.u("upper"), direction="both", name="turn")]
+    traj = cd.simulate(system, cd.assemble(system, system.state(q=[0.6, 0.4])), 3.0, accuracy=1e-4, events=watch)
+    assert traj.finished
+    assert {e.name for e in traj.events} == {"turn"}        # the others change sign by rounding alone
+
+    free = system.state(q=[0.6, 0.4], disabled=["slot"])    # the tip is 0.09 m below
+    with pytest.raises(cd.DescriptionError, match=r"Event\(catch\): at t = 0\.1 s .*slot by .*rate of slot.*cd\.assemble"):
+        cd.simulate(system, free, 1.0, events=Event(at=0.1, action=lambda state: state.replace(disabled=[]), name="catch"))
+
+    def catch(state):
+        return cd.assemble(system, state.replace(disabled=[]))
+
+    def nudge(state):
+        return state.replace(q=state.q + 1e-4)              # within the accuracy: projected
+
+    traj = cd.simulate(system, free, 1.0, accuracy=1e-3, events=[Event(at=0.1, action=catch), Event(at=0.3, action=nudge), *watch])
+    assert traj.finished
+    assert max(np.abs(e).max() for e in traj(0.3).constraint_errors()) < 1e-4
+    rows = [i for i in range(len(traj)) if i + 1 == len(traj) or traj.t[i + 1] > traj.t[i]]
+    for i in rows:                                          # traj(t) is the later of two
+        np.testing.assert_array_equal(traj(traj.t[i]).q, traj[i].q)
+        np.testing.assert_array_equal(traj(traj.t[i]).u, traj[i].u)
+        assert traj(traj.t[i]).disabled == traj[i].disabled
+    np.testing.assert_array_equal(traj.at(traj.t[rows]), traj.y[rows])
+
+
+def test_a_witness_on_what_time_drives_is_not_held():
+    """A constraint and a motion that depend on time: their witnesses cross zero, the gap between them does not."""
+    system = cd.System()
+    slider = {"mass": 1.0, "inertia": (1, 1, 1), "mobilizer": cd.Slider()}
+    system.add_body("a", **slider)
+    system.add_body("b", motion=cd.Prescribed(position=lambda t: np.sin(2 * t)), **slider)
+    system.add_constraint("drive", cd.constraints.Holonomic(lambda s: s.q("a") - np.sin(2 * s.t)))
+    watch = [Event(lambda s, name=name: s.q(name) - 0.5, direction="both", name=name) for name in "ab"]
+    gap = Event(lambda s: s.q("a") - s.q("b"), direction="both", name="gap")
+    traj = cd.simulate(system, system.state(u={"a": 2.0}), 1.5, accuracy=1e-6, events=[*watch, gap])
+    exact = [np.pi / 12, 5 * np.pi / 12]
+    for name in "ab":
+        np.testing.assert_allclose([e.t for e in traj.events if e.name == name], exact, atol=1e-6)
+    assert not [e for e in traj.events if e.name == "gap"]
 
 
 def test_impulses_by_the_mass_matrix():

@@ -2,7 +2,8 @@
 
 A witness g is looked at a few times in each step. Where its sign changes, the interval is divided until it is no longer than
 the window; the event happens at its end, just after the change. All events that changed sign in that interval happen there,
-in the order in which they were given, each action seeing the State that the one before left.
+in the order in which they were given, each action seeing the State that the one before left. Then those follow whose sign an
+action changed. What the side of a witness is after an action: sides.py.
 """
 from __future__ import annotations
 
@@ -84,6 +85,11 @@ class Event:
             raise TraceError(f"Event({self.name}): the witness returned {result!r}; expected one number")
         return [result]
 
+    @property
+    def near(self) -> float:
+        """The side from which it happens, 1 or -1; 0 if from both."""
+        return {"falling": 1.0, "rising": -1.0, "both": 0.0}[self.direction]
+
     def next_time(self, t: float, start: float) -> float:
         """The first of its times after t, infinite if there is none."""
         if self.every is not None:
@@ -91,7 +97,7 @@ class Event:
         return next((x for x in self.at if x > later(t)), np.inf)
 
     def happens(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Whether the sign changes so between two values."""
+        """Whether sides change so, from 1 to 0 or -1, or from -1 to 0 or 1."""
         falls, rises = (before > 0) & (after <= 0), (before < 0) & (after >= 0)
         return falls if self.direction == "falling" else rises if self.direction == "rising" else falls | rises
 
@@ -151,15 +157,3 @@ def _float(event: Event, value: Any) -> float:
     if np.ndim(value) != 0 or value is None:
         raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one number")
     return float(value)
-
-
-def isolate(g: Callable[[np.ndarray], np.ndarray], event: Event, low: float, high: float, window: float) -> tuple[float, float]:
-    """The first sign change between two times, narrowed to at most a window: 16 looks at once a round."""
-    while high - low > window:
-        t = np.linspace(low, high, 17)
-        values = g(t)
-        found = np.flatnonzero(event.happens(values[:-1], values[1:]))
-        if not len(found) or t[1] <= low:
-            break
-        low, high = float(t[found[0]]), float(t[found[0] + 1])
-    return low, high

@@ -48,3 +48,16 @@ class Manifold:
         slow = self.tolerance / scales.TIME_SCALE
         q, u = project(system.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False)
         return np.concatenate([q, u, y[:, nq + nu:]], axis=1)
+
+
+def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, allowed: float) -> dict[int, str]:
+    """Which of some states (m, nq), (m, nu), (m, k) violate enabled constraints by more than allowed, and by how much."""
+    if not system.constraints:
+        return {}
+    errors = system.function("constraint_errors")(q, u, tail)
+    good = np.logical_and.reduce([(np.abs(e) <= allowed).all(axis=-1) for e in errors])
+    labels = system.projection(tail, np.ones(system.nu)).labels
+    by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
+    return {int(i): ", ".join(f"{level}{label} by {x:.3g}" for (level, names), e in zip(by_level, errors, strict=True)
+                              for label, x in zip(names, e[i], strict=True) if not abs(x) <= allowed)
+            for i in np.flatnonzero(~good)}

@@ -4,16 +4,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
-from condyle.integrate.events import Event, Witnesses, isolate, later
+from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.loop import FAILED
-from condyle.integrate.manifold import Manifold
+from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.sides import CHANGE, ROUNDS, Sides, is_held, isolate, last_numbers, turning_points
 from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
 from condyle.native.program import Program
 from condyle.state import State
@@ -23,9 +25,13 @@ ROWS, FEW = 2_000, 16
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
 """Where in a step witnesses are looked at."""
 RESTART = 10.0
-"""Windows: the first step after an event is no longer, so that witnesses see also a short excursion."""
+"""Windows: the first step after an event is no longer."""
+REST = 1e-6
+"""Of the rate before an action: a rate that leads no faster away from zero after it was brought to rest, but for rounding."""
 ZENO = 3
 """So many times in a row no more than RESTART windows apart: the run ends."""
+RESOLVED = 1e3
+"""Units in the last place of t: the least difference of times that is a number of three digits."""
 INTERVAL = 0.03
 """[s] after which native code comes back, so that Ctrl-C and progress work."""
 CAPACITY = 8_192
@@ -78,6 +84,10 @@ class Run:
         self.last = np.full(len(self.watched), -np.inf)
         self.quick = np.zeros(len(self.watched), dtype=int)
         self.batch = FEW if self.watched else ROWS
+        self.sides = Sides(len(self.watched))
+        self.scale = np.zeros(len(self.watched))            # the largest |g| so far
+        self.acted: dict[int, tuple[float, float, float] | None] = {
+            j: None for j, e in enumerate(self.watched) if e.near}
         span = s.t_final - self.t
         self.ws = ws = self.program.workspace()
         ws["h"] = s.step if s.step is not None else min(span, s.max_step or span, 1e-2) if span else 1.0
@@ -144,10 +154,10 @@ class Run:
             rows[:self.count] = self.memory[name][:self.count]
         self.memory = more
 
-    def _rows(self, stop: int) -> Rows:
+    def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] | None = None) -> Rows:
         m = {name: rows[:stop] for name, rows in self.memory.items()}
         more = m["D"].reshape(stop, self.more, self.n) if self.more else np.empty((stop, 0, self.n))
-        return Rows(m["T"][:, 0], m["Y"], m["F"], more, self.own, self.cuts)
+        return Rows(m["T"][:, 0], m["Y"], m["F"], more, self.own, self.cuts if cuts is None else cuts)
 
     def _keep(self, done: int) -> None:
         """So many rows behind the last are part of the trajectory from now on."""
@@ -176,67 +186,195 @@ class Run:
 
     def _look(self, done: int) -> bool:
         """Find events among the steps just done and let them act; true if one changed the state or ended the run."""
-        rows, system = self._rows(self.count + done), self.start.system
-        piece = np.repeat(np.arange(self.count - 1, self.count + done - 1), len(LOOKS))
-        t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, done)
-        t[len(LOOKS) - 1::len(LOOKS)] = rows.t[self.count:]
+        rows, system, sides = self._rows(self.count + done, cuts={}), self.start.system, self.sides
+        self._settle(rows)
 
         def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
             return self.manifold.nearest(system, self.like.tail, t, rows.at(k, t))
 
-        g = np.vstack([self.seen, self.witnesses(self.like, t, y_at(piece, t))])
-        t, piece = np.r_[self.t, t], np.r_[piece[0], piece]
-        at = 0
+        t, piece, g = self._looks(rows, y_at)
+        at, held = 0, set[int]()
         while True:
-            happens = np.stack([e.happens(g[at:-1, j], g[at + 1:, j]) for j, e in enumerate(self.watched)], axis=1)
+            side = sides.all(g[at:])
+            happens = np.stack([e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(self.watched)], axis=1)
+            happens[:, list(held)] = False
             found = np.flatnonzero(happens.any(axis=1))
+            unknown = np.flatnonzero(np.isnan(g[at:]).any(axis=1))
+            if len(unknown) and not (len(found) and found[0] + 1 < unknown[0]):
+                return self._not_a_number(int(piece[at + unknown[0]]), float(t[at + unknown[0]]), g[at + unknown[0]])
+            seen = g[at:at + int(found[0]) + 1] if len(found) else g[at:]
+            sides.settle(seen)
+            self.scale = np.maximum(self.scale, np.abs(seen).max(axis=0))
             if not len(found):
                 self.seen = g[-1]
                 return False
-            at += int(found[0])
+            at, before = at + int(found[0]), side[found[0]]
             k, candidates = int(piece[at + 1]), [int(j) for j in np.flatnonzero(happens[found[0]])]
+            if system.constraints or self.like.locked or system.motions:
+                there = self._state(float(t[at + 1]), y_at(np.array([k]), t[[at + 1]])[0])
+                if still := {j for j in candidates if is_held(there, rows.f[k], self._values(j))}:
+                    held |= still
+                    continue
 
             def value(j: int, k: int = k) -> Callable[[np.ndarray], np.ndarray]:
                 return lambda t: self.witnesses(self.like, t, y_at(np.full(len(t), k), t))[:, j]
 
-            when = min(isolate(value(j), self.watched[j], float(t[at]), float(t[at + 1]), self._window(j))[1] for j in candidates)
+            found_at = {j: isolate(value(j), partial(sides.of, j), self.watched[j], float(before[j]), float(t[at]),
+                                   float(t[at + 1]), self._window(j)) for j in candidates}
+            when = min(high for _, high in found_at.values())
             y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
             here = self.witnesses(self.like, np.array([when]), y[None])[0]
-            hits = [j for j in candidates if self.watched[j].happens(g[at, j], here[j])]
-            state = self._act([self.watched[j] for j in hits], when, y)
+            hits = [j for j in candidates if self.watched[j].happens(before[j], sides.of(j, here[[j]])[0])]
+            slopes = {j: self._slope(value(j), *found_at[j]) for j in hits}
+            state, fired = self._happen([self.watched[j] for j in hits], self._state(when, y), here, hits)
             if state is not None or self.status:
                 length, taken = float(rows.t[k + 1] - rows.t[k]), k + 2 - self.count
                 self._cut(k, when, y)
                 self.batch = int(np.clip(2 * taken, FEW, ROWS))
-                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, *(
-                    RESTART * self._window(j) for j in hits))
+                first = max(min(RESTART * self._window(j) for j in fired), RESOLVED * float(np.spacing(abs(when))))
+                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, first)
                 if state is not None:
                     self._jump(state)
-                    self._watch_zeno(hits, when)
+                    for j in fired:
+                        near = before[j] if j in slopes else np.sign(here[j])
+                        self.acted[j] = float(near), slopes.get(j, 0.0), float(here[j])
+                    self._watch_zeno(fired, when)
                 return True
+            for j in hits:
+                sides.plain(j)
             if when == t[at + 1]:
                 at += 1
             t[at], g[at] = when, here
 
+    def _looks(self, rows: Rows, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
+               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, steps and values (m, events) of the looks at the steps just done, the first at their start."""
+        first, steps = self.count - 1, len(rows.t) - self.count
+        piece = np.repeat(np.arange(first, first + steps), len(LOOKS))
+        t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, steps)
+        t[len(LOOKS) - 1::len(LOOKS)] = rows.t[self.count:]
+        g = np.vstack([self.seen, self.witnesses(self.like, t, y_at(piece, t))])
+        t, piece = np.r_[self.t, t], np.r_[piece[0], piece]
+        for _ in range(ROUNDS):
+            more = np.union1d(turning_points(t, g), last_numbers(t, g))
+            if not len(more):
+                break
+            inside = first + np.clip(np.searchsorted(rows.t[first:], more, side="right") - 1, 0, steps - 1)
+            order = np.argsort(np.r_[t, more], kind="stable")
+            g = np.vstack([g, self.witnesses(self.like, more, y_at(inside, more))])[order]
+            t, piece = np.r_[t, more][order], np.r_[piece, inside][order]
+        return t, piece, g
+
+    def _settle(self, rows: Rows) -> None:
+        """After an action, and at the start: on which side those witnesses are that are at zero or past it. sides.py (1)"""
+        for j, given in self.acted.items():
+            near, slope, before = given or (self.watched[j].near, 0.0, 0.0)
+            g, name = float(self.seen[j]), self.watched[j].name
+            self.sides.plain(j)
+            if near * g > 0 or np.isnan(g):
+                continue
+            rate = self._rate(j, rows.f[self.count - 1])
+            if near * rate < -REST * abs(slope):            # it passes
+                continue
+            if given is None:
+                if abs(g) <= self._reach(j):
+                    self.sides.turn(j, near, g)
+                continue
+            allowed = max(2 * abs(before), RESTART * abs(slope) * self._window(j), self.settings.accuracy * self.scale[j])
+            if abs(g) <= allowed:
+                self.sides.turn(j, near, g)
+            elif self.watched[j].near:
+                raise DescriptionError(
+                    f"Event({name}): at t = {self.t:.9g} s the action turned the witness round past zero: it found it at "
+                    f"{before:.3g} and left it at {g:.3g}; {allowed:.2g} is allowed. Bring the state back to the side that it "
+                    "came from, or watch for both directions")
+        self.acted = {}
+
+    def _values(self, j: int) -> Callable[[State, np.ndarray, np.ndarray], np.ndarray]:
+        return lambda like, t, y: self.witnesses(like, t, y)[:, j]
+
+    def _slope(self, g: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
+        a, b = g(np.array([low, high])) if high > low else (0.0, 0.0)
+        return float(b - a) / max(high - low, float(np.spacing(high)))
+
+    def _rate(self, j: int, f: np.ndarray) -> float:
+        """gdot of a witness, with ydot = f."""
+        d = max(CHANGE, RESOLVED * float(np.spacing(abs(self.t))))
+        g = self.witnesses(self.like, np.array([self.t - d, self.t + d]), np.stack([self.y - d * f, self.y + d * f]))
+        return float(g[1, j] - g[0, j]) / (2 * d)
+
+    def _reach(self, j: int) -> float:
+        """How much a witness changes where one of q, u, z changes by the accuracy."""
+        s, n = self.settings, self.n
+        d = CHANGE * np.eye(n)
+        g = self.witnesses(self.like, np.full(2 * n, self.t), np.concatenate([self.y + d, self.y - d]))[:, j]
+        return s.accuracy * float(np.abs((g[:n] - g[n:]) / (2 * CHANGE) / np.where(s.weights > 0, s.weights, 1.0)).max())
+
+    def _not_a_number(self, k: int, t: float, g: np.ndarray) -> bool:
+        """Keep the steps before the one that starts at row k, and end the run."""
+        self._keep(max(k + 1 - self.count, 0))
+        name = self.watched[int(np.flatnonzero(np.isnan(g))[0])].name
+        self.status = (f"stopped at t = {self.t:.9g} s: the witness of event {name!r} is not a number at t = {t:.9g} s; "
+                       "guard its roots, quotients and logarithms with cd.where")
+        return True
+
     def _window(self, j: int) -> float:
         return self.watched[j].window or self.settings.window
 
-    def _act(self, events: Sequence[Event], t: float, y: np.ndarray) -> State | None:
-        """Actions of events in order; the new State, or None if nothing changed. A terminal event sets the status."""
+    def _state(self, t: float, y: np.ndarray) -> State:
         nq, nu = self.start.q.size, self.start.u.size
-        now = self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+        return self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
+
+    def _happen(self, events: Sequence[Event], now: State, here: np.ndarray, fired: Sequence[int] = ()
+                ) -> tuple[State | None, list[int]]:
+        """Let events act, and then those whose witnesses, `here` before, their actions moved to the other side, each once.
+
+        The new State, or None if nothing changed, and which of the witnesses' events happened. A terminal event sets the status.
+        """
+        done, all_of_them, changed, old = list(fired), list(events), False, here
+        while events:
+            now, acted = self._act(events, now)
+            changed |= acted
+            if not acted or self.status or not self.watched:
+                break
+            y = np.concatenate([now.q, now.u, now.z])
+            new = self.witnesses(now, np.array([now.t]), y[None])[0]
+            side = self.sides.all(np.stack([old, new]))
+            jumped = [j for j, e in enumerate(self.watched) if j not in done and e.happens(side[0, j], side[1, j])]
+            events, old = [self.watched[j] for j in jumped], new
+            done += jumped
+            all_of_them += events
+        return self._on_constraints(all_of_them, now) if changed else None, done
+
+    def _act(self, events: Sequence[Event], now: State) -> tuple[State, bool]:
+        """Actions of events in order; the new State, and whether one changed it. A terminal event sets the status."""
         changed = False
         for e in events:
-            self.events.append(Occurrence(e.name, t, now))
+            self.events.append(Occurrence(e.name, now.t, now))
             new = e.action(now) if e.action is not None else None
             if new is not None:
-                if not isinstance(new, State) or new.system is not self.start.system or new.t != t:
+                if not isinstance(new, State) or new.system is not self.start.system or new.t != now.t:
                     raise DescriptionError(f"Event({e.name}): the action must return None or a State of the same system and "
                                            f"time, as state.replace(u=...) gives; got {new!r}")
                 now, changed = new, True
             if e.terminal:
-                self.status = f"ended by event {e.name!r} at t = {t:.9g} s"
-        return now if changed else None
+                self.status = f"ended by event {e.name!r} at t = {now.t:.9g} s"
+        return now, changed
+
+    def _on_constraints(self, events: Sequence[Event], state: State) -> State:
+        """A State that actions returned: as the start of a run, on its constraints within the accuracy; then projected."""
+        system, accuracy = state.system, self.settings.accuracy
+        if not system.constraints:
+            return state
+        for wrong in violations(system, state.q[None], state.u[None], state.tail[None], accuracy).values():
+            names = " and ".join(e.name for e in events)
+            raise DescriptionError(
+                f"Event({names}): at t = {state.t:.9g} s the action returned a state that violates constraints by more than the "
+                f"accuracy {accuracy:g}: {wrong}. Return cd.assemble(state.system, state.replace(...)): it brings q and u to the "
+                "constraints, u as by an impulse")
+        y = np.concatenate([state.q, state.u, state.z])[None]
+        y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
+        return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
 
     def _watch_zeno(self, hits: Sequence[int], t: float) -> None:
         for j in hits:
@@ -244,19 +382,25 @@ class Run:
             self.quick[j] = self.quick[j] + 1 if t - self.last[j] <= short else 0
             self.last[j] = t
             if self.quick[j] >= ZENO and not self.status:
-                self.status = (f"stopped at t = {t:.9g} s: event {self.watched[j].name!r} happened {ZENO + 1} times, no more "
-                               f"than {short:g} s apart each (Zeno). Let its action bring the state to rest when it is slow "
-                               "(u = 0 and a lock, or a terminal event), or give a smaller window")
+                self.status = (
+                    f"stopped at t = {t:.12g} s: event {self.watched[j].name!r} repeats without end (Zeno): {ZENO + 1} times, no "
+                    f"more than {short:g} s apart each. Let its action bring the state to rest where it is slow, "
+                    "state.replace(u=..., locked=[...]) or an enabled constraint; or end the run there (terminal=True), or "
+                    "give a smaller window")
 
     def _on_schedule(self) -> None:
         due = [i for i, t in enumerate(self.due) if t <= later(self.t)]
         if not due:
             return
-        state = self._act([self.scheduled[i] for i in due], self.t, self.y)
+        here = self.seen if self.watched else np.empty(0)
+        state, fired = self._happen([self.scheduled[i] for i in due], self._state(self.t, self.y), here)
         for i in due:
             self.due[i] = self.scheduled[i].next_time(self.t, self.start.t)
         if state is not None:
             self._jump(state)
+            for j in fired:
+                self.acted[j] = float(np.sign(here[j])), 0.0, float(here[j])
+            self._watch_zeno(fired, self.t)
 
     def _trajectory(self) -> Trajectory:
         ws = self.ws

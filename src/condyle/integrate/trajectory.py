@@ -248,7 +248,10 @@ class Trajectory(States):
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
         i = np.asarray(np.clip(self._row(t), 0, len(self.t) - 2))
         i, t, shape = i.reshape(-1), t.reshape(-1), t.shape
-        return self.manifold.nearest(self.system, self._tails(i), t, self.rows.at(i, t)).reshape(*shape, -1)
+        y, row = self.manifold.nearest(self.system, self._tails(i), t, self.rows.at(i, t)), self._row(t)
+        at_row = self.t[row] == t                           # traj(t) is traj[i] there, to the last bit
+        y[at_row] = self.y[row[at_row]]
+        return y.reshape(*shape, -1)
 
     def _tails(self, i: np.ndarray) -> np.ndarray:
         """The tails (m, k) that hold at rows i (m,) or after; time and z are not of the rows."""
