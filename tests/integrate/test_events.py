@@ -4,8 +4,8 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.events import Event
-from condyle.integrate.run import ZENO
 from condyle.integrate.trajectory import Trajectory
+from condyle.integrate.watch import ZENO
 
 G, H, E = 9.81, 1.0, 0.7
 
@@ -270,7 +270,8 @@ def test_constraints_after_actions_and_witnesses_that_they_hold():
     def nudge(state):
         return state.replace(q=state.q + 1e-4)              # within the accuracy: projected
 
-    traj = cd.simulate(system, free, 1.0, accuracy=1e-3, events=[Event(at=0.1, action=catch), Event(at=0.3, action=nudge), *watch])
+    actions = [Event(at=0.1, action=catch), Event(at=0.3, action=nudge)]
+    traj = cd.simulate(system, free, 1.0, accuracy=1e-3, events=[*actions, *watch])
     assert traj.finished
     assert max(np.abs(e).max() for e in traj(0.3).constraint_errors()) < 1e-4
     rows = [i for i in range(len(traj)) if i + 1 == len(traj) or traj.t[i + 1] > traj.t[i]]

@@ -11,27 +11,18 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
-from condyle.integrate.events import Event, Witnesses, later
+from condyle.integrate.events import Event, later
 from condyle.integrate.loop import FAILED
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method, Rosenbrock
-from condyle.integrate.sides import CHANGE, ROUNDS, Sides, is_held, isolate, last_numbers, turning_points
+from condyle.integrate.sides import is_held, isolate, slope
 from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
+from condyle.integrate.watch import Watch
 from condyle.native.program import Program
 from condyle.state import State
 
 ROWS, FEW = 2_000, 16
 """Rows of one native run: at most; at first, and after an event, where there are witnesses to look at."""
-LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
-"""Where in a step witnesses are looked at."""
-RESTART = 10.0
-"""Windows: the first step after an event is no longer."""
-REST = 1e-6
-"""Of the rate before an action: a rate that leads no faster away from zero after it was brought to rest, but for rounding."""
-ZENO = 3
-"""So many times in a row no more than RESTART windows apart: the run ends."""
-RESOLVED = 1e3
-"""Units in the last place of t: the least difference of times that is a number of three digits."""
 INTERVAL = 0.03
 """[s] after which native code comes back, so that Ctrl-C and progress work."""
 CAPACITY = 8_192
@@ -77,17 +68,10 @@ class Run:
         sizes = {"T": 1, "Y": self.n, "F": self.n} | ({"D": self.more * self.n} if self.more else {})
         self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
         self.memory["T"][0], self.memory["Y"][0] = self.t, self.y
-        self.witnesses = Witnesses(system, s.events)
-        self.watched = self.witnesses.events
+        self.watch = Watch(system, s.events, s.window, s.accuracy, s.weights)
         self.scheduled = [e for e in s.events if e.witness is None]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
-        self.last = np.full(len(self.watched), -np.inf)
-        self.quick = np.zeros(len(self.watched), dtype=int)
-        self.batch = FEW if self.watched else ROWS
-        self.sides = Sides(len(self.watched))
-        self.scale = np.zeros(len(self.watched))            # the largest |g| so far
-        self.acted: dict[int, tuple[float, float, float] | None] = {
-            j: None for j, e in enumerate(self.watched) if e.near}
+        self.batch = FEW if self.watch.events else ROWS
         span = s.t_final - self.t
         self.ws = ws = self.program.workspace()
         ws["h"] = s.step if s.step is not None else min(span, s.max_step or span, 1e-2) if span else 1.0
@@ -100,8 +84,8 @@ class Run:
         tail = self.start.system.subject.tail
         self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start:]
         self.ws["fresh"], self.ws["code"], self.ws["status"] = 1, 0, 0
-        if self.watched:
-            self.seen = self.witnesses(self.like, np.array([self.t]), self.y[None])[0]
+        if self.watch.events:
+            self.watch.see(self._state(self.t, self.y))
 
     def go(self) -> Trajectory:
         try:
@@ -114,7 +98,7 @@ class Run:
         s = self.settings
         while not self.status and self.t < s.t_final:
             done, interrupted = self._native(min([s.t_final, *self.due]))
-            changed = bool(self.watched) and done > 0 and self._look(done)
+            changed = bool(self.watch.events) and done > 0 and self._look(done)
             if not changed and done:
                 self._keep(done)
                 self.batch = min(2 * self.batch, ROWS)
@@ -186,140 +170,76 @@ class Run:
 
     def _look(self, done: int) -> bool:
         """Find events among the steps just done and let them act; true if one changed the state or ended the run."""
-        rows, system, sides = self._rows(self.count + done, cuts={}), self.start.system, self.sides
-        self._settle(rows)
+        rows, watch, system = self._rows(self.count + done, cuts={}), self.watch, self.start.system
+        if watch.acted:
+            watch.settle(self._state(self.t, self.y), rows.f[self.count - 1])
 
         def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
             return self.manifold.nearest(system, self.like.tail, t, rows.at(k, t))
 
-        t, piece, g = self._looks(rows, y_at)
-        at, held = 0, set[int]()
+        t, piece, g = watch.looks(self.like, rows, self.count - 1, y_at)
+        at, held, bound = 0, set[int](), bool(system.constraints or self.like.locked or system.motions)
         while True:
-            side = sides.all(g[at:])
-            happens = np.stack([e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(self.watched)], axis=1)
+            side = watch.sides.all(g[at:])
+            happens = np.stack([e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(watch.events)], axis=1)
             happens[:, list(held)] = False
             found = np.flatnonzero(happens.any(axis=1))
             unknown = np.flatnonzero(np.isnan(g[at:]).any(axis=1))
             if len(unknown) and not (len(found) and found[0] + 1 < unknown[0]):
                 return self._not_a_number(int(piece[at + unknown[0]]), float(t[at + unknown[0]]), g[at + unknown[0]])
-            seen = g[at:at + int(found[0]) + 1] if len(found) else g[at:]
-            sides.settle(seen)
-            self.scale = np.maximum(self.scale, np.abs(seen).max(axis=0))
+            watch.saw(g[at:at + int(found[0]) + 1] if len(found) else g[at:])
             if not len(found):
-                self.seen = g[-1]
                 return False
             at, before = at + int(found[0]), side[found[0]]
             k, candidates = int(piece[at + 1]), [int(j) for j in np.flatnonzero(happens[found[0]])]
-            if system.constraints or self.like.locked or system.motions:
+            if bound:
                 there = self._state(float(t[at + 1]), y_at(np.array([k]), t[[at + 1]])[0])
-                if still := {j for j in candidates if is_held(there, rows.f[k], self._values(j))}:
+                if still := {j for j in candidates if is_held(there, rows.f[k], watch.one(j))}:
                     held |= still
                     continue
 
             def value(j: int, k: int = k) -> Callable[[np.ndarray], np.ndarray]:
-                return lambda t: self.witnesses(self.like, t, y_at(np.full(len(t), k), t))[:, j]
+                return lambda t: watch.witnesses(self.like, t, y_at(np.full(len(t), k), t))[:, j]
 
-            found_at = {j: isolate(value(j), partial(sides.of, j), self.watched[j], float(before[j]), float(t[at]),
-                                   float(t[at + 1]), self._window(j)) for j in candidates}
-            when = min(high for _, high in found_at.values())
+            intervals = {j: isolate(value(j), partial(watch.sides.of, j), watch.events[j], float(before[j]), float(t[at]),
+                                    float(t[at + 1]), watch.windows[j]) for j in candidates}
+            when = min(high for _, high in intervals.values())
             y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
-            here = self.witnesses(self.like, np.array([when]), y[None])[0]
-            hits = [j for j in candidates if self.watched[j].happens(before[j], sides.of(j, here[[j]])[0])]
-            slopes = {j: self._slope(value(j), *found_at[j]) for j in hits}
-            state, fired = self._happen([self.watched[j] for j in hits], self._state(when, y), here, hits)
+            here = watch.witnesses(self.like, np.array([when]), y[None])[0]
+            hits = [j for j in candidates if intervals[j][1] == when
+                    or watch.events[j].happens(before[j], watch.sides.of(j, here[[j]])[0])]
+            state, fired = self._happen([watch.events[j] for j in hits], self._state(when, y), here, hits)
             if state is not None or self.status:
                 length, taken = float(rows.t[k + 1] - rows.t[k]), k + 2 - self.count
                 self._cut(k, when, y)
                 self.batch = int(np.clip(2 * taken, FEW, ROWS))
-                first = max(min(RESTART * self._window(j) for j in fired), RESOLVED * float(np.spacing(abs(when))))
-                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, first)
+                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, watch.first_step(fired, when))
                 if state is not None:
+                    near = {j: float(before[j]) for j in hits}
+                    slopes = {j: slope(value(j), *intervals[j]) for j in hits}
                     self._jump(state)
-                    for j in fired:
-                        near = before[j] if j in slopes else np.sign(here[j])
-                        self.acted[j] = float(near), slopes.get(j, 0.0), float(here[j])
-                    self._watch_zeno(fired, when)
+                    self._changed(fired, here, near, slopes)
                 return True
             for j in hits:
-                sides.plain(j)
+                watch.sides.plain(j)
             if when == t[at + 1]:
                 at += 1
             t[at], g[at] = when, here
 
-    def _looks(self, rows: Rows, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
-               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times, steps and values (m, events) of the looks at the steps just done, the first at their start."""
-        first, steps = self.count - 1, len(rows.t) - self.count
-        piece = np.repeat(np.arange(first, first + steps), len(LOOKS))
-        t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, steps)
-        t[len(LOOKS) - 1::len(LOOKS)] = rows.t[self.count:]
-        g = np.vstack([self.seen, self.witnesses(self.like, t, y_at(piece, t))])
-        t, piece = np.r_[self.t, t], np.r_[piece[0], piece]
-        for _ in range(ROUNDS):
-            more = np.union1d(turning_points(t, g), last_numbers(t, g))
-            if not len(more):
-                break
-            inside = first + np.clip(np.searchsorted(rows.t[first:], more, side="right") - 1, 0, steps - 1)
-            order = np.argsort(np.r_[t, more], kind="stable")
-            g = np.vstack([g, self.witnesses(self.like, more, y_at(inside, more))])[order]
-            t, piece = np.r_[t, more][order], np.r_[piece, inside][order]
-        return t, piece, g
-
-    def _settle(self, rows: Rows) -> None:
-        """After an action, and at the start: on which side those witnesses are that are at zero or past it. sides.py (1)"""
-        for j, given in self.acted.items():
-            near, slope, before = given or (self.watched[j].near, 0.0, 0.0)
-            g, name = float(self.seen[j]), self.watched[j].name
-            self.sides.plain(j)
-            if near * g > 0 or np.isnan(g):
-                continue
-            rate = self._rate(j, rows.f[self.count - 1])
-            if near * rate < -REST * abs(slope):            # it passes
-                continue
-            if given is None:
-                if abs(g) <= self._reach(j):
-                    self.sides.turn(j, near, g)
-                continue
-            allowed = max(2 * abs(before), RESTART * abs(slope) * self._window(j), self.settings.accuracy * self.scale[j])
-            if abs(g) <= allowed:
-                self.sides.turn(j, near, g)
-            elif self.watched[j].near:
-                raise DescriptionError(
-                    f"Event({name}): at t = {self.t:.9g} s the action turned the witness round past zero: it found it at "
-                    f"{before:.3g} and left it at {g:.3g}; {allowed:.2g} is allowed. Bring the state back to the side that it "
-                    "came from, or watch for both directions")
-        self.acted = {}
-
-    def _values(self, j: int) -> Callable[[State, np.ndarray, np.ndarray], np.ndarray]:
-        return lambda like, t, y: self.witnesses(like, t, y)[:, j]
-
-    def _slope(self, g: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
-        a, b = g(np.array([low, high])) if high > low else (0.0, 0.0)
-        return float(b - a) / max(high - low, float(np.spacing(high)))
-
-    def _rate(self, j: int, f: np.ndarray) -> float:
-        """gdot of a witness, with ydot = f."""
-        d = max(CHANGE, RESOLVED * float(np.spacing(abs(self.t))))
-        g = self.witnesses(self.like, np.array([self.t - d, self.t + d]), np.stack([self.y - d * f, self.y + d * f]))
-        return float(g[1, j] - g[0, j]) / (2 * d)
-
-    def _reach(self, j: int) -> float:
-        """How much a witness changes where one of q, u, z changes by the accuracy."""
-        s, n = self.settings, self.n
-        d = CHANGE * np.eye(n)
-        g = self.witnesses(self.like, np.full(2 * n, self.t), np.concatenate([self.y + d, self.y - d]))[:, j]
-        return s.accuracy * float(np.abs((g[:n] - g[n:]) / (2 * CHANGE) / np.where(s.weights > 0, s.weights, 1.0)).max())
+    def _changed(self, fired: Sequence[int], here: np.ndarray, near: dict[int, float], slopes: dict[int, float]) -> None:
+        """Events of witnesses, `here` before, changed the state; of those that another action moved, near is the sign before."""
+        for j in fired:
+            self.watch.acted[j] = near.get(j, float(np.sign(here[j]))), slopes.get(j, 0.0), float(here[j])
+        if endless := self.watch.zeno(fired, self.t):
+            self.status = self.status or endless
 
     def _not_a_number(self, k: int, t: float, g: np.ndarray) -> bool:
         """Keep the steps before the one that starts at row k, and end the run."""
         self._keep(max(k + 1 - self.count, 0))
-        name = self.watched[int(np.flatnonzero(np.isnan(g))[0])].name
+        name = self.watch.events[int(np.flatnonzero(np.isnan(g))[0])].name
         self.status = (f"stopped at t = {self.t:.9g} s: the witness of event {name!r} is not a number at t = {t:.9g} s; "
                        "guard its roots, quotients and logarithms with cd.where")
         return True
-
-    def _window(self, j: int) -> float:
-        return self.watched[j].window or self.settings.window
 
     def _state(self, t: float, y: np.ndarray) -> State:
         nq, nu = self.start.q.size, self.start.u.size
@@ -335,13 +255,13 @@ class Run:
         while events:
             now, acted = self._act(events, now)
             changed |= acted
-            if not acted or self.status or not self.watched:
+            if not acted or self.status or not self.watch.events:
                 break
-            y = np.concatenate([now.q, now.u, now.z])
-            new = self.witnesses(now, np.array([now.t]), y[None])[0]
-            side = self.sides.all(np.stack([old, new]))
-            jumped = [j for j, e in enumerate(self.watched) if j not in done and e.happens(side[0, j], side[1, j])]
-            events, old = [self.watched[j] for j in jumped], new
+            new = self.watch.at(now)
+            side = self.watch.sides.all(np.stack([old, new]))
+            jumped = [j for j, e in enumerate(self.watch.events) if j not in done and e.happens(side[0, j], side[1, j])
+                      and not is_held(now, np.zeros(self.n), self.watch.one(j))]
+            events, old = [self.watch.events[j] for j in jumped], new
             done += jumped
             all_of_them += events
         return self._on_constraints(all_of_them, now) if changed else None, done
@@ -376,31 +296,17 @@ class Run:
         y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
         return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])
 
-    def _watch_zeno(self, hits: Sequence[int], t: float) -> None:
-        for j in hits:
-            short = RESTART * self._window(j)
-            self.quick[j] = self.quick[j] + 1 if t - self.last[j] <= short else 0
-            self.last[j] = t
-            if self.quick[j] >= ZENO and not self.status:
-                self.status = (
-                    f"stopped at t = {t:.12g} s: event {self.watched[j].name!r} repeats without end (Zeno): {ZENO + 1} times, no "
-                    f"more than {short:g} s apart each. Let its action bring the state to rest where it is slow, "
-                    "state.replace(u=..., locked=[...]) or an enabled constraint; or end the run there (terminal=True), or "
-                    "give a smaller window")
-
     def _on_schedule(self) -> None:
         due = [i for i, t in enumerate(self.due) if t <= later(self.t)]
         if not due:
             return
-        here = self.seen if self.watched else np.empty(0)
+        here = self.watch.seen
         state, fired = self._happen([self.scheduled[i] for i in due], self._state(self.t, self.y), here)
         for i in due:
             self.due[i] = self.scheduled[i].next_time(self.t, self.start.t)
         if state is not None:
             self._jump(state)
-            for j in fired:
-                self.acted[j] = float(np.sign(here[j])), 0.0, float(here[j])
-            self._watch_zeno(fired, self.t)
+            self._changed(fired, here, {}, {})
 
     def _trajectory(self) -> Trajectory:
         ws = self.ws

@@ -81,6 +81,12 @@ def isolate(g: Callable[[np.ndarray], np.ndarray], sides: Callable[[np.ndarray],
     return low, high
 
 
+def slope(g: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
+    """Of a witness between two times."""
+    a, b = g(np.array([low, high]))
+    return float(b - a) / max(high - low, float(np.spacing(abs(high))))
+
+
 def turning_points(t: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Times between looks (m,) where a witness (m, count) may have been at zero and back: there the parabola through three
     looks of one sign turns, near zero or beyond."""
