@@ -7,7 +7,7 @@ goal has no weight in that frame.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,12 +34,13 @@ class Goal:
 
     unit: ClassVar[str] = "m"
     shape: ClassVar[tuple[int, ...]] = ()
+    about: ClassVar[str] = ""
     weight: Any = 1.0
     name: str = ""
 
-    def _keep(self, target: str) -> None:
+    def _keep(self) -> None:
         """Check the target and the weight."""
-        what, shape = f"goal {self.name!r}", self.shape
+        what, shape, target = f"goal {self.name!r}", self.shape, self.about
         value = _numbers(getattr(self, target), f"{what}: {target}")
         if (shape and value.shape[-len(shape):] != shape) or value.ndim - len(shape) not in (0, 1):
             numbers = ", ".join(map(str, shape))
@@ -59,7 +60,7 @@ class Goal:
     @property
     def target(self) -> np.ndarray:
         """Of one frame or all."""
-        raise TypeError(f"{type(self).__name__} has no target")
+        return getattr(self, self.about)
 
     @property
     def frames(self) -> int | None:
@@ -68,6 +69,12 @@ class Goal:
         if len(counts) > 1:
             raise ShapeError(f"goal {self.name!r}: target and weight have different numbers of frames: {sorted(counts)}")
         return counts.pop() if counts else None
+
+    def frame(self, i: int) -> Goal:
+        """The goal of one frame."""
+        target = self.target[i] if self.target.ndim > len(self.shape) else self.target
+        weight = self.weight[i] if self.weight.ndim else self.weight
+        return replace(self, **{self.about: target, "weight": weight})
 
     def check(self, tree: Tree) -> None:
         """Refuse what the system does not have."""
@@ -92,6 +99,7 @@ class Station(Goal):
     """
 
     shape: ClassVar[tuple[int, ...]] = (3,)
+    about: ClassVar[str] = "position"
     body: Any
     station: Any
     position: Any
@@ -100,11 +108,7 @@ class Station(Goal):
         object.__setattr__(self, "body", body_name(self.body, "Station: body"))
         object.__setattr__(self, "name", self.name or f"{self.body} station")
         object.__setattr__(self, "station", _point(self.station, f"goal {self.name!r}: station"))
-        self._keep("position")
-
-    @property
-    def target(self) -> np.ndarray:
-        return self.position
+        self._keep()
 
     def check(self, tree: Tree) -> None:
         if known_body(tree, self.body, f"goal {self.name!r}").is_ground:
@@ -122,21 +126,18 @@ class Orientation(Goal):
 
     unit: ClassVar[str] = "rad"
     shape: ClassVar[tuple[int, ...]] = (3, 3)
+    about: ClassVar[str] = "R"
     body: Any
     R: Any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "body", body_name(self.body, "Orientation: body"))
         object.__setattr__(self, "name", self.name or f"{self.body} orientation")
-        self._keep("R")
+        self._keep()
         R = np.where(np.isnan(self.R).any(axis=(-2, -1), keepdims=True), np.eye(3), self.R)
         off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max()
         if off > UNIT_TOLERANCE or (np.linalg.det(R) < 0).any():
             raise ShapeError(f"goal {self.name!r}: R is no rotation: R R' differs from 1 by {off:.3g}, or it is a reflection")
-
-    @property
-    def target(self) -> np.ndarray:
-        return self.R
 
     def check(self, tree: Tree) -> None:
         if known_body(tree, self.body, f"goal {self.name!r}").is_ground:
@@ -152,6 +153,7 @@ class Distance(Goal):
         distance: [m], zero or more, one or shape (T,). At zero distance, where its gradient is none, the goal exerts nothing.
     """
 
+    about: ClassVar[str] = "distance"
     a: Any
     p_a: Any
     b: Any
@@ -164,13 +166,9 @@ class Distance(Goal):
         object.__setattr__(self, "name", self.name or f"{self.a} to {self.b}")
         for f in ("p_a", "p_b"):
             object.__setattr__(self, f, _point(getattr(self, f), f"goal {self.name!r}: {f}"))
-        self._keep("distance")
+        self._keep()
         if (self.distance < 0).any():
             raise ShapeError(f"goal {self.name!r}: distance must be zero or more, got {self.distance.min():g}")
-
-    @property
-    def target(self) -> np.ndarray:
-        return self.distance
 
     def check(self, tree: Tree) -> None:
         a, b = (known_body(tree, body, f"goal {self.name!r}") for body in (self.a, self.b))
@@ -187,17 +185,14 @@ class Coordinate(Goal):
     """
 
     unit: ClassVar[str] = ""
+    about: ClassVar[str] = "value"
     coordinate: str
     value: Any
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coordinate", name(self.coordinate, "Coordinate: coordinate"))
         object.__setattr__(self, "name", self.name or self.coordinate)
-        self._keep("value")
-
-    @property
-    def target(self) -> np.ndarray:
-        return self.value
+        self._keep()
 
     def check(self, tree: Tree) -> None:
         owner(tree, self.coordinate, f"goal {self.name!r}")

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.assembly.doubts import doubt
 from condyle.assembly.expressions import expressions
 from condyle.assembly.frames import Frames, frame_count
 from condyle.assembly.loop import INFO, Loop
@@ -46,7 +47,9 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
 
     Coordinates that neither goals nor constraints see keep their values. The result is a local optimum: a good start matters.
     Raises ConstraintError, which names the violated constraints and amounts, if no configuration nearby satisfies them. Warns if
-    the constraints hold but goals were still improving when the method gave up, as at singular positions.
+    the constraints hold but goals were still improving when the method gave up, as at singular positions; if it ended far from
+    the goals where they have no slope but are not at their least, as a pendulum does that points straight away from its target;
+    and if stations or their targets are far beyond the system's size, as millimetres are.
     """
     check_state("assemble", system, state)
     given = _goals("assemble", system, goals)
@@ -56,7 +59,9 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
         if np.isnan(g.target).any():
             raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
     held = {**state.locked, **system.levels(locked)}
-    frames = _run(system, state, given or _stay(state), held, limits, accuracy, np.array([state.t]), None).check()
+    run = lambda start, goals, t: _run(system, start, goals, held, limits, accuracy, t, None)
+    frames = run(state, given or _stay(state), np.array([state.t])).check()
+    frames = doubt("assemble", frames, run) if given else frames
     if frames.failures and given:
         warnings.warn(f"assemble: {frames.failures[0]}", RuntimeWarning, stacklevel=2)
     q, u = frames.q[0], state.u
@@ -81,7 +86,8 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
 
     All frames are one native run. New targets, weights and stations do not compile anything; goals on other bodies do. A frame
     whose constraints cannot be met is named in `Frames.failures`, and the next one starts from the last good one. The run can be
-    interrupted (Ctrl-C): the frames until then are given back.
+    interrupted (Ctrl-C): the frames until then are given back. The frame that misses its goals most is looked at: `failures`
+    names it if that is no least; a warning says if stations or targets are far beyond the system's size, as millimetres are.
     """
     check_state("assemble_frames", system, state)
     given = _goals("assemble_frames", system, goals)
@@ -99,8 +105,10 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
     times = np.arange(float(T)) if times is None else times
     report, stop = shown("assemble") if progress is True else (progress or None, None)
+    held = {**state.locked, **system.levels(locked)}
     try:
-        return _run(system, state, given, {**state.locked, **system.levels(locked)}, limits, accuracy, times, report)
+        run = lambda start, goals, t, report=None: _run(system, start, goals, held, limits, accuracy, t, report)
+        return doubt("assemble_frames", run(state, given, times, report), run)
     finally:
         if stop is not None:
             stop()
@@ -189,14 +197,14 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[np.
 
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
+    turning = [k for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"]
     key, subject = ("assemble", layout), system.subject
 
     def make() -> Made:
-        turning = [k for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"]
         f, tail = expressions(subject, layout), subject.tail_size
         loop = Loop(f, system.nq, tail, layout.size, rate_of, turning)
         return loop.program, loop.tables
 
     if key not in system.programs:
-        system.programs[key] = kept(f"assemble {layout}\n{description(subject)}", make)
+        system.programs[key] = kept(f"assemble {layout} {turning}\n{description(subject)}", make)
     return system.programs[key]

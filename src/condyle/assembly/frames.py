@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from condyle.assembly.loop import INFO, UNFINISHED, VIOLATED
+from condyle.assembly.loop import INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.columns import place, variables
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Distance, Goal, Orientation, Station
@@ -20,8 +20,6 @@ from condyle.states import Batch, States
 from condyle.system import System
 from condyle.table import Table, distinct
 from condyle.tree import scales
-
-TEXTS = {VIOLATED: "constraints violated", UNFINISHED: "goals still improving"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +36,8 @@ class Frames(States):
         residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where nothing was measured.
         names: of the goals, each once.
         iterations: of each frame, shape (T,).
-        failures: messages by frame: constraints that are violated, by how much, or goals that were still improving.
+        failures: messages by frame: constraints that are violated, by how much, goals that were still improving, or goals that
+            are missed by far at a place where they have no slope but are not at their least.
         status: "finished", or how many frames failed, or where the run was interrupted: what was computed is there.
     """
 
@@ -123,6 +122,11 @@ class Frames(States):
         if code == UNFINISHED:
             return (f"frame {i} (t = {self.t[i]:.6g} s): goals were still improving after {self.iterations[i]} iterations; "
                     "start nearer, or loosen the accuracy")
+        if code == STATIONARY:
+            k = int(np.nanargmax(self.residuals[i]))
+            return (f"frame {i} (t = {self.t[i]:.6g} s): ended where the goals have no slope but are not at their least: goal "
+                    f"{self.names[k]!r} is missed by {self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place "
+                    "leads nearer; start from another state")
         amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
         return (f"frame {i} (t = {self.t[i]:.6g} s): no configuration nearby satisfies the constraints; violated: {amounts}; "
                 f"allowed {self.tolerance:.1g}")

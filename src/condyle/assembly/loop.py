@@ -33,7 +33,7 @@ with Powell's damping of y, and S made smaller first where it says more than s' 
 less in a step S is left out: Gauss-Newton is then on its way to a residual of zero, and better than anything learnt.
 
 Ends of a frame: FOUND; VIOLATED, constraints cannot be met nearby: the next frame starts from the last good one; UNFINISHED, the
-constraints hold but goals were still improving.
+constraints hold but goals were still improving. STATIONARY is found afterwards, by doubts.py.
 """
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from condyle.integrate.evaluated import Evaluated
 from condyle.native.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.program import Program
 
-FOUND, VIOLATED, UNFINISHED = 0, 1, 2
+FOUND, VIOLATED, UNFINISHED, STATIONARY = 0, 1, 2, 3
 MU_FIRST, MU_LEAST, MU_AGAIN, MU_MOST, MU_SMALL = 1e-6, (1e-9, 1e-6), 1e-3, 1e4, 1e-4
 """Of mu: at a frame's start; least, without and with constraints; least after a step that was not taken; where the method gives
 up; below the last a short step means an end and not caution."""

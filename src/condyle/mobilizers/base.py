@@ -21,6 +21,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.mobilizers.constants import depends, text, valued
+from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.lookup import Closure
 from condyle.trace import DEFAULTED
 
@@ -51,9 +52,11 @@ class Mobilizer:
     """Grants a body its motion relative to its parent. Immutable data plus equations.
 
     Attributes:
-        coordinate_names: one short name a coordinate; they follow the body's name where there are several.
-        speed_names: one short name a speed.
-        units: unit of each coordinate.
+        coordinate_names: one short name for each coordinate; they follow the body's name where there are several.
+        speed_names: one short name for each speed.
+        units: unit of each coordinate; a class of your own that states none gets them from its equations.
+        speed_units: unit of each speed; from the equations too, where a class does not state them.
+        quaternions: where unit quaternions stand among the coordinates, such as (slice(0, 4),).
         named_by_user: the coordinates' names were given with the mobilizer and stand as they are.
         singular: where H or N loses rank, in words; empty if nowhere.
     Two are equal if they are of one class and their descriptions, names and units agree.
@@ -61,7 +64,7 @@ class Mobilizer:
 
     coordinate_names: tuple[str, ...] = ()
     speed_names: tuple[str, ...] = ()
-    units: tuple[str, ...] = ()
+    quaternions: tuple[slice, ...] = ()
     named_by_user: bool = False
     uses_time: bool = False
     singular: str = ""
@@ -74,10 +77,21 @@ class Mobilizer:
     def nu(self) -> int:
         return len(self.speed_names)
 
-    @property
-    def quaternions(self) -> tuple[slice, ...]:
-        """Where unit quaternions stand among the coordinates."""
-        return (slice(0, 4),) if self.coordinate_names[:4] == ("qw", "qx", "qy", "qz") else ()
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """From the equations: "m" for what only shifts, "1" for quaternions, else "rad"."""
+        return coordinate_units(*self._hinge(), self.quaternions)
+
+    @cached_property
+    def speed_units(self) -> tuple[str, ...]:
+        """From the equations: that of the coordinate per second where u = qdot, else "m/s" for what only shifts, or "rad/s"."""
+        return speed_units(*self._hinge(), self.units)
+
+    def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """H_w, H_v and N as expressions."""
+        t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
+        _, _, H_w, H_v, *_ = motion(self, t, q, u)
+        return H_w, H_v, self.N(q)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         """The expressions (1)-(3) at time t [s], coordinates q (nq,) and speeds u (nu,)."""
@@ -129,7 +143,8 @@ class Mobilizer:
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Mobilizer) and type(self) is type(other) and self.description() == other.description()
-                and self.coordinate_names == other.coordinate_names and self.units == other.units)
+                and self.coordinate_names == other.coordinate_names and self.units == other.units
+                and self.speed_units == other.speed_units)
 
     def __hash__(self) -> int:
         return hash(self.description())
@@ -155,12 +170,16 @@ class Reversed(Mobilizer):
     forward: Mobilizer
 
     def __post_init__(self) -> None:
-        for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
+        for name in ("coordinate_names", "speed_names", "quaternions", "named_by_user", "uses_time", "singular"):
             object.__setattr__(self, name, getattr(self.forward, name))
 
-    @property
-    def quaternions(self) -> tuple[slice, ...]:
-        return self.forward.quaternions
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        return self.forward.units
+
+    @cached_property
+    def speed_units(self) -> tuple[str, ...]:
+        return self.forward.speed_units
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         X = self.forward.motion(t, q, u)

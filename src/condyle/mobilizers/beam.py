@@ -35,6 +35,7 @@ class CantileverFreeBeam(Mobilizer):
 
     coordinate_names = speed_names = ("rx", "ry", "rz")
     units = ("rad", "rad", "rad")
+    speed_units = ("rad/s", "rad/s", "rad/s")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", constant(self.length, "CantileverFreeBeam: length", positive=True))

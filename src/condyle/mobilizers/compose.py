@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -44,17 +45,21 @@ class Composed(Mobilizer):
                 raise DescriptionError(f"compose: expected mobilizers such as cd.Pin(), got {x!r}")
         if a.nu + b.nu > 6:
             raise DescriptionError(f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body has at most six")
+        quaternions = (*a.quaternions, *(slice(a.nq + part.start, a.nq + part.stop) for part in b.quaternions))
         singular = "; ".join(filter(None, (a.singular, b.singular, "where a later speed repeats what earlier ones do")))
         for name, value in (("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
-                            ("speed_names", _joined(a.speed_names, b.speed_names)), ("units", (*a.units, *b.units)),
+                            ("speed_names", _joined(a.speed_names, b.speed_names)), ("quaternions", quaternions),
                             ("named_by_user", a.named_by_user and b.named_by_user),
                             ("uses_time", a.uses_time or b.uses_time), ("singular", singular)):
             object.__setattr__(self, name, value)
 
-    @property
-    def quaternions(self) -> tuple[slice, ...]:
-        n = self.a.nq
-        return (*self.a.quaternions, *(slice(n + part.start, n + part.stop) for part in self.b.quaternions))
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        return (*self.a.units, *self.b.units)
+
+    @cached_property
+    def speed_units(self) -> tuple[str, ...]:
+        return (*self.a.speed_units, *self.b.speed_units)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         u_a, u_b = u[:self.a.nu], u[self.a.nu:]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -12,6 +13,7 @@ from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, Motion
 from condyle.mobilizers.constants import constants, names_of, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
+from condyle.mobilizers.units import QUATERNION, given_units
 from condyle.native.lookup import Closure
 from condyle.trace import Symbol, Traced, symbols, trace
 
@@ -43,8 +45,11 @@ class Custom(Mobilizer):
         N: f(*q) -> N (nq, nu) with qdot = N u, if the speeds are not qdot.
         speeds: names of the speeds, with N only; u1, u2, ... by default.
         time: call transform and hinge as f(t, *q), t in seconds: a joint that also moves by itself.
-        units: unit of each coordinate, for tables and plots; "rad" by default.
+        units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for coordinates that only
+            shift the body, "1" for quaternions, "rad" for all others. Speeds that are not qdot are in rad/s, or in m/s where
+            they only shift the body.
         default: the reference configuration, shape (nq,); zeros by default. Checks are made within 1 of it.
+        quaternions: where unit quaternions begin among the coordinates, such as (0,): they are kept at unit length.
     """
 
     coordinates: tuple[str, ...]
@@ -60,14 +65,14 @@ class Custom(Mobilizer):
     def __init__(self, coordinates: Sequence[str] | str, transform: Callable[..., Any],
                  hinge: Callable[..., Any] | None = None, N: Callable[..., Any] | None = None,
                  speeds: Sequence[str] | None = None, time: bool = False, units: Sequence[str] = (),
-                 default: Sequence[float] | None = None) -> None:
+                 default: Sequence[float] | None = None, quaternions: Sequence[int] | None = None) -> None:
         names = names_of(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
         if any(isinstance(x, Symbol) for x in start):
             raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")
-        if len(units or names) != len(names):
-            raise DescriptionError(f"{what}: one unit a coordinate: expected {len(names)}, got {units!r}")
+        stated = given_units(units, names, what)
+        turned = _quaternions(quaternions, names, start, what)
         near = [(x - 1.0, x + 1.0) for x in start]
         arguments, ranges = (("t", *names), [(0.0, 1.0), *near]) if time else (names, near)
         rates = None
@@ -87,7 +92,7 @@ class Custom(Mobilizer):
                      flatten=lambda result: _flat(result, what))
         law = None if hinge is None else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu), ranges=ranges)
         for name, value in (("coordinates", names), ("pose", pose), ("hinge", law), ("rates", rates), ("time", bool(time)),
-                            ("default", start), ("units", tuple(units) or ("rad",) * len(names)),
+                            ("default", start), ("quaternions", turned), *([("units", stated)] if stated else []),
                             ("coordinate_names", names), ("speed_names", given), ("uses_time", bool(time))):
             object.__setattr__(self, name, value)
         self._check(what, np.array(ranges))
@@ -137,13 +142,33 @@ class Custom(Mobilizer):
         return np.array(self.default)
 
     def random_q(self, rng: np.random.Generator) -> np.ndarray:
-        return self.default_q() + rng.uniform(-1.0, 1.0, self.nq)
+        q = self.default_q() + rng.uniform(-1.0, 1.0, self.nq)
+        for part in self.quaternions:
+            q[part] /= np.linalg.norm(q[part])
+        return q
 
     def description(self) -> str:
         return f"Custom({self.nq}, {self.nu}, time={self.time}, {text((self.pose, self.hinge, self.rates))})"
 
     def __repr__(self) -> str:
         return f"Custom({', '.join(self.coordinates)})"
+
+
+def _quaternions(given: Any, names: tuple[str, ...], default: tuple[float, ...], what: str) -> tuple[slice, ...]:
+    """Where the unit quaternions stand that a user states."""
+    if given is None and any(names[k:k + 4] == QUATERNION for k in range(len(names))):
+        raise DescriptionError(f"{what}: are these a unit quaternion? Say so by quaternions=({names.index('qw')},), and by a "
+                               "default= of unit length; or that they are not, by quaternions=()")
+    starts = (given,) if isinstance(given, int) else tuple(given or ())
+    parts = tuple(slice(k, k + 4) for k in starts if isinstance(k, int) and 0 <= k <= len(names) - 4)
+    if len(parts) != len(starts) or any(b.start < a.stop for a, b in pairwise(parts)):
+        raise DescriptionError(f"{what}: quaternions: expected places in {names} where four coordinates begin, ascending, such "
+                               f"as (0,), got {given!r}")
+    for part in parts:
+        if abs(np.linalg.norm(default[part]) - 1) > TOLERANCE:
+            raise DescriptionError(f"{what}: default has {default[part]} for the quaternion {names[part]}; its length must be 1, "
+                                   "as that of (1, 0, 0, 0)")
+    return parts
 
 
 def _flat(result: Any, what: str) -> list[Any]:

@@ -11,6 +11,7 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
+from condyle.mobilizers.units import coordinate_units, given_units
 from condyle.trace import Symbol, Traced, trace
 
 Law = Callable[..., object] | Symbol | float | None
@@ -34,7 +35,8 @@ class FunctionBased(Mobilizer):
         axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of any
             length (rotation axes turn with the body). Default x, y, z for both.
         time: call the functions as f(t, *q), t in seconds: a joint that also moves by itself.
-        units: unit of each coordinate, for tables and plots; "rad" by default.
+        units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for coordinates that move
+            translations alone, "rad" for all others.
     """
 
     coordinates: Sequence[str]
@@ -62,9 +64,7 @@ class FunctionBased(Mobilizer):
         axes = tuple(unit_axis(a, f"{what}: axes[{i}]") for i, a in enumerate((*axes, *LETTERS)[:6]))
         if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:
             raise DescriptionError(f"{what}: the three translation axes must be independent, got {axes[3:]}")
-        units = tuple(self.units) or ("rad",) * len(names)
-        if len(units) != len(names):
-            raise DescriptionError(f"{what}: one unit a coordinate: expected {len(names)}, got {units!r}")
+        units = given_units(self.units, names, what)
         arguments = ("t", *names) if self.time else names
         laws = self.laws or tuple(
             _law(f, arguments, f"{what}: {label}[{i}]")
@@ -74,6 +74,7 @@ class FunctionBased(Mobilizer):
         for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
                             ("coordinate_names", names), ("speed_names", names), ("uses_time", bool(self.time))):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
 
     def conditions(self) -> ca.SX | None:
         return zeros(0)                                     # functions have values wherever their Parameters do

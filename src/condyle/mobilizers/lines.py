@@ -28,6 +28,8 @@ class LineOrientation(Mobilizer):
     coordinate_names = Quaternion.names
     speed_names = ("wx", "wy")
     units = (Quaternion.unit,) * 4
+    speed_units = ("rad/s",) * 2
+    quaternions = (slice(0, 4),)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R = Quaternion.rotation(q)
@@ -56,6 +58,8 @@ class FreeLine(Mobilizer):
     coordinate_names = (*Quaternion.names, "tx", "ty", "tz")
     speed_names = ("wx", "wy", "vx", "vy", "vz")
     units = (Quaternion.unit,) * 4 + ("m",) * 3
+    speed_units = ("rad/s",) * 2 + ("m/s",) * 3
+    quaternions = (slice(0, 4),)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R = Quaternion.rotation(q[:4])

@@ -61,6 +61,8 @@ def _axis_text(axis: object, default: str) -> str:
 class Weld(Mobilizer):
     """No motion at all: M stands on F. No coordinates, no speeds."""
 
+    units = speed_units = ()
+
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         return Motion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
 
@@ -79,6 +81,7 @@ class Pin(Mobilizer):
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
+    speed_units = ("rad/s",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Pin"))
@@ -104,6 +107,7 @@ class Slider(Mobilizer):
 
     coordinate_names = speed_names = ("shift",)
     units = ("m",)
+    speed_units = ("m/s",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "Slider"))
@@ -134,6 +138,7 @@ class Screw(Mobilizer):
 
     coordinate_names = speed_names = ("angle",)
     units = ("rad",)
+    speed_units = ("rad/s",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pitch", constant(self.pitch, "Screw: pitch"))
@@ -159,6 +164,7 @@ class Cylinder(Mobilizer):
 
     coordinate_names = speed_names = ("rz", "tz")
     units = ("rad", "m")
+    speed_units = ("rad/s", "m/s")
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         z = column(LETTERS["z"])
@@ -174,6 +180,7 @@ class Planar(Mobilizer):
 
     coordinate_names = speed_names = ("rz", "tx", "ty")
     units = ("rad", "m", "m")
+    speed_units = ("rad/s", "m/s", "m/s")
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         x, y, z = (column(a) for a in LETTERS.values())
@@ -190,6 +197,7 @@ class Translation(Mobilizer):
 
     coordinate_names = speed_names = ("tx", "ty", "tz")
     units = ("m", "m", "m")
+    speed_units = ("m/s", "m/s", "m/s")
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         return Motion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))                  # (21)

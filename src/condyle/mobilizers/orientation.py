@@ -19,13 +19,14 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer
+from condyle.mobilizers.units import QUATERNION
 from condyle.spatial import quaternion_rate_matrix, rotation_from_euler, rotation_from_quaternion
 
 
 class Quaternion:
     """Four coordinates, no singularity."""
 
-    names = ("qw", "qx", "qy", "qz")
+    names = QUATERNION
     unit = "1"
     default = (1.0, 0.0, 0.0, 0.0)
     singular = ""
@@ -97,7 +98,9 @@ class Oriented(Mobilizer):
         n = 3 if self.moves else 0
         for name, value in (("coordinate_names", (*turn.names, "tx", "ty", "tz")[:len(turn.names) + n]),
                             ("speed_names", ("wx", "wy", "wz", "vx", "vy", "vz")[:3 + n]),
-                            ("units", (turn.unit,) * len(turn.names) + ("m",) * n), ("singular", turn.singular)):
+                            ("units", (turn.unit,) * len(turn.names) + ("m",) * n),
+                            ("speed_units", ("rad/s",) * 3 + ("m/s",) * n),
+                            ("quaternions", (slice(0, 4),) if turn is Quaternion else ()), ("singular", turn.singular)):
             object.__setattr__(self, name, value)
 
     @property

@@ -1,6 +1,7 @@
 """Units of coordinates and speeds, and what counts as one unit of error (sherman2011 (6))."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,17 +11,14 @@ from condyle.tree.body import Body
 TIME_SCALE = 0.1
 """[s]: an error of 1 rad/s counts as 0.1 rad, and so for all speeds (Simbody's choice)."""
 
+_LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}
+_ANGLES = {"rad": 1.0, "deg": math.pi / 180}
+
 
 def units(bodies: Sequence[Body]) -> tuple[list[str], list[str]]:
-    """Units of coordinates ("rad", "m", "1" for quaternions) and of speeds."""
-    q = [unit for b in bodies for unit in b.mobilizer.units]
-    u = []
-    for b in bodies:
-        same = b.mobilizer.speed_names == b.mobilizer.coordinate_names
-        for k, name in enumerate(b.mobilizer.speed_names):
-            linear = b.mobilizer.units[k] == "m" if same else name.startswith("v")
-            u.append("m/s" if linear else "rad/s")
-    return q, u
+    """Units of coordinates ("rad", "m", "1" for quaternions) and of speeds, as the mobilizers state them."""
+    return ([unit for b in bodies for unit in b.mobilizer.units],
+            [unit for b in bodies for unit in b.mobilizer.speed_units])
 
 
 def length(bodies: Sequence[Body]) -> float:
@@ -29,10 +27,27 @@ def length(bodies: Sequence[Body]) -> float:
     return float(lengths[lengths > 0].mean()) if lengths.any() else 1.0
 
 
+def reach(bodies: Sequence[Body]) -> float:
+    """How far the system extends from its base [m]: the longest chain of frames, to the end of a body as its mass centre and
+    radius of gyration show it; what joints shift is left out. 0 if no length is in it."""
+    ends: list[float] = []
+    far = 0.0
+    for b in bodies:
+        m = b.mass_properties
+        own = float(np.linalg.norm(m.com) + np.sqrt(max(np.trace(m.inertia), 0.0) / (2 * m.mass))) if m.mass > 0 else 0.0
+        start = 0.0 if b.parent is None or b.parent.is_ground else ends[b.parent.index]
+        ends.append(start + float(np.linalg.norm(b.X_PF.p) + np.linalg.norm(b.X_BM.p)))
+        far = max(far, ends[-1] + own)
+    return far
+
+
 def weights(bodies: Sequence[Body]) -> tuple[np.ndarray, np.ndarray]:
     """Weights of errors in q (nq,) and u (nu,) that make them shares of a unit: radians as they are, quaternions twice, lengths
-    by the system's length, speeds by 0.1 s."""
-    q, u = units(bodies)
-    L = length(bodies)
-    unit = {"rad": 1.0, "1": 2.0, "m": 1 / L, "rad/s": TIME_SCALE, "m/s": TIME_SCALE / L}
-    return np.array([unit.get(name, 1.0) for name in q]), np.array([unit[name] for name in u])
+    by the system's length, speeds by 0.1 s; units that are neither angles nor lengths as they are."""
+    shares = _ANGLES | {unit: size / length(bodies) for unit, size in _LENGTHS.items()}
+    names_q, names_u = units(bodies)
+    q = np.array([shares.get(unit, 1.0) for unit in names_q])
+    for b in bodies:
+        for part in b.mobilizer.quaternions:
+            q[b.q.start + part.start:b.q.start + part.stop] = 2.0
+    return q, np.array([TIME_SCALE * shares.get(unit.removesuffix("/s"), 1.0) for unit in names_u])

@@ -9,6 +9,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
+from condyle.mobilizers.units import QUATERNION
 from condyle.spatial import MassProperties, Transform, too_large
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
@@ -117,6 +118,7 @@ class Tree:
         if not isinstance(mobilizer, Mobilizer):
             hint = f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else ""
             raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got {mobilizer!r}{hint}")
+        _check_stated(mobilizer, what)
         parent_body = self.body(parent)
         names = self._coordinates(name, mobilizer, coordinates)
         numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia)
@@ -189,6 +191,19 @@ class Tree:
         if mobilizer.named_by_user and not taken & set(short):
             return list(short)
         return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
+
+
+def _check_stated(mobilizer: Mobilizer, what: str) -> None:
+    """Whether the class of a mobilizer says what its coordinates are."""
+    own = type(mobilizer).__mro__[:type(mobilizer).__mro__.index(Mobilizer)]
+    silent = not any("quaternions" in vars(x) for x in (mobilizer, *own))
+    if silent and mobilizer.coordinate_names[:4] == QUATERNION:
+        raise DescriptionError(f"{what}: {type(mobilizer).__name__} has coordinates {QUATERNION}: if they are a unit quaternion "
+                               "its class must state quaternions = (slice(0, 4),), if they are not quaternions = ()")
+    for names, units in (("coordinate_names", "units"), ("speed_names", "speed_units")):
+        if len(getattr(mobilizer, names)) != len(getattr(mobilizer, units)):
+            raise DescriptionError(f"{what}: {type(mobilizer).__name__}: {units} must be one for each of {names} "
+                                   f"{getattr(mobilizer, names)}, got {getattr(mobilizer, units)}")
 
 
 def _finite(value: object) -> bool:
