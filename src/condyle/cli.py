@@ -56,17 +56,21 @@ def simulate(
     file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from.")],
     t_final: Annotated[float, typer.Argument(help="Until when [s].")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="Where the motion goes.")] = Path("motion.csv"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     accuracy: Annotated[float, typer.Option(help="1e-3 is three digits.")] = 1e-3,
     integrator: Annotated[str, typer.Option(help="See the guide, Simulate.")] = "merson",
-    rate: Annotated[float | None, typer.Option(help="Rows a second; if not given, a row a step.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Rows per second; if not given, a row for each step.")] = None,
 ) -> None:
-    """Simulate a system that a Python file describes, with a progress bar, and write its motion as a table."""
+    """Simulate a system that a Python file describes, with a progress bar, and write its motion as a table.
+
+    Ctrl-C, or a request to end, ends the run and writes the motion until then.
+    """
     from condyle.script import simulate_file
 
-    status = simulate_file(file, t_final, out, accuracy, integrator, rate)
-    print(f"{file}: {status}; {out}")
-    if status != "finished":
-        raise typer.Exit(1)
+    status, where, code = simulate_file(file, t_final, out, accuracy, integrator, rate, force)
+    print(f"{file}: {status}; {where}")
+    if code:
+        raise typer.Exit(code)
 
 
 @cache_app.command("info")

@@ -19,7 +19,8 @@ from condyle.integrate.loop import step_loop
 from condyle.integrate.manifold import violations
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method, Rosenbrock
-from condyle.integrate.run import Settings, run, shown
+from condyle.integrate.progress import shown
+from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.jit import lane_width
 from condyle.native.kept import Made, kept

@@ -2,12 +2,21 @@
 from __future__ import annotations
 
 import csv
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.cli.process import condyle
+
+SIGNALLED = """
+import os, signal, condyle.script, condyle.table
+send = lambda: os.kill(os.getpid(), signal.{name})
+save = condyle.table.Table.save
+condyle.table.Table.save = lambda *x: (send(), save(*x), send())           # a second one while it is written, and a third
+condyle.script.shown = lambda title: (lambda share: send(), lambda: None)  # the first one while it runs
+"""
 
 LEG = '''
 import condyle as cd
@@ -36,7 +45,10 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "arguments", "words"), [
     (None, (), "no such file"), ("x = 1", (), "expected a cd.System under the name `system`, got None"),
     (LEG + "state = [1.0]", (), "`state` must be a State"), (LEG, ("--out", "leg.txt"), "ends in .csv"),
-    (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"), (LEG, ("--integrator", "mersen"), "merson")])
+    (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"), (LEG, ("--integrator", "mersen"), "merson"),
+    (LEG, ("--rate", "1e12"), "--rate 1e+12: 1e+12 rows in 1 s; at most 10,000,000"),
+    ("raise RuntimeError('the file ran')", ("--out", "no/leg.csv"), "an existing folder"),
+    ("raise RuntimeError('the file ran')", ("--out", "/proc/leg.csv"), "nothing can be written into /proc")])
 def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / "leg.py").write_text(text)
@@ -54,3 +66,39 @@ def test_a_run_that_stops_early_says_so_and_leaves_what_it_has(tmp_path: Path) -
     assert done.returncode == 1
     assert "stopped at t = 0." in done.stdout
     assert len((tmp_path / "motion.csv").read_text().splitlines()) > 2
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_what_was_computed_is_kept_however_often_the_run_is_told_to_end(name: str, tmp_path: Path) -> None:
+    (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n" + SIGNALLED.format(name=name))
+    done = condyle("simulate", "leg.py", "1e7", cwd=tmp_path)
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
+    assert "leg.py: interrupted at t = " in done.stdout
+    assert "Traceback" not in done.stderr
+    rows = (tmp_path / "motion.csv").read_text().splitlines()
+    assert len(rows) > 50
+    assert rows[-1].split(",")[0][:8] in done.stdout
+
+
+def test_nothing_is_overwritten_unless_told(tmp_path: Path) -> None:
+    (tmp_path / "leg.py").write_text(LEG)
+    (tmp_path / "motion.csv").write_text("mine")
+    done = condyle("simulate", "leg.py", "0.1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "motion.csv: exists already" in done.stderr
+    assert "--force" in done.stderr
+    assert (tmp_path / "motion.csv").read_text() == "mine"
+    assert condyle("simulate", "leg.py", "0.1", "--force", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "motion.csv").read_text().startswith("time")
+
+
+def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_are_found(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "parts.py").write_text(LEG)
+    (tmp_path / "model" / "leg.py").write_text("from parts import system\nopen('leg.csv', 'x').write('mine')\n")
+    done = condyle("simulate", "model/leg.py", "0.1", "--out", "leg.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "leg-2.csv" in done.stdout
+    assert (tmp_path / "leg.csv").read_text() == "mine"
+    assert (tmp_path / "leg-2.csv").read_text().startswith("time")

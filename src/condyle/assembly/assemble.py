@@ -18,7 +18,7 @@ from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.goals import Coordinate, Goal
 from condyle.integrate.given import check_state, number
-from condyle.integrate.run import shown
+from condyle.integrate.progress import shown
 from condyle.native import lapack
 from condyle.native.kept import Made, kept
 from condyle.state import State

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -102,6 +101,8 @@ class Run:
             if not changed and done:
                 self._keep(done)
                 self.batch = min(2 * self.batch, ROWS)
+            if s.report is not None:                        # short batches end before the native loop comes back by itself
+                s.report((self.t - self.start.t) / (s.t_final - self.start.t))
             if interrupted:
                 self.status = "interrupted"
             elif not changed and (self.ws["code"][0] == FAILED or self.ws["status"][0]):
@@ -325,13 +326,3 @@ class Run:
 
 def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings) -> Trajectory:
     return Run(start, program, tables, method, settings).go()
-
-
-def shown(title: str) -> tuple[Callable[[float], object], Callable[[], object]]:
-    """A progress bar by rich: call the first with the share done, the second at the end."""
-    from rich.progress import Progress
-
-    bar: Any = Progress(transient=True)
-    task = bar.add_task(title, total=1.0)
-    bar.start()
-    return lambda share: bar.update(task, completed=share), bar.stop

@@ -1,0 +1,75 @@
+"""Bars: in a notebook without ipywidgets, and reports of runs whose native batches are short."""
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import condyle as cd
+from condyle.integrate import progress
+
+
+class ZMQInteractiveShell:
+    """Of the same name as that of ipykernel."""
+
+
+class ColabShell(ZMQInteractiveShell):
+    pass
+
+
+class TerminalInteractiveShell:
+    pass
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """Sets the shell that IPython has; returns what was displayed."""
+    pictures: list[dict[str, str]] = []
+    handle = SimpleNamespace(update=lambda data, raw: pictures.append(data))
+
+    def display(data, raw, display_id):
+        pictures.append(data)
+        return handle
+
+    def make(shell: object) -> list[dict[str, str]]:
+        ipython, shows = ModuleType("IPython"), ModuleType("IPython.display")
+        ipython.get_ipython, shows.display = (lambda: shell), display  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", shows)
+        monkeypatch.setattr(progress, "EVERY", 0.0)
+        return pictures
+
+    return make
+
+
+def pendulum() -> cd.System:
+    system = cd.System()
+    system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
+    return system
+
+
+@pytest.mark.parametrize("shell", [ZMQInteractiveShell(), ColabShell()])
+def test_a_bar_in_a_notebook(shell, notebook, monkeypatch):
+    pictures = notebook(shell)
+    monkeypatch.setitem(sys.modules, "rich.progress", None)     # importing it fails: it is not needed there
+    system = pendulum()
+    cd.simulate(system, system.state(q=[1.0]), 5.0, progress=True)
+    assert pictures[0]["text/plain"] == "simulate 0 %"
+    assert "<progress" in pictures[0]["text/html"]
+    assert pictures[-2]["text/plain"] == "simulate 100 %"
+    assert pictures[-1] == {"text/plain": "", "text/html": ""}
+
+
+@pytest.mark.parametrize("shell", [None, TerminalInteractiveShell()])
+def test_no_notebook(shell, notebook):
+    notebook(shell)
+    assert not progress.in_notebook()
+
+
+def test_short_batches_are_reported_too():
+    """Witnesses make batches short: the native loop never comes back by itself."""
+    system, shares = pendulum(), []
+    cd.simulate(system, system.state(q=[1.0]), 2.0, events=cd.Event(lambda s: s.q("leg")), progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
