@@ -13,6 +13,7 @@ from condyle.assembly.assemble import assemble, assemble_frames
 from condyle.assembly.frames import Frames
 from condyle.assembly.relax import relax
 from condyle.errors import (
+    ArgumentError,
     CondyleError,
     ConstraintError,
     ConvergenceError,
@@ -66,7 +67,8 @@ from condyle.tree.prescribed import Prescribed
 
 __version__ = "0.1.0"
 __all__ = [
-    "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError", "ConvergenceError",
+    "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError",
+    "ConvergenceError",
     "Coordinate", "Custom", "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Frames", "Free", "FreeLine",
     "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin",
     "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",

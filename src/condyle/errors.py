@@ -13,6 +13,10 @@ class DescriptionError(CondyleError, ValueError):
     """A system was described with a value that cannot be: says what, where, the value and what is allowed."""
 
 
+class ArgumentError(DescriptionError, TypeError):
+    """A call with arguments that do not exist, or without some that must be given. Says which there are."""
+
+
 class FrozenError(CondyleError, RuntimeError):
     """A change was asked of a system that is already in use."""
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.errors import DescriptionError, ShapeError
 from condyle.forces.law import body_name, known_body, name
 from condyle.forces.mobility import owner
@@ -211,3 +212,6 @@ def _point(value: Any, what: str) -> np.ndarray:
         raise ShapeError(f"{what}: expected three finite numbers [m], got {value!r}")
     point.flags.writeable = False
     return point
+
+
+spoken(Coordinate, Distance, Orientation, Station)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from condyle import columns
-from condyle.errors import ShapeError, UnknownNameError
+from condyle.arguments import check_call
+from condyle.errors import ArgumentError, ShapeError, UnknownNameError
 from condyle.spatial import Transform
 from condyle.tree.body import Body
 
@@ -75,7 +76,7 @@ def operator(stage: Stage, arrays: str, kernel: bool = False, gives: columns.Col
         gives: names and units of its results, for Tables; None where they are matrices or poses.
     """
     def mark(method: Callable[..., Any]) -> Callable[..., Any]:
-        made: Any = method if kernel else _writing(method)
+        made: Any = _answering(method) if kernel else _writing(method)
         made.stage, made.arrays, made.gives = stage, tuple(arrays.split()), gives
         made.summary = inspect.getdoc(method) or ""
         made.__doc__ = f"{made.summary}\n\nOptions, all by keyword:\n\n{_ABOUT_OPTIONS}"
@@ -121,9 +122,39 @@ def _writing(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
         out = options.pop("out", None)
-        result = method(self, *arguments, **options)
+        try:
+            result = method(self, *arguments, **options)
+        except (TypeError, ShapeError):
+            _check_call(method, arguments, options)
+            raise
         return result if out is None else _into(out, result, method.__name__)
     return call
+
+
+def _answering(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method; a call that does not fit is answered in words."""
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return method(self, *arguments, **options)
+        except (TypeError, ShapeError):
+            _check_call(method, arguments, options)
+            raise
+    return call
+
+
+def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Raise ArgumentError if an operator is called with a State, or with arguments that do not fit."""
+    name, signature = method.__name__, inspect.signature(method)
+    if "state" in options:                                  # asked by a State: the user's own arguments follow q, u, udot
+        return
+    for x in arguments:
+        if type(x).__module__ == "condyle.state":
+            own = [n for n in list(signature.parameters)[1:] if n not in ("q", "u", "udot", "options")]
+            said = "" if name == "qdot" else f"({', '.join(own)})"
+            raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: state.{name}{said}, or give "
+                                f"system.{name} its arrays state.q, state.u") from None
+    check_call(name, signature, (None, *arguments), options, None, skip=1)
 
 
 def _into(out: Any, result: Any, name: str) -> Any:
@@ -468,6 +499,9 @@ def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         for argument in named:
             if argument not in known:
                 raise UnknownNameError(f"argument of State.{name}()", argument, known, "change a State by state.replace(...)")
+        if len(arguments) > len(known):
+            raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got {len(arguments)}; a State "
+                                f"has {', '.join(record.arrays)} itself")
         if not arguments and known[:1] == ["udot"] and named.get("udot") is None:
             named["udot"] = self.udot
         return getattr(self.system, name)(*(getattr(self, a) for a in record.arrays), *arguments, **named, state=self)

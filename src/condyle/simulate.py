@@ -6,6 +6,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.dynamics.layouts import prefers_loops
 from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, UnknownNameError
@@ -29,6 +30,26 @@ from condyle.state import State
 from condyle.system import System
 from condyle.tree import scales
 
+ELSEWHERE = {
+    "dt": "a fixed step is step=, the longest one max_step=; times of your own: traj.at(times)",
+    "h": "a fixed step is step=, the longest one max_step=", "timestep": "a fixed step is step=, the longest one max_step=",
+    "first_step": "the first step is found; the longest one is max_step=",
+    "method": "it is integrator=, such as 'merson'; SciPy's names are known too",
+    "rtol": "accuracy= is one number for all, such as 1e-6", "atol": "accuracy= is one number for all, such as 1e-6",
+    "tol": "accuracy= is one number for all, such as 1e-6", "tolerance": "accuracy= is one number for all, such as 1e-6",
+    "t_eval": "the motion at times of your own is traj.at(times) or traj.table(times); of many states keep=times",
+    "t_span": "it goes from the state's t to t_final", "t_end": "the end is t_final", "duration": "the end is t_final [s]",
+    "q0": "start from system.state(q=..., u=...)", "q": "start from system.state(q=..., u=...)",
+    "u": "start from system.state(q=..., u=...)", "y0": "start from system.state(q=..., u=...)",
+    "tau": "forces are part of the system: cd.forces.MobilityForce(speed, cd.Input('motor', 0.0)), for one",
+    "dense_output": "traj(t) and traj.at(times) are always there", "parameters": "they belong to the state: system.state("
+    "parameters=...)", "inputs": "they belong to the state: system.state(inputs=...)"}
+"""What arguments of other libraries are called here."""
+
+SCIPY = {"RK45": "dormand-prince", "DOP853": "dormand-prince-8", "RK23": "rk3"}
+"""The same methods under SciPy's names."""
+IMPLICIT = ("Radau", "BDF", "LSODA")
+
 
 @overload
 def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str = "merson",
@@ -41,6 +62,7 @@ def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final
              threads: int | None = None) -> Ensemble: ...
 
 
+@answered(ELSEWHERE)
 def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
              integrator: str = "merson", step: float | None = None, max_step: float | None = None,
              events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
@@ -53,7 +75,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors are taken as
             shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2", "verlet"; "rodas" where it
-            is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler".
+            is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler". SciPy's "RK45", "DOP853" and "RK23" are
+            "dormand-prince", "dormand-prince-8" and "rk3".
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
         events: see Event; those of witnesses first, then those set in time, each in the order given. Not with many states.
@@ -68,9 +91,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     check_system("simulate", system)
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
-    if not isinstance(integrator, str) or integrator not in METHODS:
-        raise UnknownNameError("integrator", integrator, METHODS)
-    method = METHODS[integrator]
+    method = _method(integrator)
     t_final = number("simulate: t_final", t_final, "one time [s], the end; traj.at(times) has the motion at times of your own")
     accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
     latest = float(start.t.max())
@@ -120,6 +141,14 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     finally:
         if stop is not None:
             stop()
+
+
+def _method(integrator: Any) -> Method:
+    """A method by its name here or in SciPy."""
+    if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
+        return found
+    stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""
+    raise UnknownNameError("integrator", integrator, METHODS, stiff)
 
 
 def _times(keep: Any, members: Members, t_final: float) -> np.ndarray | None:

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.constraints.base import Constraint
 from condyle.constraints.projection import Problem, project
 from condyle.constraints.rows import bodies_of, row_slices
@@ -17,7 +19,7 @@ from condyle.description import blocks
 from condyle.differentiation import Differentiation
 from condyle.dynamics.layouts import build_looped, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject, description
-from condyle.errors import DescriptionError, FrozenError, ShapeError, UnknownNameError
+from condyle.errors import ArgumentError, DescriptionError, FrozenError, ShapeError, UnknownNameError
 from condyle.explanation import Explanation, explain
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
@@ -71,6 +73,8 @@ class System(Shown, Operations, Differentiation):
 
     # ---- describing -------------------------------------------------------------------------------------------------
 
+    @answered({"joint": "it is mobilizer=, such as cd.Pin()", "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
+               "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
     def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None, X_PF: Any = None,
                  X_BM: Any = None, mass: float = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0),
                  coordinates: Iterable[str | Coordinate] | str | None = None, motion: Prescribed | None = None) -> Body:
@@ -119,8 +123,11 @@ class System(Shown, Operations, Differentiation):
         if name in self._forces or name in self._constraints or name in self.motions:
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(law, wanted):
-            raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}"
-                                   f"{'; write brackets and its numbers behind it' if isinstance(law, type) else ''}")
+            hint = "; write brackets and its numbers behind it" if isinstance(law, type) else ""
+            if callable(law) and not hint:
+                written = f"cd.forces.Custom({law.__name__})" if kind == "force" else f"cd.constraints.Holonomic({law.__name__})"
+                hint = f"; a function of your own becomes one by {written.replace('<lambda>', 'lambda s: ...')}"
+            raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
         law.check(self._tree)
         self._tree.register(law.parameters())
 
@@ -258,6 +265,7 @@ class System(Shown, Operations, Differentiation):
 
     # ---- states -----------------------------------------------------------------------------------------------------
 
+    @answered(skip=1)
     def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None,
               parameters: Any = None, locked: Iterable[str] | Mapping[str, Any] = (), disabled: Iterable[str] = ()) -> State:
         """A State: t [s]; q, u, z, inputs and parameters as arrays, or as mappings from names to values (the rest keep
@@ -271,6 +279,8 @@ class System(Shown, Operations, Differentiation):
 
         Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to be finite.
         """
+        if not isinstance(state, State):
+            raise ArgumentError(f"explain: expected a State: system.explain(system.state(q=..., u=...), tau=None), got {state!r}")
         return explain(self._subject, state.q, state.u, self.no_tau if tau is None else np.asarray(tau, dtype=float), state.tail)
 
     @property
@@ -505,7 +515,18 @@ def _real(name: str, value: Any, expected: str) -> np.ndarray:
 def _user_line() -> str:
     """File and line of the nearest caller outside this package."""
     here = str(Path(__file__).parent)
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(here):
-        frame = frame.f_back  # type: ignore[assignment]
-    return "an unknown line" if frame is None else f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+        frame = frame.f_back
+    if frame is None:
+        return "an unknown line"
+    file = frame.f_code.co_filename
+    cell = _cells().get(file)
+    return f"{Path(file).name}:{frame.f_lineno}" if cell is None else f"In [{cell}], line {frame.f_lineno}"
+
+
+def _cells() -> Mapping[str, int]:
+    """Numbers of the cells of IPython or a notebook, by the file names that their code goes by."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return getattr(getattr(shell, "compile", None), "_filename_map", {})

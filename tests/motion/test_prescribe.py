@@ -124,7 +124,7 @@ def test_what_cannot_be_prescribed():
         one(cd.Pin(), f)
     with refused(cd.DescriptionError, "position", "or 1 of them", "('angle',)"):
         one(cd.Pin(), cd.Prescribed(position=(f, f)))
-    with refused(cd.DescriptionError, "array of shape (5,)", "cd.Spline(times, values)"):
+    with refused(cd.DescriptionError, "array of shape (5,)", "(times, values)"):
         one(cd.Pin(), cd.Prescribed(position=np.zeros(5)))
     with refused(cd.DescriptionError, "every entry is None"):
         one(cd.Planar(), cd.Prescribed(velocity=(None, None, None)))

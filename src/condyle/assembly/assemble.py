@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.assembly.doubts import doubt
 from condyle.assembly.expressions import expressions
 from condyle.assembly.frames import Frames, frame_count
@@ -33,6 +34,7 @@ TIGHTEST = 1e-12
 Limits = bool | Mapping[str, tuple[float, float]]
 
 
+@answered()
 def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *, locked: Iterable[str] = (),
              limits: Limits = False, accuracy: float = 1e-8) -> State:
     """The configuration near a state that satisfies all enabled position constraints and comes nearest to the goals; then the
@@ -71,6 +73,7 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     return state.replace(q=q, u=u)
 
 
+@answered({"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"})
 def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], *, t: Any = None, locked: Iterable[str] = (),
                     limits: Limits = False, accuracy: float = 1e-6,
                     progress: bool | Callable[[float], object] = False) -> Frames:

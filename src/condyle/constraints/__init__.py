@@ -1,4 +1,5 @@
 """Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
+from condyle.arguments import spoken
 from condyle.constraints.base import Constraint
 from condyle.constraints.contacts import (
     LineOnLineContact,
@@ -23,3 +24,7 @@ __all__ = ["AccelerationOnly", "Ball", "ConstantAcceleration", "ConstantAngle", 
            "ConstantSpeed", "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D", "Nonholonomic",
            "PointInPlane", "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler",
            "SphereOnPlaneContact", "SphereOnSphereContact", "Weld"]
+
+spoken(AccelerationOnly, Ball, ConstantAcceleration, ConstantAngle, ConstantCoordinate, ConstantOrientation, ConstantSpeed,
+       CoordinateCoupler, Holonomic, LineOnLineContact, NoSlip1D, Nonholonomic, PointInPlane, PointOnLine, PointOnPlaneContact,
+       PrescribedMotion, Rod, SpeedCoupler, SphereOnPlaneContact, SphereOnSphereContact, Weld)

@@ -13,6 +13,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.asked import Ask
 from condyle.forces.base import sx
 from condyle.forces.law import CoordinateName, name, quantity
+from condyle.functions.splines import Spline, is_series
 
 Value = Annotated[Any, quantity("")]
 
@@ -113,12 +114,17 @@ class SpeedCoupler(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrescribedMotion(Written):
-    """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the force needed."""
+    """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the force needed.
+
+    `function` may be a pair (times, values) of measured numbers: the natural cubic spline through them.
+    """
 
     function: Callable[..., Any] | None
     coordinate: str
 
     def __post_init__(self) -> None:
+        if is_series(self.function):
+            object.__setattr__(self, "function", Spline(*self.function))  # type: ignore[misc]
         function = checked(self.function, type(self).__name__)
         coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
         self.trace(lambda s: sequence([s.q(coordinate) - function(s.t)]), ())                # (17)

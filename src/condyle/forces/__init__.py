@@ -1,4 +1,5 @@
 """Force laws. One file a family."""
+from condyle.arguments import spoken
 from condyle.forces.base import Force
 from condyle.forces.bushing import LinearBushing
 from condyle.forces.external import ConstantForce, ConstantTorque, ExternalWrench, TimeSeries
@@ -11,3 +12,7 @@ from condyle.forces.user import Custom, Potential, Wrench
 __all__ = ["ConstantForce", "ConstantTorque", "Custom", "ExternalWrench", "Force", "GlobalDamper", "Gravity", "LinearBushing",
            "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat", "Potential", "TimeSeries",
            "TwoPointDamper", "TwoPointForce", "TwoPointSpring", "Wrench"]
+
+spoken(ConstantForce, ConstantTorque, Custom, ExternalWrench, GlobalDamper, Gravity, LinearBushing, MobilityDamper, MobilityForce,
+       MobilitySpring, MobilityStop, NoseHooverThermostat, Potential, TimeSeries, TwoPointDamper, TwoPointForce, TwoPointSpring,
+       Wrench)

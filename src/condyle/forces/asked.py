@@ -237,6 +237,9 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
         with np.errstate(all="ignore"):
             flatten(function(asked(learn)))
     except Exception as error:
+        if isinstance(error, TypeError) and "'method'" in str(error):
+            raise TraceError(f"{what}: {error}: accessors of s are asked by name in round brackets, such as s.q('knee'), "
+                             "s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the time") from error
         if not isinstance(error, TraceError):
             error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it asks of the state.")
         raise

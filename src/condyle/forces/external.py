@@ -1,6 +1,7 @@
 """Forces and torques on bodies from outside: constant, as inputs, or as recorded time series: docs/theory/forces.md (16)-(18)."""
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -13,7 +14,8 @@ from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import BodyName, Law, Role, Station, quantity
 from condyle.functions import Spline
 from condyle.functions.pieces import Pieces, taylor
-from condyle.functions.splines import straight
+from condyle.functions.splines import is_series, straight
+from condyle.trace import Symbol
 
 FRAMES = ("ground", "body")
 
@@ -54,13 +56,14 @@ class ConstantTorque(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeSeries:
-    """Three numbers recorded at given times. Before the first and after the last time they keep their end values.
+    """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep their end values.
 
     The samples become part of the machine code, as a table that they are looked up in. Where a recording changes from call to
     call, or is evaluated at its own frames only, give cd.Inputs instead, one value a frame.
 
     Args:
-        times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.   values: shape (n, 3).
+        times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.
+        values: shape (n, 3), or (n,) where one number is asked for.
         interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps of integrators
             suffer, and a warning says so.
     """
@@ -74,8 +77,10 @@ class TimeSeries:
             t, y = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
         except (TypeError, ValueError):
             raise DescriptionError(f"TimeSeries: times and values must be numbers, got {self.times!r}, {self.values!r}") from None
-        if t.ndim != 1 or y.shape != (len(t), 3):
-            raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3), one row a time, got shape {y.shape}")
+        y = y[:, None] if y.ndim == 1 else y
+        if t.ndim != 1 or y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
+            raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one row for each time, "
+                                   f"got shape {np.shape(self.values)}")
         if not np.isfinite(y).all():
             k = int(np.argmin(np.isfinite(y).all(1)))
             raise DescriptionError(f"TimeSeries: values[{k}] = {y[k]} is not finite; leave that sample out")
@@ -91,12 +96,12 @@ class TimeSeries:
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 
     def __call__(self, t: Any) -> ca.SX:
-        """The three values at time t, an SX column."""
+        """The values at time t, an SX column."""
         t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
         x, y = np.array(self.times), np.array(self.values)
         breaks, origins, c = straight(x, y) if self.interpolation == "linear" else Spline(x, x).pieces(y)
         row = Pieces(breaks, np.column_stack([origins, c.reshape(len(c), -1)])).at(t, look_up=True)
-        return taylor(t - row[0], ca.vertsplit(row[1:], 3))
+        return taylor(t - row[0], ca.vertsplit(row[1:], y.shape[1]))
 
     def description(self) -> str:
         return f"TimeSeries({self.times}, {self.values}, {self.interpolation})"
@@ -112,15 +117,27 @@ class TimeSeries:
 
 
 @dataclass(frozen=True)
-class _Signal(Role):
-    """Three numbers, Parameters or Inputs, or a TimeSeries."""
+class Signal(Role):
+    """One number or three, Parameters or Inputs, or a TimeSeries."""
 
     def take(self, value: Any, what: str) -> Any:
+        if not isinstance(value, TimeSeries) and is_series(value):
+            value = TimeSeries(*value)
         if isinstance(value, TimeSeries):
+            n = math.prod(self.shape)
+            if len(value.values[0]) != n:
+                raise DescriptionError(f"{what}: expected {n} number{'s' * (n > 1)} for each time [{self.unit}], got {value!r} "
+                                       f"with {len(value.values[0])}")
             return value
-        if isinstance(value, tuple) and len(value) == 2 and np.ndim(value[0]) == 1:
-            return TimeSeries(*value)
+        if callable(value) and not isinstance(value, Symbol):
+            raise DescriptionError(f"{what}: a function of time is given as (times, values); a law of your own as "
+                                   f"cd.forces.Custom(lambda s: ...), where s.t is the time; got {value!r}")
         return super().take(value, what)
+
+
+def at_time(value: Any, s: View) -> ca.SX:
+    """A kept signal at the state's time."""
+    return value(s.t) if isinstance(value, TimeSeries) else sx(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,9 +157,9 @@ class ExternalWrench(Law):
     """
 
     body: BodyName
-    station: Annotated[Any, _Signal("signal", "m", (3,))] = (0.0, 0.0, 0.0)
-    force: Annotated[Any, _Signal("signal", "N", (3,))] = (0.0, 0.0, 0.0)
-    torque: Annotated[Any, _Signal("signal", "N m", (3,))] = (0.0, 0.0, 0.0)
+    station: Annotated[Any, Signal("signal", "m", (3,))] = (0.0, 0.0, 0.0)
+    force: Annotated[Any, Signal("signal", "N", (3,))] = (0.0, 0.0, 0.0)
+    torque: Annotated[Any, Signal("signal", "N m", (3,))] = (0.0, 0.0, 0.0)
     frame: str = field(default="ground", kw_only=True)
     station_frame: str = field(default="body", kw_only=True)
     group: str = field(default="external", kw_only=True)
@@ -154,7 +171,7 @@ class ExternalWrench(Law):
                 raise DescriptionError(f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}")
 
     def apply(self, s: View, loads: Loads) -> None:
-        station, force, torque = (x(s.t) if isinstance(x, TimeSeries) else sx(x) for x in (self.station, self.force, self.torque))
+        station, force, torque = (at_time(x, s) for x in (self.station, self.force, self.torque))
         R_GB = s.rotation(self.body)
         if self.frame == "body":
             force, torque = R_GB @ force, R_GB @ torque

@@ -14,6 +14,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.base import Loads, View, sx
+from condyle.forces.external import Signal, at_time
 from condyle.forces.law import CoordinateName, Law, quantity
 from condyle.tree.body import Body
 from condyle.tree.parameter import Expression
@@ -110,14 +111,15 @@ class MobilityForce(_OnSpeed):
 
     Args:
         coordinate: name of the speed, or of the coordinate whose rate it is.
-        value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state.
+        value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state; a pair (times, values) or a `TimeSeries`
+            is a recording: natural cubic splines, the end values before and after.
     """
 
-    value: Annotated[Any, quantity("N m, N")]
+    value: Annotated[Any, Signal("quantity", "N m, N")]
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s), sx(self.value))                                   # (8)
+        loads.add_mobility(self._speed(s), at_time(self.value, s))                           # (8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

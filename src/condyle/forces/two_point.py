@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import casadi as ca
 
 from condyle.forces.base import Loads, View, sx
+from condyle.forces.external import Signal, at_time
 from condyle.forces.law import BodyName, Law, Station, quantity
 
 
@@ -87,12 +88,13 @@ class TwoPointForce(_TwoPoint):
 
     Args:
         a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
-        force: [N]; a cd.Input makes it an actuator whose force comes with each state.
+        force: [N]; a cd.Input makes it an actuator whose force comes with each state; a pair (times, values) or a `TimeSeries` is
+            a recording: natural cubic splines, the end values before and after.
     """
 
-    force: Annotated[Any, quantity("N")]
+    force: Annotated[Any, Signal("quantity", "N")]
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
-        self._push(loads, sx(self.force) * per_L * r)                                        # (5)
+        self._push(loads, at_time(self.force, s) * per_L * r)                                # (5)

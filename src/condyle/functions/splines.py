@@ -16,6 +16,17 @@ from condyle.functions.pieces import Piecewise
 DEGREES = (3, 5, 7)
 
 
+def is_series(value: Any) -> bool:
+    """Whether a value is a pair (times, values): two sequences, the first one of numbers."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        return False
+    try:
+        times, values = (np.asarray(x, dtype=float) for x in value)
+    except (TypeError, ValueError):
+        return False
+    return times.ndim == 1 and values.ndim in (1, 2)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ThroughPoints(Piecewise):
     """Through points (x, y). See its subclasses."""

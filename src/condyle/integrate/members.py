@@ -36,6 +36,10 @@ class Members:
         """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading dimension."""
         if isinstance(given, Mapping):
             return _from_arrays(system, given)
+        if isinstance(given, np.ndarray) or (isinstance(given, (list, tuple)) and given and np.isscalar(given[0])):
+            raise DescriptionError(f"simulate: an array is no state: start from system.state(q=..., u=...), with q of shape "
+                                   f"({system.nq},) and u of shape ({system.nu},); many states from {{'q': array of shape "
+                                   f"(N, {system.nq}), 'u': array of shape (N, {system.nu})}}")
         try:
             states = tuple(given)
         except TypeError:
@@ -79,8 +83,10 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
     except ValueError:
         raise ShapeError(f"simulate: leading dimensions differ: {shapes}") from None
     if len(batch) != 1 or not batch[0]:
-        raise ShapeError(f"simulate: many states need one leading dimension, q of shape (N, {system.nq}) for instance; got "
-                         f"{shapes}")
+        got = ", ".join(f"{name} of shape {v.shape}" for name, v in values.items()) or "none"
+        one = f"; one state is system.state({', '.join(f'{n}=...' for n in values)})" if values and not batch else ""
+        raise ShapeError(f"simulate: many states have one leading dimension, N: q of shape (N, {system.nq}), u of shape "
+                         f"(N, {system.nu}); got {got}{one}")
     values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name, v in values.items()}
     for name, v in values.items():
         if not np.isfinite(v).all():

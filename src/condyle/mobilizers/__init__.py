@@ -1,4 +1,5 @@
 """Mobilizers: what a body may do relative to its parent. One file a family."""
+from condyle.arguments import spoken
 from condyle.mobilizers.angles import Bushing, Gimbal, Universal
 from condyle.mobilizers.base import Mobilizer, Motion, motion, motion_at, motion_size, motion_symbols, runaway
 from condyle.mobilizers.beam import CantileverFreeBeam
@@ -16,3 +17,6 @@ __all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cy
            "FunctionBased", "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Pin", "Planar", "Screw", "Slider",
            "SphericalCoords", "Translation", "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at",
            "motion_size", "motion_symbols", "runaway"]
+
+spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine, FunctionBased, Gimbal,
+       LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, Translation, Universal, Weld)

@@ -68,6 +68,9 @@ class Custom(Mobilizer):
                  default: Sequence[float] | None = None, quaternions: Sequence[int] | None = None) -> None:
         names = names_of(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
+        if not callable(transform):
+            raise DescriptionError(f"{what}: transform: expected a function of the coordinates that returns (R, p), got "
+                                   f"{transform!r}")
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
         if any(isinstance(x, Symbol) for x in start):
             raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")

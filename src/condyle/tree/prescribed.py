@@ -9,7 +9,7 @@ q and u are the mobilizer's own. Rates come by automatic differentiation.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
+from condyle.functions.splines import Spline, is_series
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
 from condyle.native.lookup import Closure
@@ -39,9 +40,11 @@ class Prescribed:
         velocity: u = f(t), or f(t, *q) of the mobilizer's own coordinates [rad/s, m/s].
         acceleration: udot = f(t), or f(t, *q, *u) [rad/s^2, m/s^2].
 
-    f gives one value a coordinate (or speed): a number if there is one, else a sequence. Or give a sequence instead, one entry a
-    coordinate (or speed): functions, `cd.Spline`s, numbers and Parameters; None leaves it free. Functions are traced once: use
-    NumPy. Their derivatives with respect to time are taken exactly: q = f(t) must be twice differentiable.
+    f gives one value for each coordinate (or speed): a number if there is one, else a sequence. Or give a sequence instead, one
+    entry for each coordinate (or speed): functions, `cd.Spline`s, numbers and Parameters; None leaves it free. Functions are
+    traced once: use NumPy. Their derivatives with respect to time are taken exactly: q = f(t) must be twice differentiable.
+    Measured values may stand for a function or an entry as a pair (times, values), shapes (n,) and (n,), or (n, coordinates)
+    for all at once: the natural cubic spline through them, `cd.Spline(times, values)`.
     """
 
     position: Any = None
@@ -68,10 +71,13 @@ class Prescribed:
                      *(mobilizer.speed_names if level == "acceleration" else ())]
         what = f"{what}: {level} of its motion"
         laws: list[Traced | None]
+        if is_series(given):
+            given = [Spline(given[0], y) for y in _columns(given, names, what)]
         if callable(given):
             laws = [_traced(given, arguments, what, (len(names),))]
         else:
-            each = enumerate(_entries(given, names, what))
+            each: Iterable[tuple[int, Any]] = enumerate(_entries(given, names, what))
+            each = ((i, Spline(*f) if is_series(f) else f) for i, f in each)
             laws = [None if f is None else _traced(f, arguments, f"{what}[{i}]", ()) for i, f in each]
             if all(law is None for law in laws):
                 raise DescriptionError(f"{what}: every entry is None; leave motion= out, or give a function")
@@ -80,12 +86,23 @@ class Prescribed:
         return driver
 
 
+def _columns(series: Any, names: Sequence[str], what: str) -> np.ndarray:
+    """Values of a pair (times, values) by coordinates, shape (coordinates, n)."""
+    times, values = (np.asarray(x, dtype=float) for x in series)
+    values = values[:, None] if values.ndim == 1 else values
+    if values.shape != (len(times), len(names)):
+        shape = f"({len(times)}, {len(names)})"
+        raise DescriptionError(f"{what}: (times, values): expected values of shape {shape} for {len(times)} times and the "
+                               f"coordinates {tuple(names)}, got shape {np.shape(series[1])}")
+    return values.T
+
+
 def _entries(given: Any, names: Sequence[str], what: str) -> list[Any]:
     alone = isinstance(given, (Symbol, int, float, np.number))
     entries = [given] if alone else list(given) if isinstance(given, (list, tuple, np.ndarray)) else []
     if len(entries) != len(names):
         got = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
-        hint = "; measured values become a function by cd.Spline(times, values)" if isinstance(given, np.ndarray) else ""
+        hint = "; measured values need their times: (times, values)" if isinstance(given, np.ndarray) else ""
         raise DescriptionError(f"{what}: expected a function of t, or {len(names)} of them for {tuple(names)}, None where one is "
                                f"free, got {got}{hint}")
     return entries

@@ -1,0 +1,90 @@
+"""Calls that do not fit, answered in words: which argument is unknown or missing, what it is called here, what there is."""
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from condyle.errors import ArgumentError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SAME: tuple[frozenset[str], ...] = tuple(map(frozenset, (
+    ("rest", "rest_length"), ("damping", "dissipation", "viscosity", "c"), ("stiffness", "k"), ("coordinate", "speed", "name"),
+    ("a", "body", "body_a", "body1"), ("b", "body_b", "body2"), ("station", "point", "location"),
+    ("p_a", "point_a", "station_a"), ("p_b", "point_b", "station_b"), ("axis", "direction"), ("mobilizer", "joint"),
+    ("coordinates", "names"), ("value", "default"), ("position", "target"))))
+"""Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
+
+
+def answered(answers: Mapping[str, str] | None = None, skip: int = 0) -> Callable[[F], F]:
+    """A function whose wrong calls raise ArgumentError.
+
+    Args:
+        answers: what to say of arguments that it does not have.
+        skip: first arguments that a user does not give: 1 for a method.
+    """
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def call(*arguments: Any, **named: Any) -> Any:
+            try:
+                return function(*arguments, **named)
+            except TypeError:
+                check_call(function.__name__, inspect.signature(function), arguments, named, answers, skip)
+                raise
+        return call  # type: ignore[return-value]
+    return decorate
+
+
+def spoken(*classes: Any) -> None:
+    """Let wrong calls of these classes raise ArgumentError."""
+    for cls in classes:
+        _speak(cls, cls.__init__)
+
+
+def _speak(cls: Any, init: Callable[..., None]) -> None:
+    @functools.wraps(init)
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        try:
+            init(self, *arguments, **named)
+        except TypeError:
+            check_call(cls.__name__, inspect.signature(init), (self, *arguments), named, None, skip=1)
+            raise
+    cls.__init__ = __init__
+
+
+def check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ...], named: Mapping[str, Any],
+               answers: Mapping[str, str] | None, skip: int = 0) -> None:
+    """Raise ArgumentError if the arguments do not fit the signature, whose first `skip` a user does not give."""
+    try:
+        signature.bind(*arguments, **named)
+        return
+    except TypeError as error:
+        reason = str(error)
+    own = list(signature.parameters.values())[skip:]
+    call = f"{name}({', '.join(_text(p) for p in own)})"
+    known = [p.name for p in own if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    for key in named:
+        if key not in known:
+            answer = (answers or {}).get(key) or _near(key, known)
+            end = f"; {answer}" if answer.endswith("?") else f"; {answer}." if answer else "."
+            raise ArgumentError(f"{name}: there is no argument {key}={end} It is {call}") from None
+    raise ArgumentError(f"{name}: {reason}. It is {call}") from None
+
+
+def _near(key: str, known: list[str]) -> str:
+    same = [n for n in known if any(key in group and n in group for group in SAME)]
+    near = same or difflib.get_close_matches(key, known, n=2, cutoff=0.6)
+    return f"did you mean {' or '.join(f'{n}=' for n in near)}?" if near else ""
+
+
+def _text(p: inspect.Parameter) -> str:
+    stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
+    return f"{stars}{p.name}" if p.default is p.empty else f"{p.name}={_short(p.default)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return "..." if len(text) > 40 or "<" in text else text
