@@ -64,6 +64,19 @@ POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
     (lambda: leg().add_body("foot", "shank", joint=cd.Pin()), "it is mobilizer=, such as cd.Pin()"),
     (lambda: LEG.state(qq=1.0), "did you mean q=?"),
     (lambda: cd.assemble_frames(LEG, STATE, [], times=[0.0]), "times are t="),
+    (lambda: cd.Parameter(3.0), "It is Parameter(name, default)"),
+    (lambda: cd.Parameter("mass", value=3.0), "did you mean default=?"),
+    (lambda: cd.Spline(times=[0, 1, 2], values=[1, 2, 3]), "did you mean x=?"),
+    (lambda: cd.Coordinate("knee", limits=(0, 1)), "did you mean range=?"),
+    (lambda: cd.Prescribed(q=np.sin), "did you mean position=?"),
+    (lambda: cd.Wrench(station=(0, 0, 0)), "did you mean at=?"),
+    (lambda: cd.compose([cd.Pin(), cd.Slider()]), "one after the other"),
+    (lambda: C.CoordinateCoupler(lambda a: a, ("hip", "knee")), "function takes (a), but is called with 2: hip, knee"),
+    (lambda: leg().add_force("rod", C.Rod(*POINTS, 1.0)), "it goes to system.add_constraint"),
+    (lambda: leg().add_force(F.MobilityForce("hip", 1.0), "push"), "the name comes first"),
+    (lambda: leg().add_force("f", F.Custom(lambda s: {"shnk": 1.0})), "speed or body 'shnk'; did you mean 'shank'"),
+    (lambda: LEG.jacobian("forward_dynamics", [0, 0], [0, 0]), "missing a required"),
+    (lambda: cd.relax(LEG, STATE, tol=1e-3), "did you mean accuracy=?"),
 ])
 def test_the_answer_says_what_to_do(mistake, words):
     with pytest.raises(cd.CondyleError) as told:
@@ -112,3 +125,16 @@ def test_a_system_that_froze_in_a_cell_says_which(monkeypatch):
     exec(compile("\n\nstate = system.state()", "/tmp/ipykernel_7/123.py", "exec"), {"system": system})
     with pytest.raises(cd.FrozenError, match=r"in use since state\(\) at In \[4\], line 3"):
         system.add_body("foot", "shank", cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+
+
+@pytest.mark.parametrize(("place", "name", "words"), [
+    (cd, "Hinge", "it is cd.Pin"), (cd, "TwoPointSpring", "it is cd.forces.TwoPointSpring"), (cd, "Gimball", "mean Gimbal"),
+    (F, "Spring", "it is TwoPointSpring, or MobilitySpring"), (F, "TwoPointSprng", "did you mean TwoPointSpring"),
+    (C, "Distance", "it is Rod"), (cd.goals, "Marker", "it is Station"),
+    (LEG, "simulate", "it is cd.simulate(system, state, t_final)"),
+    (LEG, "forward_dynamic", "did you mean forward_dynamics"), (LEG, "q", "it is in a state")])
+def test_names_that_are_not_there(place, name, words):
+    with pytest.raises(AttributeError) as told:
+        getattr(place, name)
+    assert words in str(told.value)
+    assert not hasattr(place, name)

@@ -9,6 +9,8 @@ import importlib
 
 from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
 from condyle import constraints, forces, functions, goals
+from condyle.arguments import missing as _missing
+from condyle.arguments import spoken as _spoken
 from condyle.assembly.assemble import assemble, assemble_frames
 from condyle.assembly.frames import Frames
 from condyle.assembly.relax import relax
@@ -82,4 +84,18 @@ def __getattr__(name: str) -> object:
     """`cd.maximal` is loaded when it is asked for: few need it, and an import should be quick."""
     if name == "maximal":
         return importlib.import_module("condyle.maximal")
-    raise AttributeError(f"module 'condyle' has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'condyle' has no attribute {name!r}")
+    rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}" for room in (functions, constraints, forces) for n in room.__all__}
+    raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
+
+
+_ELSEWHERE = {
+    "Hinge": "cd.Pin", "Revolute": "cd.Pin", "Prismatic": "cd.Slider", "Spherical": "cd.Ball", "Fixed": "cd.Weld",
+    "Floating": "cd.Free", "FreeJoint": "cd.Free", "Joint": "a mobilizer such as cd.Pin, an argument of system.add_body",
+    "Spring": "cd.forces.TwoPointSpring, or MobilitySpring on a coordinate",
+    "Damper": "cd.forces.TwoPointDamper, or MobilityDamper on a coordinate",
+    "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
+"""What other libraries call it."""
+
+_spoken(Coordinate, Event, Input, Parameter, Prescribed, SimmSpline, Spline, Table, Transform)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from condyle.errors import ArgumentError
@@ -15,7 +15,9 @@ SAME: tuple[frozenset[str], ...] = tuple(map(frozenset, (
     ("rest", "rest_length"), ("damping", "dissipation", "viscosity", "c"), ("stiffness", "k"), ("coordinate", "speed", "name"),
     ("a", "body", "body_a", "body1"), ("b", "body_b", "body2"), ("station", "point", "location"),
     ("p_a", "point_a", "station_a"), ("p_b", "point_b", "station_b"), ("axis", "direction"), ("mobilizer", "joint"),
-    ("coordinates", "names"), ("value", "default"), ("position", "target"))))
+    ("coordinates", "names"), ("value", "default"), ("position", "target", "q"), ("velocity", "u"),
+    ("acceleration", "udot", "g", "gravity"), ("x", "times"), ("y", "values"), ("degree", "order"), ("time", "t"),
+    ("range", "limits", "bounds"), ("at", "station"), ("R", "rotation"), ("p", "translation"), ("accuracy", "tol", "tolerance"))))
 """Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
 
 
@@ -72,6 +74,20 @@ def check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ..
             end = f"; {answer}" if answer.endswith("?") else f"; {answer}." if answer else "."
             raise ArgumentError(f"{name}: there is no argument {key}={end} It is {call}") from None
     raise ArgumentError(f"{name}: {reason}. It is {call}") from None
+
+
+def missing(module: str, name: str, known: Iterable[str], elsewhere: Mapping[str, str]) -> AttributeError:
+    """What to raise where a module has no such name.
+
+    Args:
+        elsewhere: what names that are not here are called, or where they are.
+    """
+    if name in elsewhere:
+        hint = f"; it is {elsewhere[name]}"
+    else:
+        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return AttributeError(f"{module} has no {name!r}{hint}")
 
 
 def _near(key: str, known: list[str]) -> str:

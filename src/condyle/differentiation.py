@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.dynamics.differentiate import VARIABLES, Differentiated, has_gradient
 from condyle.dynamics.layouts import GRADIENT, build_looped_gradient, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject
@@ -49,6 +50,7 @@ class Differentiation:
         def function(self, name: str, which: str | None = None) -> NativeFunction: ...
         def refusal(self, name: str, label: str) -> Any: ...
 
+    @answered(skip=1)
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
         """Derivative of an operator in a direction, shape (..., size of the result).
 
@@ -58,6 +60,7 @@ class Differentiation:
         function, arrays = self._derivative("jvp", operator, arguments, wrt, options)
         return _called(function, [*arrays, *(tangents[name] for name in wrt)], options)
 
+    @answered(skip=1)
     def vjp(self, operator: str, *arguments: Any, cotangent: Any, wrt: Sequence[str] = ("q",), **options: Any
             ) -> dict[str, np.ndarray]:
         """Gradients of cotangent . result with respect to each variable of `wrt`: a mapping to arrays (..., n)."""
@@ -75,6 +78,7 @@ class Differentiation:
                 self._direct[operator, wrt, len(arguments)] = direct
         return result
 
+    @answered(skip=1)
     def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any) -> Any:
         """All partial derivatives, shape (..., size of the result, n): `system.jacobian("energy", q, u, wrt="q")`.
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from condyle.arguments import spoken
+from condyle.arguments import missing, spoken
 from condyle.errors import DescriptionError, ShapeError
 from condyle.forces.law import body_name, known_body, name
 from condyle.forces.mobility import owner
@@ -215,3 +215,11 @@ def _point(value: Any, what: str) -> np.ndarray:
 
 
 spoken(Coordinate, Distance, Orientation, Station)
+
+_ELSEWHERE = {
+    "Marker": "Station", "Point": "Station", "Rotation": "Orientation", "Pose": "Station and Orientation"}
+"""What other libraries call it."""
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.goals", name, __all__, _ELSEWHERE)

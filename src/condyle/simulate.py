@@ -115,10 +115,11 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         w = np.empty(0)
     if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"simulate: weights must be {n} numbers, zero or more, got {weights!r}")
-    given = list(events) if isinstance(events, Iterable) else [events]
+    wanted: Any = events
+    given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     for e in given:
         if not isinstance(e, Event):
-            raise DescriptionError(f"simulate: events must be cd.Event, got {e!r}")
+            raise DescriptionError(f"simulate: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}")
     every_step = alone or (isinstance(keep, str) and keep == "steps")
     first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
     for name, value, size in (("step", step, row), ("max_step", max_step, row), *(

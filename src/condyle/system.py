@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from condyle.arguments import answered
+from condyle.arguments import answered, missing
 from condyle.constraints.base import Constraint
 from condyle.constraints.projection import Problem, project
 from condyle.constraints.rows import bodies_of, row_slices
@@ -38,6 +38,15 @@ from condyle.tree.tree import Tree
 
 _OPTIONS = tuple(Options.__annotations__)
 _TAIL = _OPTIONS[:-2]
+_ELSEWHERE = {
+    "simulate": "cd.simulate(system, state, t_final)", "integrate": "cd.simulate(system, state, t_final)",
+    "assemble": "cd.assemble(system, state, goals)", "relax": "cd.relax(system, state)",
+    "add_joint": "an argument of add_body: mobilizer=cd.Pin()", "add": "add_body, add_force or add_constraint",
+    "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))", "joints": "in system.bodies: each has a mobilizer",
+    "q": "in a state: system.state().q, or system.defaults()[0]", "u": "in a state: system.state().u, or system.defaults()[1]",
+    "t": "in a state: system.state().t", "nx": "nq + nu", "M": "system.mass_matrix(q)", "fd": "system.forward_dynamics(q, u)",
+    "id": "system.inverse_dynamics(q, u, udot)", "forward_kinematics": "system.body_pose(q, body)"}
+"""Where what a System does not have is."""
 _DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix", "gravity_forces",
            "coriolis_forces", "applied_forces", "power")
 """Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
@@ -71,6 +80,11 @@ class System(Shown, Operations, Differentiation):
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
 
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            known = () if name.startswith("_") else (n for n in dir(type(self)) if not n.startswith("_"))
+            raise missing("a System", name, known, _ELSEWHERE)
+
     # ---- describing -------------------------------------------------------------------------------------------------
 
     @answered({"joint": "it is mobilizer=, such as cd.Pin()", "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
@@ -103,11 +117,13 @@ class System(Shown, Operations, Differentiation):
                                    f"{self._kind(name)}'s; rename one")
         return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
 
+    @answered(skip=1)
     def add_force(self, name: str, force: Force) -> None:
         """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
         self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
         self._forces[name] = force
 
+    @answered(skip=1)
     def add_constraint(self, name: str, constraint: Constraint) -> None:
         """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are unique."""
         self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
@@ -119,11 +135,14 @@ class System(Shown, Operations, Differentiation):
             raise FrozenError(f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
                               f"add {kind}s before, or to system.copy()")
         if not isinstance(name, str) or not name:
-            raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}")
+            hint = "; the name comes first" if isinstance(name, (Force, Constraint)) else ""
+            raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
         if name in self._forces or name in self._constraints or name in self.motions:
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(law, wanted):
             hint = "; write brackets and its numbers behind it" if isinstance(law, type) else ""
+            if isinstance(law, (Force, Constraint)):
+                hint = f"; it goes to system.add_{'constraint' if kind == 'force' else 'force'}"
             if callable(law) and not hint:
                 written = f"cd.forces.Custom({law.__name__})" if kind == "force" else f"cd.constraints.Holonomic({law.__name__})"
                 hint = f"; a function of your own becomes one by {written.replace('<lambda>', 'lambda s: ...')}"

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.integrate.given import check_state, number
 from condyle.state import State
@@ -33,6 +34,7 @@ SAME = 1e-6
 """Part of the largest force up to which forces and the slope of the energy count as equal."""
 
 
+@answered()
 def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all position constraints.
 

@@ -1,5 +1,5 @@
 """Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
-from condyle.arguments import spoken
+from condyle.arguments import missing, spoken
 from condyle.constraints.base import Constraint
 from condyle.constraints.contacts import (
     LineOnLineContact,
@@ -28,3 +28,12 @@ __all__ = ["AccelerationOnly", "Ball", "ConstantAcceleration", "ConstantAngle", 
 spoken(AccelerationOnly, Ball, ConstantAcceleration, ConstantAngle, ConstantCoordinate, ConstantOrientation, ConstantSpeed,
        CoordinateCoupler, Holonomic, LineOnLineContact, NoSlip1D, Nonholonomic, PointInPlane, PointOnLine, PointOnPlaneContact,
        PrescribedMotion, Rod, SpeedCoupler, SphereOnPlaneContact, SphereOnSphereContact, Weld)
+
+_ELSEWHERE = {
+    "Coupler": "CoordinateCoupler, or SpeedCoupler", "Distance": "Rod",
+    "Custom": "Holonomic, or Nonholonomic on velocities"}
+"""What other libraries call it."""
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.constraints", name, __all__, _ELSEWHERE)

@@ -1,6 +1,7 @@
 """Constraints on coordinates and speeds, kept or coupled by a function: docs/theory/constraints.md (15)-(18)."""
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -86,6 +87,7 @@ class CoordinateCoupler(Written):
         function = checked(self.function, type(self).__name__)
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates"))
         coordinates = self.coordinates
+        fitting(function, coordinates, type(self).__name__)
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), ())                   # (17)
 
 
@@ -109,6 +111,7 @@ class SpeedCoupler(Written):
         object.__setattr__(self, "speeds", names(self.speeds, f"{type(self).__name__}: speeds"))
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0))
         speeds, coordinates = self.speeds, self.coordinates
+        fitting(function, (*speeds, *coordinates), type(self).__name__)
         self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)), ("speed",))        # (18)
 
 
@@ -140,6 +143,19 @@ def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:
     if len(set(out)) < len(out):
         raise DescriptionError(f"{what}: expected different names, got {out}")
     return out
+
+
+def fitting(function: Callable[..., Any], names: Sequence[str], what: str) -> None:
+    """Refuse a function that does not take one argument for each name."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*names)
+    except TypeError as error:
+        raise DescriptionError(f"{what}: function takes {signature}, but is called with {len(names)}: {', '.join(names)}; {error}"
+                               ) from None
 
 
 def checked(function: Any, what: str) -> Callable[..., Any]:

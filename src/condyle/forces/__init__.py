@@ -1,5 +1,5 @@
 """Force laws. One file a family."""
-from condyle.arguments import spoken
+from condyle.arguments import missing, spoken
 from condyle.forces.base import Force
 from condyle.forces.bushing import LinearBushing
 from condyle.forces.external import ConstantForce, ConstantTorque, ExternalWrench, TimeSeries
@@ -16,3 +16,13 @@ __all__ = ["ConstantForce", "ConstantTorque", "Custom", "ExternalWrench", "Force
 spoken(ConstantForce, ConstantTorque, Custom, ExternalWrench, GlobalDamper, Gravity, LinearBushing, MobilityDamper, MobilityForce,
        MobilitySpring, MobilityStop, NoseHooverThermostat, Potential, TimeSeries, TwoPointDamper, TwoPointForce, TwoPointSpring,
        Wrench)
+
+_ELSEWHERE = {
+    "Spring": "TwoPointSpring, or MobilitySpring on a coordinate",
+    "Damper": "TwoPointDamper, or MobilityDamper on a coordinate",
+    "External": "ExternalWrench", "Function": "Custom", "Actuator": "MobilityForce with a cd.Input"}
+"""What other libraries call it."""
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.forces", name, __all__, _ELSEWHERE)

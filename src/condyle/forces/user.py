@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError, TraceError
+from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.asked import Ask, AskedState, answers, traced_law
 from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import Law, body_name, known_body
@@ -127,6 +127,9 @@ class Custom(_Written):
             if kind == "body":
                 known_body(tree, target, self.what)
             else:
+                if target not in (*tree.coordinates, *tree.speeds):
+                    raise UnknownNameError("coordinate, speed or body", target, dict.fromkeys(
+                        (*tree.coordinates, *tree.speeds, *(b.name for b in tree.bodies))), self.what)
                 speed_named(tree, target, self.what)
 
     def apply(self, s: View, loads: Loads) -> None:

@@ -17,6 +17,9 @@ def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
 
     `compose(Slider("x"), Pin("z"))` is a pin that rides on a slider, with no body between.
     """
+    if not isinstance(first, Mobilizer):
+        raise DescriptionError("compose: expected mobilizers one after the other, such as compose(cd.Slider(), cd.Pin()), got "
+                               f"{first!r}")
     result = first
     for mobilizer in others:
         result = Composed(result, mobilizer)
