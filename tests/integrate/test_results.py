@@ -186,6 +186,8 @@ def test_slices_are_trajectories(traj):
         few(0.5 * (few.t[0] + few.t[1]))
     with pytest.raises(cd.ShapeError, match="goes forward in time"):
         traj[::-1]
+    with pytest.raises(cd.ShapeError, match=r"step 1\.5: expected a whole number, a slice"):
+        traj[1.5]
     assert len(traj[5:5]) == 0 and len(traj[5:5].energy()) == 0
     after = traj[traj.changes[-1][0]:]                      # behind all events: the start has what they left
     assert after.start.locked == {"knee": 0.1} and not after.changes

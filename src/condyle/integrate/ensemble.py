@@ -84,7 +84,7 @@ class Ensemble(States):
 
     @property
     def system(self) -> System:
-        return self.members[0].system
+        return self.members.system
 
     plumbing = frozenset({"kept", "done", "ended", "f_end", "step", "manifold"})
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, ShapeError
 from condyle.state import State
 from condyle.system import System
 
@@ -46,6 +46,8 @@ def nth(what: str, i: Any, count: int) -> int:
         return range(count)[i]
     except IndexError:
         raise IndexError(f"{what} {i}: there are {count}, from 0 to {count - 1}") from None
+    except TypeError:
+        raise ShapeError(f"{what} {i!r}: expected a whole number, a slice as [2:10], or the name of a variable") from None
 
 
 def check_step(name: str, value: float | None, start: float, end: float, row: int = 0) -> None:

@@ -56,6 +56,12 @@ class Members:
         return Members(np.array([s.t for s in states]), np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
                        np.array([s.tail for s in states]), states)
 
+    @property
+    def system(self) -> System:
+        like = self.states[0] if self.states else self.like
+        assert like is not None
+        return like.system
+
     def some(self, i: np.ndarray) -> Members:
         """Those at places i (n,)."""
         return Members(self.t[i], self.y[i], self.tail[i], [self.states[k] for k in i] if self.states else (), self.like,
