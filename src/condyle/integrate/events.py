@@ -37,10 +37,11 @@ class Event:
             it runs as machine code. With traced=False it is called with a State at each look, for whatever only Python or an
             operator can say, such as reaction forces.
         direction: of the sign change: "falling", "rising" or "both".
-        action: called with the State; returns the State to go on from (state.replace(u=...)), or None to change nothing.
+        action: called with the State; returns the State to go on from (state.replace(u=...)), or None to change nothing. That
+            State satisfies its constraints within the accuracy (see `cd.assemble`), else it is refused.
         terminal: end the run there.
         window: how well the instant is known [s]; by default accuracy x 0.1 s.
-        at: times [s].   every: period [s], from the start of the run on (the start itself is not an event).
+        at: times [s], after the start of the run.   every: period [s], from the start on (the start itself is not an event).
         name: for messages and `traj.events`; by default that of the function.
     """
 
