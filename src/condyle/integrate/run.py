@@ -14,7 +14,7 @@ from condyle.integrate.events import Event, later
 from condyle.integrate.loop import FAILED
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method, Rosenbrock
-from condyle.integrate.sides import is_held, isolate, slope
+from condyle.integrate.sides import CHANGE, is_held, isolate, slope
 from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
 from condyle.integrate.watch import Watch
 from condyle.native.program import Program
@@ -217,7 +217,7 @@ class Run:
                 self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, watch.first_step(fired, when))
                 if state is not None:
                     near = {j: float(before[j]) for j in hits}
-                    slopes = {j: slope(value(j), *intervals[j]) for j in hits}
+                    slopes = {j: slope(value(j), max(float(rows.t[k]), when - CHANGE), when) for j in hits}
                     self._jump(state)
                     self._changed(fired, here, near, slopes)
                 return True
