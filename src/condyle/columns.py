@@ -37,14 +37,15 @@ def variables(system: Any) -> tuple[list[str], list[str]]:
 
 def variable_names(system: Any) -> list[str]:
     coordinates = system.coordinates
-    speeds = [f"{name}_speed" if name in coordinates else name for name in system.speeds]
+    taken = set(coordinates)
+    speeds = [f"{name}_speed" if name in taken else name for name in system.speeds]
     return distinct([*coordinates, *speeds, *system.state_variables])
 
 
 def place(system: Any, name: str) -> int:
     """Where a variable stands in q, u, z side by side, from its name in tables."""
     names = variable_names(system)
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise UnknownNameError("coordinate, speed or state variable", name, names)
     return names.index(name)
 

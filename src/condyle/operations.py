@@ -494,6 +494,7 @@ def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     record: Any = method
     own = asked(method)
     known = [p.name for p in own]
+    moves = known[:1] == ["udot"]
 
     def call(self: State, *arguments: Any, **named: Any) -> Any:
         for argument in named:
@@ -502,7 +503,7 @@ def state_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         if len(arguments) > len(known):
             raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got {len(arguments)}; a State "
                                 f"has {', '.join(record.arrays)} itself")
-        if not arguments and known[:1] == ["udot"] and named.get("udot") is None:
+        if moves and not arguments and named.get("udot") is None:
             named["udot"] = self.udot
         return getattr(self.system, name)(*(getattr(self, a) for a in record.arrays), *arguments, **named, state=self)
 
