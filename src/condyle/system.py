@@ -62,7 +62,7 @@ class System(Shown, Operations, Differentiation):
     """
 
     plumbing = frozenset({"subject", "programs", "no_tau", "tail", "normalised", "check_coordinates", "levels", "switches",
-                          "prescribed", "followed", "held", "projection", "refusal"})
+                          "prescribed", "followed", "held", "projection", "refusal", "timed", "entries"})
 
     def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
         self._tree = Tree()

@@ -241,7 +241,7 @@ class Frames(States):
             return self.part[0].u[self.part[1]]
         system = self.system
         q = _continuous(system, self.q)
-        u = _speeds(system, q, self._rate(q))
+        u = _speeds(system, q, self._rate(q), self._tail)
         u = system.prescribed(self.q, u, self._tail, self.start.locked)[1]
         if not system.constraints:
             return u
@@ -304,15 +304,15 @@ def _continuous(system: Any, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _speeds(system: Any, q: np.ndarray, qdot: np.ndarray) -> np.ndarray:
-    """u with N(q) u = qdot, as nearly as can be, shape (T, nu)."""
+def _speeds(system: Any, q: np.ndarray, qdot: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
-    columns = []
+    columns, rates = [], system.function("qdot")
     for j in range(most):                                   # column j of N of all bodies at once
         e = np.zeros(system.nu)
         e[[b.u.start + j for b in system.bodies if b.mobilizer.nu > j]] = 1.0
-        columns.append(system.qdot(q, np.broadcast_to(e, u.shape)))
+        columns.append(rates(q, np.broadcast_to(e, u.shape), tail))
     for b in system.bodies:
         if b.mobilizer.nu:
             N = np.stack([column[:, b.q] for column in columns[:b.mobilizer.nu]], axis=-1)
