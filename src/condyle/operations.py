@@ -20,6 +20,7 @@ from condyle.spatial import Transform
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
+    from condyle.dynamics.operators import Subject
     from condyle.state import State
 
 Array = np.ndarray
@@ -181,6 +182,8 @@ class Operations:
     """The operators, over `_run(kernel, stage, arguments, options)` of System."""
 
     if TYPE_CHECKING:
+        _subject: Subject
+
         @property
         def nu(self) -> int: ...
         @property
@@ -271,8 +274,13 @@ class Operations:
 
     @operator(ACCELERATION, "q u", gives=columns.speed_powers)
     def motion_power(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
-        """Power of these forces [W], one a speed, shape (..., nu). Their sum is what motions and locks add to the energy."""
-        return self.motion_forces(q, u, tau, **options) * np.asarray(u, dtype=float)
+        """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by themselves (`time=True`),
+        added at their first speed. The sum is what motions, locks and such joints add to the energy."""
+        power = self.motion_forces(q, u, tau, **options) * np.asarray(u, dtype=float)
+        if not self._subject.moved_by_time:
+            return power
+        udot, lambda_ = self.forward_dynamics(q, u, tau, **options), self.multipliers(q, u, tau, **options)
+        return power + self._run("timed_power", ACCELERATION, (q, u, udot, lambda_), options)
 
     @operator(FORCE, "q u", kernel=True, gives=columns.force_powers)
     def power(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:

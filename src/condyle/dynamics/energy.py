@@ -4,6 +4,7 @@
   momentum about ground's origin: sum of shift(M_B V, p_GM)                                          (2)
   mass centre: m p = sum m_B p_GBcm, and its time derivatives                                        (3)
   power of a force: sum F' V + sum f_k u_k                                                           (4)
+  power of a mobilizer: F' V_FM = tau' u + F' R_GF Vt, since H' F = tau                              (5)
 """
 from __future__ import annotations
 
@@ -14,6 +15,9 @@ import casadi as ca
 from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
+from condyle.errors import DescriptionError
+from condyle.mobilizers import motion
+from condyle.tree.body import Body
 from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
 
@@ -82,6 +86,20 @@ def power(kin: Kinematics, loads: Loads, u: ca.SX) -> ca.SX:
     """Power [W] of some loads (4)."""
     bodies = sum((inner(F, kin.V_GM[B]) for B, F in loads.bodies.items()), ca.SX(0))
     return bodies + sum((f * u[k] for k, f in loads.mobility.items()), ca.SX(0))
+
+
+def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: ca.SX, q: ca.SX, u: ca.SX) -> ca.SX:
+    """Power [W] that joints which time moves add through their reactions F, the second part of (5): shape (nu,), at the first
+    speed of each."""
+    out = ca.SX(*u.shape)
+    for body in timed:
+        if not body.mobilizer.nu:
+            raise DescriptionError(f"motion_power: time moves body {body.name!r}, but its joint {body.mobilizer!r} has no speed "
+                                   "that its power could stand at; give it a coordinate and lock that")
+        w_t, v_t = motion(body.mobilizer, t, q[body.q], u[body.u])[4:6]
+        R_GF = kin.X_GF[body.index][0]
+        out[body.u.start] = inner(F[body.index], (R_GF @ w_t, R_GF @ v_t))                     # (5)
+    return out
 
 
 def weight(tree: Tree, kin: Kinematics, gravity: ca.SX, loads: Loads, weightless: Iterable[str] = ()) -> None:

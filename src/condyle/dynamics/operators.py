@@ -30,8 +30,9 @@ from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
-from condyle.mobilizers import motion, runaway
+from condyle.mobilizers import Mobilizer, motion, runaway
 from condyle.native.lookup import Staged, assembled
+from condyle.tree.body import Body
 from condyle.tree.layout import Placed, Tabulated, layout, tabulated
 from condyle.tree.tree import Tree
 
@@ -72,6 +73,17 @@ class Subject:
         known = {id(b.mobilizer): b.mobilizer for b in self.tree.bodies}
         texts = {key: mobilizer.description() for key, mobilizer in known.items()}
         return [texts[id(b.mobilizer)] for b in self.tree.bodies]
+
+    @cached_property
+    def moved_by_time(self) -> list[Body]:
+        """Bodies whose joint moves without its speeds, Vt of mobilizers/base.py (2)."""
+        def moves(m: Mobilizer) -> bool:
+            w_t, v_t = motion(m, ca.SX.sym("t"), ca.SX.sym("q", m.nq), ca.SX.sym("u", m.nu))[4:6]
+            return not (w_t.is_zero() and v_t.is_zero())
+
+        known = {text: b.mobilizer for b, text in zip(self.tree.bodies, self.mobilizers, strict=True)}
+        timed = {text for text, mobilizer in known.items() if moves(mobilizer)}
+        return [b for b, text in zip(self.tree.bodies, self.mobilizers, strict=True) if text in timed]
 
     @property
     def switches(self) -> tuple[str, ...]:
@@ -371,6 +383,15 @@ def _power(s: Symbols) -> list[ca.SX]:
     return [column(energy.power(kin, loads, s["u"]) for loads in each_force(s, kin))]
 
 
+def _timed_power(s: Symbols) -> list[ca.SX]:
+    tree, kin = s.subject.tree, s.kinematics()
+    loads = s.loads(kin)
+    if s.subject.constraints:
+        loads = s.rows(kin).loads(s["lambda_"], loads)
+    F = rnea.mobilizer_forces(tree, kin, s["udot"], s.gravity, loads)
+    return [energy.timed_power(kin, F, s.subject.moved_by_time, s.t, s["q"], s["u"])]
+
+
 def _mass_centre(s: Symbols) -> list[ca.SX]:
     return energy.mass_centre(s.kinematics(moving=False))
 
@@ -459,6 +480,7 @@ OPERATORS: dict[str, Operator] = {
                                    _mass_centre_motion),
     "composite_inertias": Operator(("q", "tail"), (("C", _bodies(36)),), _composite_inertias),
     "power": Operator(("q", "u", "tail"), (("power", lambda s: len(s.forces)),), _power),
+    "timed_power": Operator(("q", "u", "udot", "lambda_", "tail"), (("power", _nu),), _timed_power),
     "reactions": Operator(("q", "u", "udot", "tail"), (("F", _bodies(6)),), _reactions),
     "multipliers": Operator(("q", "u", "tau", "tail"), (("lambda_", lambda s: s.equations()), STATUS), _multipliers),
     "constraint_errors": Operator(("q", "u", "tail"), (("p", lambda s: s.equations("position")),
