@@ -8,6 +8,11 @@ others and start again: nothing is lost), or when no step is small enough.
 
 (sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it. `fresh` asks for f at the
 start again, as after an event.
+
+A refused step may have met a kink: a stop, an edge of a table. There an estimate shrinks as h^2 and not as h^p, falls short of the
+error by the factor `blind` of methods.py, and is zero for some places of the kink in the step, which ever new attempts find by
+chance. So, until the time is passed at which the refused step would have ended: err <= 1 / blind, steps grow at most twice, and a
+second refusal in a row shortens by err^(-1/2). Smooth motion is refused rarely: it costs nothing there.
 """
 from __future__ import annotations
 
@@ -29,7 +34,7 @@ SMALLEST_STEP = 1e-13
 FAILED = 16.0
 """Code of a run that no step is small enough for."""
 _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
-            "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst")
+            "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst", "doubt", "refused")
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
 
 
@@ -77,18 +82,22 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         t_next = ca.if_else(left <= h * (1 + 1e-9), t_end, t + h)
         return t_next - t, t_next                           # not h: where t is large, t + h rounds
 
-    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX
-                ) -> tuple[ca.SX, ...]:
-        finite = total(ca.fabs(y_next)) + err < np.inf
-        grow = ca.fmin(5, ca.fmax(0.1, 0.9 * ca.fmax(err, 1e-10) ** (-1 / max(method.estimate, 1))))                 # (1)
+    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
+                doubt: ca.SX, refused: ca.SX) -> tuple[ca.SX, ...]:
+        finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, t < doubt
+        rough = ca.logic_and(refused, ca.logic_not(err <= 1))
+        err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), method.blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
+        root = ca.if_else(ca.logic_and(refused, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(method.estimate, 1)))
+        grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))                                         # (1)
         cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
         longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
         h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
         small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small, fixed))
-        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations
+        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations,
+                ca.if_else(rough, ca.fmax(doubt, t + h_try), doubt), ca.if_else(fine, 0, refused + 1))
 
     def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
         share = ca.fabs(weights * error)
@@ -128,10 +137,12 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
                 kernel(landed, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", kept)]
     first: list[Node] = [
         rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
-        kernel(lambda evaluations: (ca.SX(0), evaluations + 1), "evaluations", "fresh evaluations", sizes, "started")]
+        kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
+               "fresh evaluations doubt refused", sizes, "started")]
     return Trial(first, [
         kernel(plan, "t t_end h h_max", "h_try t_next", sizes), *step.attempt, *judged,
-        kernel(control, "h h_try t err fixed y_next rejected evaluations", "accept h code rejected evaluations", sizes),
+        kernel(control, "h h_try t err fixed y_next rejected evaluations doubt refused",
+               "accept h code rejected evaluations doubt refused", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
 
 

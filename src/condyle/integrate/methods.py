@@ -8,12 +8,21 @@ Between steps, with x from 0 to 1 and Delta = y+ - y, every method gives
     y(x) = y + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + ...)))),    F0 = Delta                                        (1)
 
 F1 = h f - Delta and F2 = 2 Delta - h (f + f+) make Hermite's cubic, of order 3; `dense` has the weights of what follows.
+
+Where f = max(0, x - k) has a kink at k, error and estimate of a step are
+
+    |(1 - k)^2 / 2 - sum_i b_i max(0, c_i - k)|,   |sum_i e_i max(0, c_i - k)|                                           (2)
+
+in units of h^2 and of the jump of f's slope. The largest error over the largest estimate is `blind`: 1.9 for Merson's method, 12
+for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3 for that of order 8.
 """
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from condyle.integrate import dormand_prince_8 as dp8
 from condyle.native.solve import DORMAND_PRINCE, MERSON, RK4, Tableau
@@ -36,6 +45,11 @@ class Method:
     estimate: int = 0
     dense: tuple[Weights, ...] = ()
 
+    @property
+    def blind(self) -> float:
+        """How many times larger than the estimate an error is where f has a kink, at least 1: by (2)."""
+        return 1.0
+
 
 @dataclass(frozen=True)
 class Explicit(Method):
@@ -50,6 +64,21 @@ class Explicit(Method):
     tableau: Tableau = RK4
     second: Weights = ()
     more: tuple[Weights, ...] = ()
+
+    @property
+    def blind(self) -> float:
+        b, e = np.array(self.tableau.b), np.array(self.tableau.e)
+        if not e.size:
+            return 1.0
+        c = np.append([sum(row) for row in self.tableau.A], 1.0)
+        kinks = np.arange(1, 200) / 200
+        ramps = np.maximum(c - kinks[:, None], 0.0)
+        estimate = np.abs(ramps[:, :e.size] @ e)
+        if self.second:
+            other = ramps[:, :len(self.second)] @ np.array(self.second)
+            estimate = estimate ** 2 / np.sqrt(estimate ** 2 + 0.01 * other ** 2)
+        error = np.abs((1 - kinks) ** 2 / 2 - ramps[:, :b.size] @ b)
+        return max(1.0, float(error.max() / estimate.max()))
 
     @staticmethod
     def of(tableau: Tableau, estimate: int = 0, **more: Any) -> Explicit:
