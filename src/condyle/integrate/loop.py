@@ -9,10 +9,10 @@ others and start again: nothing is lost), or when no step is small enough.
 (sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it. `fresh` asks for f at the
 start again, as after an event.
 
-A refused step may have met a kink: a stop, an edge of a table. There an estimate shrinks as h^2 and not as h^p, falls short of the
-error by the factor `blind` of methods.py, and is zero for some places of the kink in the step, which ever new attempts find by
-chance. So, until the time is passed at which the refused step would have ended: err <= 1 / blind, steps grow at most twice, and a
-second refusal in a row shortens by err^(-1/2). Smooth motion is refused rarely: it costs nothing there.
+Where a step is refused twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance. There it shrinks as
+h^2, falls short of the error by the factor `blind` of methods.py, and is zero for some places of the kink in the step, which new
+attempts find by chance. So, until the time at which the last refused step would have ended is passed: err <= 1 / blind, steps
+grow at most twice, and are shortened by err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this.
 """
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small, fixed))
         return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations,
-                ca.if_else(rough, ca.fmax(doubt, t + h_try), doubt), ca.if_else(fine, 0, refused + 1))
+                ca.if_else(rough, t + h_try, doubt), ca.if_else(fine, 0, refused + 1))
 
     def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
         share = ca.fabs(weights * error)
