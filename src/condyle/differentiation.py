@@ -49,7 +49,7 @@ class Differentiation:
         def body(self, which: Body | str) -> Body: ...
         def tail(self, **options: Any) -> np.ndarray: ...
         def function(self, name: str, which: str | None = None) -> NativeFunction: ...
-        def refusal(self, name: str, label: str) -> Any: ...
+        def refusal(self, name: str, label: str, tail: int = -1) -> Any: ...
 
     @answered(skip=1)
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
@@ -171,7 +171,7 @@ class Differentiation:
         return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
                               key=f"{key} {part} looped: {looped}\n{self._key}", inputs=ins, outputs=[*outs, *status],
                               direct=kind == "vjp", keys=wrt if kind == "vjp" else (),
-                              refuse=self.refusal(name, f"{kind} of {name}"))
+                              refuse=self.refusal(name, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
 
 
 def _named(names: tuple[str, ...], result: Any) -> dict[str, np.ndarray]:

@@ -37,11 +37,15 @@ class SingularError(CondyleError, ArithmeticError):
 
 
 class ConstraintError(CondyleError, ArithmeticError):
-    """Constraints that cannot be satisfied. Carries `violated`, amounts by name, and `nearest`, the best q or u found."""
+    """Constraints that cannot be satisfied.
 
-    def __init__(self, message: str, violated: dict[str, float], nearest: object) -> None:
+    Carries `violated`, amounts by equation; `nearest`, the best q or u found, where one was looked for; and `result`, what an
+    operator was asked for, with NaN for the states without an answer.
+    """
+
+    def __init__(self, message: str, violated: dict[str, float], nearest: object, result: object = None) -> None:
         super().__init__(message)
-        self.violated, self.nearest = violated, nearest
+        self.violated, self.nearest, self.result = violated, nearest, result
 
 
 class ConvergenceError(CondyleError, ArithmeticError):

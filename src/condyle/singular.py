@@ -45,12 +45,18 @@ def _place(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.n
     body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
     q = np.broadcast_to(arguments[0], status.shape[:-1] + (tree.nq,))[where]
     which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
-    for i in np.flatnonzero(~np.isfinite(q)):
-        raise ShapeError(f"{name}: q: coordinate {tree.coordinates[i]!r} is {q[i]}; it must be a finite number{which}")
-    check_quaternions(tree, q, f"{name}: q", which)
+    check_numbers(tree, name, q, np.zeros(tree.nu), np.zeros(tree.nu), which)
     for result in results:
         result[status[..., 0] != 0] = np.nan
     return k, body, q, which
+
+
+def check_numbers(tree: Tree, name: str, q: np.ndarray, u: np.ndarray, tau: np.ndarray, which: str) -> None:
+    """Refuse what a user gave that is not finite, and quaternions without direction."""
+    for what, x, names in (("q: coordinate", q, tree.coordinates), ("u: speed", u, tree.speeds), ("tau: speed", tau, tree.speeds)):
+        for i in np.flatnonzero(~np.isfinite(x)):
+            raise ShapeError(f"{name}: {what} {names[i]!r} is {x[i]}; it must be a finite number{which}")
+    check_quaternions(tree, q, f"{name}: q", which)
 
 
 def _at(body: Body, q: np.ndarray) -> str:

@@ -29,6 +29,7 @@ from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
 from condyle.presentation import Shown, cut, page
 from condyle.singular import check_quaternions, refuse_rates, refuse_singular
+from condyle.unmet import refuse_accelerations
 from condyle.state import State
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
@@ -469,10 +470,13 @@ class System(Shown, Operations, Differentiation):
                 refuse=self.refusal(name, name))
         return self._functions[key]
 
-    def refusal(self, name: str, label: str) -> Any:
-        """What a kernel that ends with an operator's status does where that is not zero; None if it has none."""
+    def refusal(self, name: str, label: str, tail: int = -1) -> Any:
+        """What a kernel that ends with an operator's status does where that is not zero; None if it has none. tail: which of its
+        arguments that is."""
         if name == "instance":
             return self._subject.possible.refuse
+        if self._constraints and name in ("forward_dynamics", "multipliers"):
+            return partial(refuse_accelerations, self._subject, label, tail)
         refuse = refuse_rates if name == "qdot" else refuse_singular
         return partial(refuse, self._tree, label) if OPERATORS[name].has_status else None
 

@@ -38,9 +38,11 @@ class Constraint(Described):
 
     Attributes:
         level: position, velocity or acceleration: the lowest level at which the equations hold.
+        undefined: where the equations are not a number, and what to do there, in words.
     """
 
     level: ClassVar[str] = "position"
+    undefined: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -118,6 +120,11 @@ class Constraint(Described):
     def loaded(self) -> tuple[str, ...]:
         """Kinds of leaves that the constraint's forces act on."""
         return {"position": MOVING, "velocity": VELOCITIES, "acceleration": ACCELERATIONS}[self.level]
+
+
+def where(condition: ca.SX, x: ca.SX) -> ca.SX:
+    """x, not a number unless a condition holds; its derivatives neither."""
+    return x * ca.if_else(condition, 1, ca.nan)
 
 
 def unit(direction: Any) -> ca.SX:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
-from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
 from condyle.errors import DescriptionError
 from condyle.forces.asked import Ask
@@ -20,6 +20,8 @@ from condyle.forces.base import sx
 from condyle.forces.law import BodyName, Station, quantity
 from condyle.tree.tree import Tree
 
+PARALLEL = 1e-8
+"""Sine of the angle between lines: what is across both has few digits or none where it is less."""
 Length = Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
 
@@ -163,7 +165,7 @@ class NoSlipOnSphere(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         a, b = x[:4], x[4:]
-        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])
+        n = (b[0] - a[0]) / ca.norm_2(b[0] - a[0])           # its Rod says where the centres coincide
         share = sx(self.radius_a) / (sx(self.radius_a) + sx(self.radius_b))
         velocity = slip(a[0] + share * (b[0] - a[0]), a, b)
         axis = ca.if_else(ca.fabs(n[0]) < 0.7, ca.vertcat(1, 0, 0), ca.vertcat(0, 1, 0))
@@ -187,6 +189,8 @@ class SphereOnSphereContact(Contact):
     centre_b: Station
     radius_b: Length
     rolling: bool = False
+
+    undefined: ClassVar[str] = "Its centres coincide, so that nothing is between them: move one of the bodies away"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -216,7 +220,7 @@ class LinesMeet(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         n = ca.cross(x[1] @ unit(self.direction_a), x[3] @ unit(self.direction_b))
-        return ca.dot(n, x[2] - x[0]) / ca.norm_2(n)                                         # (24)
+        return where(ca.sumsqr(n) > PARALLEL ** 2, ca.dot(n, x[2] - x[0]) / ca.norm_2(n))    # (24)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,6 +258,8 @@ class LineOnLineContact(Contact):
     p_b: Station
     direction_b: Direction
     rolling: bool = False
+
+    undefined: ClassVar[str] = "Its lines are parallel, so that nothing is across both: turn one of the bodies"
 
     def __post_init__(self) -> None:
         super().__post_init__()

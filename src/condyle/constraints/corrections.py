@@ -34,19 +34,19 @@ def rows_of(rows: Rows, *levels: str) -> list[int]:
 
 def turns(rows: Rows, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
     """du of (1) for each of some errors of position rows P, shape (nu,), and whether these are delicate."""
-    return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights ** 2 + lock)) @ P.T), errors)
+    return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights ** 2 + lock)) @ P.T), lock, errors)
 
 
 def impulses(rows: Rows, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> list[ca.SX]:
     """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights stand in where bodies have no mass."""
     factor, solve = factorisation(rows.tree, rows.kin, lock + MASSLESS * weights ** 2)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
-    return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), errors)[0]
+    return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
 
 
-def _changes(rows: Rows, G: ca.SX, Z: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
-    blocks = Blocks(rows.tree, G, Z)
-    return ca.horzsplit(ca.densify(-(Z @ blocks.solve(ca.horzcat(*errors))))), blocks.delicate
+def _changes(rows: Rows, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+    found = Blocks(rows.tree, G, Z, lock)
+    return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e)[0]) for e in errors], found.delicate
 
 
 def position_change(rows: Rows, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:

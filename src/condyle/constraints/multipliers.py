@@ -3,36 +3,46 @@
     udot0 = M^-1 f,    g0 = G udot0 - b                        accelerations without constraints, and their errors       (1)
     Y = G M^-1 G',     Y lambda = g0,    udot = udot0 - M^-1 G' lambda                                                   (2)
 
-Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least norm is taken, without
-looking for the rank: with e = 1e-12 trace(Y) and K = (Y + e)^-1,
+Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least sum of Y_ii lambda_i^2 is
+taken, without looking for the rank: with e_i = 1e-12 Y_ii, E = diag(e) and K = (Y + E)^-1,
 
-    lambda <- K g0,  three times  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
-    twice  lambda <- lambda - (K e)^4 lambda                                                                             (4)
+    lambda <- K g0,  twice  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
+    twice  lambda <- lambda - (K E)^4 lambda                                                                             (4)
+    udot <- udot0 - M^-1 G' lambda,    r = G udot - b,    udot <- udot - M^-1 G' (1 - (K E)^4) K r                       (5)
 
-(3) converges by e / (y + e) for an eigenvalue y of Y; along the directions of redundancy it leaves rounding over e, about
-1e-4, which (4) takes away: K e is 1 there and e / (y + e) elsewhere, so that it costs other directions no more than (3) leaves.
-Constraints on parts of the system that share no body are solved by themselves; where nothing can move Y is zero, e = 1 and
-lambda = 0.
+Each row has its own unit and moves its own mass, so that all of this is as if every row were divided by the root of Y_ii: then
+the diagonal of Y is one, no choice of units and no light part elsewhere makes a row look redundant, and no other scaling of rows
+makes Y much better to solve (van der Sluis). With y an eigenvalue of that matrix and e = 1e-12, (3) converges by e / (y + e);
+along the directions of redundancy it leaves rounding over e, about 1e-4, which (4) takes away: K E is 1 there and e / (y + e)
+elsewhere, so that it costs other directions no more than (3) leaves. (5) is one more step of (3) with errors that G itself
+gives: light parts have accelerations that are small differences of large terms.
 
-Y is delicate where a pivot of Y + e = L D L' is small but not as small as one of redundancy:
+Constraints on parts of the system that share no body are solved by themselves. A row whose part of G that can move is at most
+1e-10 of its block's longest is nothing but rounding, or nothing at all if all its speeds are held: e_i is no less than the
+trace of Y or 1 then, and lambda_i = 0.                                                                                 (6)
 
-    1.1 e_i < D_i < 3e-3 (e_i / e) trace(Y) / m                                                                          (5)
+Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is short:
+
+    1.1 e_i < D_i,     (D_i / Y_ii) |G_i|^2 < 3e-3 max |G_j|^2                                                           (7)
 
 A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but not beside them, as in
 Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number. Step loops
 then ask at the nearest state that is on them.
 
-A row that moves heavy parts only has a small Y_ii, however independent it is, and light parts elsewhere must not make it look
-redundant. With a = |M^-1 G_i'|^2 / Y_ii, the inverse of the mass that row i moves, e of that row is
+Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or motions, or are independent by less than
+1e-6 of their length (y < 1e-12). The first row is reported, by the status, with
 
-    e_i = e min(1, 1e3 a_i / max a)                                                                                      (6)
+    not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot_j| + |udot0_j| + u_j^2)                   (8)
 
-and the norm of least squares has these weights: it is the plain one while masses are within a factor of a thousand.
+with G_B all rows of its block: the first term is what accelerations are to be right to, the second is rounding where they should
+be zero. A state beside the constraints, where these are redundant, leaves about its relative distance from them, and no more
+than 1e-6 if they are redundant on themselves only. What is not a number is unmet too.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from dataclasses import dataclass
+from functools import partial, reduce
 
 import casadi as ca
 
@@ -41,15 +51,17 @@ from condyle.dynamics.derivatives import factorisation
 from condyle.tree.tree import Tree
 
 REGULAR = 1e-12
-"""e of (3) over the trace of Y."""
-EVEN = 1e3
-"""Of the lightest: up to this mass rows count as they are (6)."""
-REFINEMENTS, POWER = 3, 4
+"""e_i of (3) over Y_ii."""
+REFINEMENTS, POWER = 2, 4
 """Of (3) and (4)."""
 SMALL = 6
-"""Rows up to which (K e)^4 is made as a matrix."""
+"""Rows up to which (K E)^4 is made as a matrix."""
+NOISE = 1e-20
+"""|G_i|^2 over the sum of all of its block: what is no more is rounding (6)."""
 DOUBTFUL, DELICATE = 1.1, 3e-3
-"""Bounds of (5)."""
+"""Bounds of (7)."""
+UNMET, ROUNDING = 1e-4, 1e-12
+"""Of (8)."""
 
 
 def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
@@ -65,25 +77,42 @@ def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
     return sorted(rows for _, rows in groups)
 
 
-def solver(m: int, columns: int) -> ca.Function:
-    """(Y, lightness, g) -> lambda by (3) and (4), for each column of g (m, columns), and whether Y is delicate (5)."""
-    Y, lightness, g = ca.SX.sym("Y", m, m), ca.SX.sym("lightness", m), ca.SX.sym("g", m, columns)
-    e = ca.if_else(ca.trace(Y) > 0, REGULAR * ca.trace(Y), 1) * lightness                    # (6)
-    K, D = _factored(Y, e)
-    delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, DELICATE / m * ca.trace(Y) * lightness > D)) > 0
-    out, removed = [], _power(K, e) if m <= SMALL else lambda v: reduce(lambda w, _: K(e * w), range(POWER), v)
-    for right in ca.horzsplit(g):
-        x = K(right)
+class _Solver:
+    """Blocks of m rows: functions that are inlined once for each block.
+
+    Attributes:
+        factor: (Y, lengths) -> what K and (K E)^4 are made of, one vector, and whether Y is delicate (7).   lengths: |G_i|^2.
+        least: (Y, factors, g) -> lambda by (3) and (4).
+        last: (factors, r) -> K r of (5), without what (4) takes away.
+    """
+
+    def __init__(self, m: int) -> None:
+        Y, lengths, g = ca.SX.sym("Y", m, m), ca.SX.sym("lengths", m), ca.SX.sym("g", m)
+        own, total = ca.diag(Y), ca.sum1(lengths)
+        nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
+        e = ca.if_else(lengths > NOISE * total, REGULAR * own, nothing)                      # (3), (6)
+        L, D = _factors(Y, e)
+        delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < DELICATE / m * total * own)) > 0           # (7)
+        LD = ca.vertcat(L, 1 / D)
+        more = ca.vec(_power(partial(_solve, m, LD), e)) if m <= SMALL else e
+        self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
+        factors = ca.SX.sym("factors", LD.numel() + more.numel())
+        K, more = partial(_solve, m, factors), factors[LD.numel():]
+
+        def kept(x: ca.SX) -> ca.SX:
+            if m <= SMALL:
+                return x - ca.reshape(more, m, m) @ x
+            return x - reduce(lambda w, _: K(more * w), range(POWER), x)
+
+        x = K(g)
+        self.last = ca.Function("last", [factors, g], [kept(x)])                             # (5)
         for _ in range(REFINEMENTS):
-            x = x + K(right - Y @ x)                                                         # (3)
-        for _ in range(2):
-            x = x - removed(x)                                                               # (4)
-        out.append(x)
-    return ca.Function("multipliers", [Y, lightness, g], [ca.horzcat(*out), delicate])
+            x = x + K(g - Y @ x)                                                             # (3)
+        self.least = ca.Function("least", [Y, factors, g], [kept(kept(x))])                  # (4)
 
 
-def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
-    """b -> (Y + e)^-1 b, by L D L', and D, shape (m,)."""
+def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """L below its diagonal, by columns, and D (m,) of Y + E = L D L'."""
     m = Y.shape[0]
     L: dict[tuple[int, int], ca.SX] = {}
     D: list[ca.SX] = []
@@ -92,72 +121,89 @@ def _factored(Y: ca.SX, e: ca.SX) -> tuple[Callable[[ca.SX], ca.SX], ca.SX]:
         D.append(Y[j, j] + e[j] - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
         for i in range(j + 1, m):
             L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
-    inverse = [1 / d for d in D]
-
-    def solve(b: ca.SX) -> ca.SX:
-        x = ca.vertsplit(b)
-        for i in range(m):
-            x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
-        x = [v * d for v, d in zip(x, inverse, strict=True)]
-        for i in reversed(range(m)):
-            x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
-        return ca.vertcat(*x)
-
-    return solve, ca.vertcat(*D)
+    return ca.vertcat(ca.SX(0, 1), *L.values()), ca.vertcat(*D)
 
 
-def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> Callable[[ca.SX], ca.SX]:
-    """v -> (K e)^4 v by the matrix, whose elements do not wait for each other as solutions do."""
+def _solve(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
+    """K b from L and 1 / D, one behind the other."""
+    at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
+    L = {(i, j): next(at) for j in range(m) for i in range(j + 1, m)}
+    for i in range(m):
+        x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
+    x = [v * next(at) for v in x]
+    for i in reversed(range(m)):
+        x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
+    return ca.vertcat(*x)
+
+
+def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
+    """(K E)^4: elements of a matrix do not wait for each other as solutions do."""
     square = ca.horzcat(*(K(column) for column in ca.horzsplit(ca.diag(e))))
     for _ in range(POWER // 2):
         square = square @ square
-    return lambda v: square @ v
+    return square
 
 
 class Blocks:
-    """Y = G Z by blocks, and the solution of Y lambda = g.
+    """Y = G Z by blocks, and what follows from it.
 
     Args:
-        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).
+        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).   lock: 0, or infinity where a speed is held.
 
     Attributes:
-        lightness: e_i / e of (6), (m,).   delicate: 0/1, (5); known after a solution.
+        Y: (m, m).   delicate: 0/1, (7).
     """
 
-    delicate: ca.SX
-
-    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX) -> None:
-        self.blocks = blocks(tree, G)
-        self.Y = ca.SX(G.shape[0], G.shape[0])
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX) -> None:
+        self.G, self.Z, self.delicate = G, Z, ca.SX(0)
+        self.Y, self._lengths, free = ca.SX(G.shape[0], G.shape[0]), ca.SX(G.shape[0], 1), lock == 0
+        self.blocks, self._solvers, self._factors = blocks(tree, G), dict[int, _Solver](), list[ca.SX]()
         for block in self.blocks:
             for a, i in enumerate(block):
                 for j in block[:a + 1]:
                     self.Y[i, j] = self.Y[j, i] = G[i, :] @ Z[:, j]                          # (2)
-        self.lightness = self._lightness(Z)
+            m = len(block)
+            if m not in self._solvers:
+                self._solvers[m] = _Solver(m)
+            self._lengths[block] = lengths = ca.densify(G[block, :] ** 2 @ free)
+            factors, delicate = self._solvers[m].factor.call([self._own(block), lengths], True, False)
+            self._factors.append(factors)
+            self.delicate = ca.logic_or(self.delicate, delicate)
 
-    def _lightness(self, Z: ca.SX) -> ca.SX:
-        """e_i / e of (6), shape (m,); 1 for rows that move nothing."""
-        m = self.Y.shape[0]
-        out, own = ca.SX.ones(m), [self.Y[i, i] for i in range(m)]
-        a = [ca.if_else(y > 0, ca.sumsqr(Z[:, i]) / y, 0) for i, y in enumerate(own)]
-        for block in self.blocks:
-            most = ca.mmax(ca.vertcat(*(a[i] for i in block)))
-            for i in block if len(block) > 1 else ():
-                out[i] = ca.if_else(own[i] > 0, ca.fmin(1, EVEN * a[i] / most), 1)           # (6)
-        return out
+    def _own(self, block: list[int]) -> ca.SX:
+        return ca.densify(self.Y[block, block])
+
+    def scaled(self) -> ca.SX:
+        """Y with a unit diagonal, zeros where a row moves nothing."""
+        own = ca.diag(self.Y)
+        scale = ca.if_else(own > 0, 1 / ca.sqrt(own), 0)
+        return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
     def solve(self, g: ca.SX) -> ca.SX:
-        """lambda with Y lambda = g, of least norm, for each column of g (m, k)."""
+        """lambda with Y lambda = g, of least norm (4), for a column g (m,)."""
         out = ca.SX(*g.shape)
-        self.delicate = ca.SX(0)
-        solvers: dict[int, ca.Function] = {}
-        for block in self.blocks:
-            if len(block) not in solvers:
-                solvers[len(block)] = solver(len(block), g.shape[1])
-            out[block, :], delicate = solvers[len(block)].call(
-                [ca.densify(self.Y[block, block]), self.lightness[block], ca.densify(g[block, :])], True, False)
-            self.delicate = ca.logic_or(self.delicate, delicate)
+        for block, factors in zip(self.blocks, self._factors, strict=True):
+            out[block], = self._solvers[len(block)].least.call([self._own(block), factors, ca.densify(g[block])], True, False)
         return out
+
+    def meet(self, x: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """x <- x - Z lambda with G x + g = 0 (5), and lambda (4)."""
+        lambda_ = self.solve(self.G @ x + g)
+        x = x - self.Z @ lambda_
+        r, last = ca.densify(self.G @ x + g), ca.SX(*g.shape)
+        for block, factors in zip(self.blocks, self._factors, strict=True):
+            last[block], = self._solvers[len(block)].last.call([factors, r[block]], True, False)
+        return x - self.Z @ last, lambda_
+
+    def unmet(self, x: ca.SX, g: ca.SX, terms: ca.SX) -> ca.SX:
+        """1 + the first row that is unmet at x (8), or 0. terms: what else x is made of, in the last sum of (8)."""
+        r, size, first = self.G @ x + g, ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g), ca.SX(0)
+        total = ROUNDING * (ca.sum1(ca.fabs(x)) + terms)
+        for block in reversed(self.blocks):
+            rounding = ca.sqrt(ca.sum1(self._lengths[block])) * total
+            for i in reversed(block):
+                first = ca.if_else(ca.fabs(r[i]) <= UNMET * size[i] + rounding, first, i + 1)
+        return first
 
 
 class Multipliers(Blocks):
@@ -168,11 +214,10 @@ class Multipliers(Blocks):
     """
 
     def __init__(self, rows: Rows, lock: ca.SX) -> None:
-        self.G = G = rows.jacobian()
+        G = rows.jacobian()
         self._factor, self._solve = factorisation(rows.tree, rows.kin, lock)
         columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
-        self.Z = ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns))
-        super().__init__(rows.tree, G, self.Z)
+        super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
 
     def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
         """M^-1 f."""
@@ -180,13 +225,26 @@ class Multipliers(Blocks):
 
     def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
         """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
-        x = self.solve_mass_matrix(f)
-        mu = self.solve(self.G @ x + (0 if g is None else g))
-        return x - self.Z @ mu, mu
+        return self.meet(self.solve_mass_matrix(f), ca.SX(self.G.shape[0], 1) if g is None else g)
 
 
-def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """udot and lambda from the accelerations without constraints (1), (2), and whether Y is delicate (5)."""
-    found = Multipliers(rows, lock)
-    lambda_ = found.solve(found.G @ udot0 + rows.bias())
-    return udot0 - found.Z @ lambda_, lambda_, found.delicate
+@dataclass
+class Constrained:
+    """udot and lambda (2), whether Y is delicate (7), and 1 + the first equation that is unmet (8), or 0."""
+
+    udot: ca.SX
+    lambda_: ca.SX
+    delicate: ca.SX
+    unmet: ca.SX
+
+
+def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> Constrained:
+    """From the accelerations without constraints (1)."""
+    found, bias = Multipliers(rows, lock), rows.bias()
+    udot, lambda_ = found.meet(udot0, bias)
+    return Constrained(udot, lambda_, found.delicate, found.unmet(udot, bias, terms(rows, udot0)))
+
+
+def terms(rows: Rows, udot0: ca.SX) -> ca.SX:
+    """What rounding is small against, besides udot, in (8)."""
+    return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)

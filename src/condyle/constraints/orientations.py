@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import Direction, frame_leaves, two_bodies
 from condyle.errors import DescriptionError
 from condyle.forces.asked import Ask
@@ -19,6 +19,11 @@ from condyle.tree.parameter import Expression, as_sx
 
 SMALLEST_SINE = 1e-3
 """Near 0 and pi an angle's cosine hardly changes: the equation loses its digits, and at the ends its rank."""
+
+
+HALF_TURN = 1e-5
+"""[rad]: nearer to half a turn the axis, and with it (13), has less than five digits."""
+NO_AXIS = "Its frames are half a turn apart, which has no single axis: turn one of the bodies towards the other"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,12 +62,14 @@ class ConstantAngle(Constraint):
 def turned(R: ca.SX) -> ca.SX:
     """2 tan(theta / 2) about the axis of R, shape (3,): zero for R = 1 only, its rate there is the angular velocity (13)."""
     antisymmetric = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
-    return 2 * antisymmetric / (1 + ca.trace(R))
+    rest = 1 + ca.trace(R)                                  # (pi - theta)^2 near half a turn
+    return where(rest > HALF_TURN ** 2, 2 * antisymmetric / rest)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantOrientation(Constraint):
-    """Two frames keep parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the turn between them.
+    """Two frames keep parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the turn between them; not a number
+    for half a turn.
 
     Args:
         a, b: two bodies.   R_a, R_b: frames on them, rotations of shape (3, 3) or Transforms; None is the body's own.
@@ -72,6 +79,8 @@ class ConstantOrientation(Constraint):
     R_a: Frame
     b: BodyName
     R_b: Frame = None
+
+    undefined: ClassVar[str] = NO_AXIS
 
     def __post_init__(self) -> None:
         for name in ("R_a", "R_b"):
@@ -101,6 +110,8 @@ class Weld(Constraint):
     X_a: Frame
     b: BodyName
     X_b: Frame
+
+    undefined: ClassVar[str] = NO_AXIS
 
     def __post_init__(self) -> None:
         super().__post_init__()

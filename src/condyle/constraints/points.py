@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint, check_direction, unit
+from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.errors import DescriptionError
 from condyle.forces.asked import Ask
 from condyle.forces.base import sx
@@ -16,6 +16,8 @@ from condyle.forces.law import BodyName, Station, quantity
 from condyle.tree.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)
+COINCIDENT = 1e-8
+"""Of the length of a rod: points that are nearer have a direction of few digits or none."""
 Direction = Annotated[Any, quantity("", 3)]
 
 
@@ -32,7 +34,8 @@ def frame_leaves(body: str) -> tuple[Ask, Ask]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rod(Constraint):
-    """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N].
+    """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N]. Points that coincide
+    have no direction: not a number where they are nearer than 1e-8 of the length.
 
     Args:
         a, b: two bodies.   p_a, p_b: stations on them [m].   length: [m], above zero.
@@ -44,6 +47,8 @@ class Rod(Constraint):
     p_b: Station
     length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
+    undefined: ClassVar[str] = "Its points coincide, so that it has no direction: move one of them away"
+
     def __post_init__(self) -> None:
         super().__post_init__()
         two_bodies(self)
@@ -53,7 +58,8 @@ class Rod(Constraint):
         return Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return ca.norm_2(x[1] - x[0]) - sx(self.length)                                      # (8)
+        d = x[1] - x[0]
+        return where(ca.sumsqr(d) > (COINCIDENT * sx(self.length)) ** 2, ca.norm_2(d) - sx(self.length))           # (8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -27,14 +27,14 @@ from itertools import accumulate
 
 import casadi as ca
 
-from condyle.constraints.multipliers import Multipliers
+from condyle.constraints.multipliers import Multipliers, terms
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
 from condyle.dynamics.gradient import gradient
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.load_gradient import Cut, load_gradient
-from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows
+from condyle.dynamics.operators import OPERATORS, Subject, Symbols, rows, with_unmet
 from condyle.dynamics.rnea import inverse_dynamics
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
@@ -217,10 +217,10 @@ class Differentiated:
         kin = s.kinematics()
         equations, loads = s.rows(kin), s.loads(kin)
         udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads, s.motions.held())
-        self.status = [status]
         found, bias = Multipliers(equations, s.lock), equations.bias()
-        lambda_ = found.solve(found.G @ udot0 + bias)
-        means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(udot0 - found.Z @ lambda_, lambda_)
+        udot, lambda_ = found.meet(udot0, bias)
+        self.status = [with_unmet(status, self.subject, found.unmet(udot, bias, terms(equations, udot0)))]
+        means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(udot, lambda_)
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
 
     def _constrained_jvp(self, tangents: list[ca.SX]) -> ca.Function | Staged:

@@ -43,7 +43,8 @@ def intermediates(subject: Subject) -> tuple[list[str], list[int], ca.Function |
     udot, _ = aba.forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     if subject.constraints:
         equations = s.rows(kin)
-        G, bias, (udot, lambda_, _) = equations.jacobian(), equations.bias(), constrained(equations, udot, s.lock)
+        G, bias, found = equations.jacobian(), equations.bias(), constrained(equations, udot, s.lock)
+        udot, lambda_ = found.udot, found.lambda_
         for name, at in row_slices(subject.constraints).items():
             named += [(f"constraint {name!r}: G", G[at, :]), (f"constraint {name!r}: bias", bias[at])]
         named += [(f"multipliers of {name!r}", lambda_[at]) for name, at in row_slices(subject.constraints).items()]

@@ -224,8 +224,14 @@ def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, ca.SX | None]:
     udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     if not s.subject.constraints:
         return udot, status, None
-    udot, _, delicate = constrained(s.rows(kin), udot, s.lock)
-    return udot, status, delicate
+    found = constrained(s.rows(kin), udot, s.lock)
+    return found.udot, with_unmet(status, s.subject, found.unmet), found.delicate
+
+
+def with_unmet(status: ca.SX, subject: Subject, unmet: ca.SX) -> ca.SX:
+    """The status of accelerations: 1 + a speed that has lost rank (aba.py), else the number of speeds + 1 + an equation that is
+    unmet (multipliers.py (8)), else 0."""
+    return ca.if_else(ca.logic_or(status != 0, unmet == 0), status, subject.tree.nu + unmet)
 
 
 def _forward_dynamics(s: Symbols) -> list[ca.SX]:
@@ -235,7 +241,8 @@ def _forward_dynamics(s: Symbols) -> list[ca.SX]:
 def _multipliers(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(s.subject.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
-    return [constrained(s.rows(kin), udot, s.lock)[1], status]
+    found = constrained(s.rows(kin), udot, s.lock)
+    return [found.lambda_, with_unmet(status, s.subject, found.unmet)]
 
 
 def _constraint_errors(s: Symbols) -> list[ca.SX]:
@@ -251,9 +258,7 @@ def _constraint_jacobian(s: Symbols) -> list[ca.SX]:
 
 
 def _constraint_matrix(s: Symbols) -> list[ca.SX]:
-    found = Multipliers(s.rows(s.kinematics()), s.lock)
-    scale = 1 / ca.sqrt(found.lightness)
-    return [rows(scale * found.Y * ca.repmat(scale.T, found.Y.shape[0], 1))]
+    return [rows(Multipliers(s.rows(s.kinematics()), s.lock).scaled())]
 
 
 def _position_change(s: Symbols) -> list[ca.SX]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 import numpy as np
 
 from condyle.constraints.projection import project
-from condyle.constraints.rows import row_slices
 from condyle.errors import ConstraintError, ShapeError, SingularError
 from condyle.explanation import explain
 from condyle.integrate.given import COARSEST
@@ -19,8 +18,6 @@ NEARLY = 1e-3
 """Least singular value of H or N, of columns of length one or over the largest, below which rank is about to be lost."""
 LATE = 1e4
 """[s]: where time goes on from here, the shortest step is no longer short."""
-UNMET = 1e-3
-"""Errors of accelerations over the terms they are the sum of: what least squares leaves where equations contradict each other."""
 
 
 def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None,
@@ -56,7 +53,8 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
         for since, place in near:
             if violated := place.violated(manifold):
                 return (f"{when}the constraints cannot be satisfied any more; {_later(since)} {violated}. Do they contradict "
-                        "each other, or ask for more than the bodies can reach? Disable one, or end the run before")
+                        "each other, a lock or a motion, or ask for more than the bodies can reach? Disable one, or end the run "
+                        "before")
     if near and (lost := near[0][1].nearly()):
         return when + lost
     if step is not None:
@@ -90,7 +88,7 @@ class _Place:
                 self.system.function(operator)(self.q, self.u, *more, self.tail)
             except SingularError as error:
                 return str(error).removeprefix(f"{operator}: ")
-            except ShapeError:                              # it names numbers that are not finite
+            except (ShapeError, ConstraintError):           # it names numbers that are not finite; see `violated`
                 continue
         return ""
 
@@ -127,11 +125,9 @@ class _Place:
 
     def _pulled_apart(self) -> str:
         """Constraints whose accelerations, locks and motions given, cannot be had together, if so."""
-        system, here = self.system, (self.q, self.u, self.tail)
-        udot = system.function("forward_dynamics")(self.q, self.u, system.no_tau, self.tail)
-        G = np.reshape(system.function("constraint_jacobian")(*here), (system.equations, system.nu))
-        bias = system.function("constraint_bias")(*here)
-        left, size = np.abs(G @ udot + bias), np.abs(G) @ np.abs(udot) + np.abs(bias)
-        amounts = [f"{name!r} by {left[at].max():.3g}" for name, at in row_slices(system.subject.constraints).items()
-                   if (left[at] > UNMET * size[at].max(initial=0.0)).any()]
-        return f"accelerations violate them: {', '.join(amounts)}" if amounts else ""
+        try:
+            self.system.function("forward_dynamics")(self.q, self.u, self.system.no_tau, self.tail)
+        except ConstraintError as error:
+            amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
+            return f"accelerations violate them: {amounts}"
+        return ""

@@ -1,0 +1,73 @@
+"""Constraints that no accelerations meet: what the status of multipliers.py (8) means, in words."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.constraints.multipliers import ROUNDING, UNMET
+from condyle.constraints.rows import row_slices
+from condyle.dynamics.operators import Subject
+from condyle.errors import ConstraintError
+from condyle.explanation import explain
+from condyle.singular import check_numbers, refuse_singular
+
+
+def refuse_accelerations(subject: Subject, name: str, tail: int, arguments: tuple[Any, ...], results: list[np.ndarray],
+                         status: np.ndarray) -> None:
+    """SingularError where a mobilizer has lost rank; ConstraintError where constraints are unmet or not finite.
+
+    Args:
+        tail: which of the arguments q, u, tau, ... is the tail.
+        arguments, results, status: of an operator; statuses (..., 1).
+    """
+    tree, codes = subject.tree, status[..., 0]
+    bad = (codes > tree.nu) | np.isnan(codes)
+    if not bad.all() and (codes[~bad] != 0).any():
+        refuse_singular(tree, name, arguments, results, status)
+    finite = np.all([np.isfinite(x).all(axis=-1) for x in results], axis=0)
+    for part in (bad & finite, bad & ~finite):
+        if not part.any():
+            continue
+        where = tuple(int(i[0]) for i in np.nonzero(part)) if part.ndim else ()
+        here = [np.broadcast_to(arguments[k], (*codes.shape, np.shape(arguments[k])[-1]))[where] for k in (0, 1, 2, tail)]
+        which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
+        check_numbers(tree, name, *here[:3], which)
+        if words := unmet(subject, *here):
+            for result in results:
+                result[codes != 0] = np.nan
+            raise ConstraintError(f"{name}: {words[0]}{which}. {words[1]}", words[2], None, results[0])
+
+
+def unmet(subject: Subject, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray
+          ) -> tuple[str, str, dict[str, float]] | None:
+    """Which constraints are unmet or not finite at one state, what to do, and amounts by equation; None if all are met, or if
+    something else is not finite."""
+    found = explain(subject, q, u, tau, tail)
+    if found.first is not None:
+        broken = next((c for c in subject.constraints if found.first.startswith(f"constraint {c!r}: ")), None)
+        if broken is None:
+            return None
+        return (f"{found.first} is not a number or infinite", f"{subject.constraints[broken].undefined or _LOOK}; "
+                "system.explain(state) shows all", {broken: float("nan")})
+    udot = np.concatenate([found.values[f"udot of {speed!r}"] for speed in subject.tree.speeds])
+    amounts, size = {}, {}
+    for name, at in row_slices(subject.constraints).items():
+        G = np.reshape(found.values[f"constraint {name!r}: G"], (-1, udot.size), order="F")
+        bias = found.values[f"constraint {name!r}: bias"]
+        r, s = G @ udot + bias, np.abs(G) @ np.abs(udot) + np.abs(bias)
+        for k in range(at.stop - at.start):
+            label = name if len(r) == 1 else f"{name}[{k}]"
+            amounts[label], size[label] = float(r[k]), float(s[k])
+    large = [label for label, r in amounts.items() if abs(r) > UNMET * size[label]]
+    most = max((abs(amounts[label]) for label in large), default=0.0)
+    worst = sorted((label for label in large if abs(amounts[label]) > ROUNDING * most), key=lambda label: -abs(amounts[label]))[:5]
+    if not worst:
+        return None
+    listed = ", ".join(f"{label} by {amounts[label]:.3g} (a sum of terms of {size[label]:.3g})" for label in worst)
+    return (f"no accelerations satisfy the constraints; violated: {listed}; allowed {UNMET:g} of the terms",
+            "Do they contradict each other, a lock or a motion? Disable one or free a speed; where constraints are redundant, "
+            "take the state to them first (system.project)", {label: amounts[label] for label in worst})
+
+
+_LOOK = "Look in its equations for a root of a negative number or a division by zero"
