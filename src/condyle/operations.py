@@ -15,6 +15,7 @@ import numpy as np
 
 from condyle import columns
 from condyle.arguments import check_call
+from condyle.constraints.multipliers import REGULAR
 from condyle.errors import ArgumentError, ShapeError, UnknownNameError
 from condyle.spatial import Transform
 from condyle.tree.body import Body
@@ -172,8 +173,8 @@ def _into(out: Any, result: Any, name: str) -> Any:
     return out
 
 
-SMALLEST_EIGENVALUE = 1e-10
-"""Of Y, over its largest: below it rounding and redundancy look the same."""
+SMALLEST_EIGENVALUE = REGULAR
+"""Of Y with a unit diagonal, over its largest: what is smaller counts as redundant, as it does for multipliers."""
 
 POSITION, VELOCITY, FORCE, ACCELERATION = Stage.POSITION, Stage.VELOCITY, Stage.FORCE, Stage.ACCELERATION
 
@@ -196,6 +197,7 @@ class Operations:
         @property
         def equations(self) -> int: ...
         def _reaction_places(self, constraint: str) -> dict[str, slice]: ...
+        def _check_equations(self, name: str, values: Array, *levels: str) -> None: ...
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
 
@@ -315,23 +317,32 @@ class Operations:
     def constraint_errors(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Array, Array]:
         """Errors p of all position equations, shape (..., m_p), and errors of all velocity equations: pdot of these and v of
         those that hold for velocities only, in the order of the constraints, shape (..., m_v)."""
-        return self._run("constraint_errors", FORCE, (q, u), options)
+        p, v = self._run("constraint_errors", FORCE, (q, u), options)
+        self._check_equations("constraint_errors", p, "position")
+        self._check_equations("constraint_errors", v, "position", "velocity")
+        return p, v
 
     @operator(FORCE, "q u")
     def constraint_jacobian(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias. u matters to nonlinear ones only."""
-        return self._shaped("constraint_jacobian", FORCE, (q, u), (self.equations, self.nu), options)
+        G = self._shaped("constraint_jacobian", FORCE, (q, u), (self.equations, self.nu), options)
+        self._check_equations("constraint_jacobian", G.sum(axis=-1))
+        return G
 
     @operator(FORCE, "q u", kernel=True, gives=columns.equations)
     def constraint_bias(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Acceleration errors of all constraint equations at udot = 0, shape (..., m)."""
-        return self._run("constraint_bias", FORCE, (q, u), options)
+        bias = self._run("constraint_bias", FORCE, (q, u), options)
+        self._check_equations("constraint_bias", bias)
+        return bias
 
     @operator(ACCELERATION, "q u", gives=columns.fixed("rank", "condition"))
     def constraint_rank(self, q: Any, u: Any, **options: Unpack[Options]) -> tuple[Any, Any]:
-        """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue that counts. A rank
-        below the number of equations means that some are redundant, and their multipliers not unique."""
+        """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue that counts, of Y with
+        rows and columns scaled to a unit diagonal. A rank below the number of equations means that some are redundant, and
+        their multipliers not unique."""
         Y = self._shaped("constraint_matrix", ACCELERATION, (q, u), (self.equations, self.equations), options)
+        self._check_equations("constraint_rank", np.diagonal(Y, axis1=-2, axis2=-1))
         sizes = np.linalg.eigvalsh(Y)
         largest = sizes.max(axis=-1, initial=0.0)
         count = sizes > SMALLEST_EIGENVALUE * largest[..., None]

@@ -53,7 +53,8 @@ def _place(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.n
 
 def check_numbers(tree: Tree, name: str, q: np.ndarray, u: np.ndarray, tau: np.ndarray, which: str) -> None:
     """Refuse what a user gave that is not finite, and quaternions without direction."""
-    for what, x, names in (("q: coordinate", q, tree.coordinates), ("u: speed", u, tree.speeds), ("tau: speed", tau, tree.speeds)):
+    named = ("q: coordinate", q, tree.coordinates), ("u: speed", u, tree.speeds), ("tau: speed", tau, tree.speeds)
+    for what, x, names in named:
         for i in np.flatnonzero(~np.isfinite(x)):
             raise ShapeError(f"{name}: {what} {names[i]!r} is {x[i]}; it must be a finite number{which}")
     check_quaternions(tree, q, f"{name}: q", which)

@@ -29,13 +29,13 @@ from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
 from condyle.presentation import Shown, cut, page
 from condyle.singular import check_quaternions, refuse_rates, refuse_singular
-from condyle.unmet import refuse_accelerations
 from condyle.state import State
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
 from condyle.tree.prescribed import Prescribed
 from condyle.tree.tree import Tree
+from condyle.unmet import refuse_accelerations, refuse_undefined
 
 _OPTIONS = tuple(Options.__annotations__)
 _TAIL = _OPTIONS[:-2]
@@ -432,12 +432,19 @@ class System(Shown, Operations, Differentiation):
         return Problem(
             errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: nearer(q, u, weights, tail),
             slower=lambda q, u: slower(q, u, weights, tail), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
-            rows=tuple((level, name) for name, level in self.equation_names()))
+            rows=tuple((level, name) for name, level in self.equation_names()),
+            undefined={label: c.undefined for name, c in self._constraints.items()
+                       for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
 
     def equation_names(self) -> list[tuple[str, str]]:
         """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
         return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in self._constraints.items()
                 for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
+
+    def _check_equations(self, name: str, values: np.ndarray, *levels: str) -> None:
+        """Refuse values (..., m) of the equations of some levels, all by default, that are not finite."""
+        if not np.isfinite(values).all():
+            refuse_undefined(self._subject, name, values, levels)
 
     def _reaction_places(self, constraint: str) -> dict[str, slice]:
         """Where the wrenches of a constraint stand in the result of constraint_reactions."""

@@ -1,7 +1,8 @@
 """Constraints that no accelerations meet: what the status of multipliers.py (8) means, in words."""
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -32,11 +33,23 @@ def refuse_accelerations(subject: Subject, name: str, tail: int, arguments: tupl
         where = tuple(int(i[0]) for i in np.nonzero(part)) if part.ndim else ()
         here = [np.broadcast_to(arguments[k], (*codes.shape, np.shape(arguments[k])[-1]))[where] for k in (0, 1, 2, tail)]
         which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
-        check_numbers(tree, name, *here[:3], which)
-        if words := unmet(subject, *here):
+        q, u, tau, more = here
+        check_numbers(tree, name, q, u, tau, which)
+        if words := unmet(subject, q, u, tau, more):
             for result in results:
                 result[codes != 0] = np.nan
             raise ConstraintError(f"{name}: {words[0]}{which}. {words[1]}", words[2], None, results[0])
+
+
+def refuse_undefined(subject: Subject, name: str, values: np.ndarray, levels: Sequence[str] = ()) -> NoReturn:
+    """ConstraintError for values (..., m) of the equations of some levels, all by default, that are not finite."""
+    owners = [c for c, constraint in subject.constraints.items() for part in constraint.parts
+              if not levels or part.level in levels for _ in range(part.size)]
+    *where, row = (int(i[0]) for i in np.nonzero(~np.isfinite(values)))
+    which = f" (state {tuple(where)} of the batch; `error.result` has all)" if where else ""
+    raise ConstraintError(f"{name}: constraint {owners[row]!r} is not a number or infinite{which}. "
+                          f"{subject.constraints[owners[row]].undefined or _LOOK}; system.explain(state) shows all",
+                          {owners[row]: float("nan")}, None, values)
 
 
 def unmet(subject: Subject, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray
@@ -61,7 +74,8 @@ def unmet(subject: Subject, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail:
             amounts[label], size[label] = float(r[k]), float(s[k])
     large = [label for label, r in amounts.items() if abs(r) > UNMET * size[label]]
     most = max((abs(amounts[label]) for label in large), default=0.0)
-    worst = sorted((label for label in large if abs(amounts[label]) > ROUNDING * most), key=lambda label: -abs(amounts[label]))[:5]
+    worst = sorted((label for label in large if abs(amounts[label]) > ROUNDING * most), key=lambda label: -abs(amounts[label]))
+    worst = worst[:5]
     if not worst:
         return None
     listed = ", ".join(f"{label} by {amounts[label]:.3g} (a sum of terms of {size[label]:.3g})" for label in worst)

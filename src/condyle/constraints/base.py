@@ -124,7 +124,7 @@ class Constraint(Described):
 
 def where(condition: ca.SX, x: ca.SX) -> ca.SX:
     """x, not a number unless a condition holds; its derivatives neither."""
-    return x * ca.if_else(condition, 1, ca.nan)
+    return x * ca.if_else(condition, 1, float("nan"))
 
 
 def unit(direction: Any) -> ca.SX:

@@ -4,7 +4,7 @@
     Y = G M^-1 G',     Y lambda = g0,    udot = udot0 - M^-1 G' lambda                                                   (2)
 
 Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least sum of Y_ii lambda_i^2 is
-taken, without looking for the rank: with e_i = 1e-12 Y_ii, E = diag(e) and K = (Y + E)^-1,
+taken, without looking for the rank: with e_i = 1e-12 m Y_ii, E = diag(e) and K = (Y + E)^-1,
 
     lambda <- K g0,  twice  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
     twice  lambda <- lambda - (K E)^4 lambda                                                                             (4)
@@ -12,25 +12,25 @@ taken, without looking for the rank: with e_i = 1e-12 Y_ii, E = diag(e) and K = 
 
 Each row has its own unit and moves its own mass, so that all of this is as if every row were divided by the root of Y_ii: then
 the diagonal of Y is one, no choice of units and no light part elsewhere makes a row look redundant, and no other scaling of rows
-makes Y much better to solve (van der Sluis). With y an eigenvalue of that matrix and e = 1e-12, (3) converges by e / (y + e);
+makes Y much better to solve (van der Sluis). With y an eigenvalue of that matrix and e = 1e-12 m, (3) converges by e / (y + e);
 along the directions of redundancy it leaves rounding over e, about 1e-4, which (4) takes away: K E is 1 there and e / (y + e)
 elsewhere, so that it costs other directions no more than (3) leaves. (5) is one more step of (3) with errors that G itself
 gives: light parts have accelerations that are small differences of large terms.
 
 Constraints on parts of the system that share no body are solved by themselves. A row whose part of G that can move is at most
-1e-10 of its block's longest is nothing but rounding, or nothing at all if all its speeds are held: e_i is no less than the
+1e-10 of its block's length is nothing but rounding, or nothing at all if all its speeds are held: e_i is no less than the
 trace of Y or 1 then, and lambda_i = 0.                                                                                 (6)
 
 Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is short:
 
-    1.1 e_i < D_i,     (D_i / Y_ii) |G_i|^2 < 3e-3 max |G_j|^2                                                           (7)
+    1.1 e_i < D_i,     (D_i / Y_ii) |G_i|^2 < 3e-3 mean |G_j|^2                                                          (7)
 
 A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but not beside them, as in
 Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number. Step loops
 then ask at the nearest state that is on them.
 
-Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or motions, or are independent by less than
-1e-6 of their length (y < 1e-12). The first row is reported, by the status, with
+Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or motions, or are
+independent by less than 1e-6 (y < 1e-12). The first row is reported, by the status, with
 
     not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot_j| + |udot0_j| + u_j^2)                   (8)
 
@@ -51,7 +51,7 @@ from condyle.dynamics.derivatives import factorisation
 from condyle.tree.tree import Tree
 
 REGULAR = 1e-12
-"""e_i of (3) over Y_ii."""
+"""e_i of (3) over m Y_ii."""
 REFINEMENTS, POWER = 2, 4
 """Of (3) and (4)."""
 SMALL = 6
@@ -90,7 +90,7 @@ class _Solver:
         Y, lengths, g = ca.SX.sym("Y", m, m), ca.SX.sym("lengths", m), ca.SX.sym("g", m)
         own, total = ca.diag(Y), ca.sum1(lengths)
         nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
-        e = ca.if_else(lengths > NOISE * total, REGULAR * own, nothing)                      # (3), (6)
+        e = ca.if_else(lengths > NOISE * total, REGULAR * m * own, nothing)                      # (3), (6)
         L, D = _factors(Y, e)
         delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < DELICATE / m * total * own)) > 0           # (7)
         LD = ca.vertcat(L, 1 / D)
@@ -174,9 +174,11 @@ class Blocks:
         return ca.densify(self.Y[block, block])
 
     def scaled(self) -> ca.SX:
-        """Y with a unit diagonal, zeros where a row moves nothing."""
-        own = ca.diag(self.Y)
-        scale = ca.if_else(own > 0, 1 / ca.sqrt(own), 0)
+        """Y with a unit diagonal; rows that move nothing (6) are zero."""
+        scale = ca.SX(self.Y.shape[0], 1)
+        for block in self.blocks:
+            lengths, own = self._lengths[block], ca.diag(self.Y)[block]
+            scale[block] = ca.if_else(lengths <= NOISE * ca.sum1(lengths), 0, 1 / ca.sqrt(own))
         return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
     def solve(self, g: ca.SX) -> ca.SX:

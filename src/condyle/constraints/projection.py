@@ -8,8 +8,8 @@ constraints do no harm, locked speeds take no part. A Newton step that makes the
 """
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Problem:
 
     Attributes:
         errors: (q, u) -> p, v.   nearer, slower: (q, u) -> du of (1) and (2), (..., nu).   step: (q, du) -> q + N du, normalised.
-        rows: level and label of each row of G.
+        rows: level and label of each row of G.   undefined: by label, where an equation is not a number, in words.
     """
 
     errors: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -33,6 +33,7 @@ class Problem:
     slower: Callable[[np.ndarray, np.ndarray], np.ndarray]
     step: Callable[[np.ndarray, np.ndarray], np.ndarray]
     rows: tuple[tuple[str, str], ...]
+    undefined: Mapping[str, str] = field(default_factory=dict)
 
     def labels(self, *levels: str) -> list[str]:
         """Labels of the rows of some levels."""
@@ -45,15 +46,16 @@ def project(problem: Problem, q: np.ndarray, u: np.ndarray, tolerance: float, sl
     largest speed or 1 if not given. Where that fails: ConstraintError, or the best that was found if not `strict`."""
     q, u = problem.step(q, np.zeros_like(u)), u.copy()
     q = _newton(q, lambda q: problem.errors(q, u)[0], lambda q: problem.nearer(q, u), problem.step, tolerance,
-                problem.labels("position"), "position" if strict else "")                    # (1)
+                problem.labels("position"), "position" if strict else "", problem.undefined)                        # (1)
     slow = tolerance * max(1.0, float(np.abs(u).max(initial=0.0))) if slow is None else slow
     u = _newton(u, lambda u: problem.errors(q, u)[1], lambda u: problem.slower(q, u), lambda u, du: u + du, slow,
-                problem.labels("position", "velocity"), "velocity" if strict else "")        # (2)
+                problem.labels("position", "velocity"), "velocity" if strict else "", problem.undefined)            # (2)
     return q, u
 
 
 def _newton(x: np.ndarray, error: Callable[[np.ndarray], np.ndarray], move: Callable[[np.ndarray], np.ndarray],
-            step: Callable[[np.ndarray, np.ndarray], np.ndarray], tolerance: float, labels: list[str], level: str) -> np.ndarray:
+            step: Callable[[np.ndarray, np.ndarray], np.ndarray], tolerance: float, labels: list[str], level: str,
+            undefined: Mapping[str, str]) -> np.ndarray:
     """x with |error(x)| <= tolerance, each state of a batch at its own pace; without a level the best that was found."""
     size = lambda x: np.abs(error(x)).max(axis=-1, initial=0.0)
     now = size(x)
@@ -79,8 +81,9 @@ def _newton(x: np.ndarray, error: Callable[[np.ndarray], np.ndarray], move: Call
     worst = error(x)[where]
     order = [i for i in np.argsort(-np.abs(worst)) if not abs(worst[i]) <= tolerance][:5]
     amounts = ", ".join(f"{labels[i]} by {worst[i]:.3g}" for i in order)
+    words = next((undefined[labels[i]] for i in order if np.isnan(worst[i]) and undefined.get(labels[i])), None)
     batch = f" (state {tuple(map(int, where))} of the batch)" if where else ""
     raise ConstraintError(
-        f"no state nearby satisfies the constraints at {level} level{batch}; violated: {amounts}; allowed {tolerance:.3g}. Start "
-        "nearer, free locked speeds, or check whether the constraints contradict each other",
+        f"no state nearby satisfies the constraints at {level} level{batch}; violated: {amounts}; allowed {tolerance:.3g}. "
+        + (words or "Start nearer, free locked speeds, or check whether the constraints contradict each other"),
         {labels[i]: float(worst[i]) for i in order}, x)
