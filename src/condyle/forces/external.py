@@ -1,9 +1,11 @@
 """Forces and torques on bodies from outside: constant, as inputs, or as recorded time series: docs/theory/forces.md (16)-(18)."""
 from __future__ import annotations
 
+import hashlib
 import math
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Annotated, Any
 
 import casadi as ca
@@ -14,7 +16,7 @@ from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import BodyName, Law, Role, Station, quantity
 from condyle.functions import Spline
 from condyle.functions.pieces import Pieces, taylor
-from condyle.functions.splines import is_series, straight
+from condyle.functions.splines import is_series, natural, straight
 from condyle.trace import Symbol
 
 FRAMES = ("ground", "body")
@@ -91,20 +93,31 @@ class TimeSeries:
                 raise DescriptionError(f"TimeSeries: times must be two or more that increase strictly, got {self.times!r}")
             warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none", stacklevel=3)
         else:
-            Spline(tuple(t), tuple(y[:, 0]))
+            Spline(t, y[:, 0])
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 
     def __call__(self, t: Any) -> ca.SX:
         """The values at time t, an SX column."""
         t = ca.fmin(ca.fmax(t, self.times[0]), self.times[-1])
+        row = self._pieces.at(t, look_up=True)
+        return taylor(t - row[0], ca.vertsplit(row[1:], len(self.values[0])))
+
+    @cached_property
+    def _pieces(self) -> Pieces:
         x, y = np.array(self.times), np.array(self.values)
-        breaks, origins, c = straight(x, y) if self.interpolation == "linear" else Spline(x, x).pieces(y)
-        row = Pieces(breaks, np.column_stack([origins, c.reshape(len(c), -1)])).at(t, look_up=True)
-        return taylor(t - row[0], ca.vertsplit(row[1:], y.shape[1]))
+        breaks, origins, c = straight(x, y) if self.interpolation == "linear" else natural(x, y)
+        return Pieces(breaks, np.column_stack([origins, c.reshape(len(c), -1)]))
+
+    @cached_property
+    def _digest(self) -> str:
+        return hashlib.sha256(np.column_stack([self.times, self.values]).tobytes()).hexdigest()
 
     def description(self) -> str:
-        return f"TimeSeries({self.times}, {self.values}, {self.interpolation})"
+        return f"TimeSeries({len(self.times)}, {self._digest}, {self.interpolation})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("times", "values", "interpolation")}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TimeSeries) and self.description() == other.description()

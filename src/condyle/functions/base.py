@@ -166,6 +166,11 @@ def number(what: str, value: Any) -> Number:
 
 def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
     """Several of them."""
+    if isinstance(values, (list, tuple)) and set(map(type, values)) == {float}:
+        values = np.array(values)
+    if isinstance(values, np.ndarray) and values.dtype == float and values.shape == (values.size,) and np.isfinite(values).all():
+        if values.size:                                     # long series: one by one takes seconds
+            return tuple(values.tolist())
     try:
         items = np.array(values, dtype=object)
     except ValueError:
@@ -178,7 +183,7 @@ def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
 def plain_numbers(owner: str, name: str, values: Any) -> tuple[float, ...]:
     """Several that must be known: Parameters are refused."""
     kept = numbers(owner, name, values)
-    for k, value in enumerate(kept):
+    for k, value in enumerate(kept) if _holds_symbol(kept) else ():
         if isinstance(value, Symbol):
             raise DescriptionError(f"{owner}: {name}[{k}] = {short(value)} is a Parameter, which only values may be. Scale the "
                                    "argument instead: f(x / scale)")

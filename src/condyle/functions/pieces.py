@@ -23,7 +23,8 @@ tables of selections among sixteen. Measured on forward dynamics of seven knees:
 two cubics a knee and 1.3 times for four, in batches and for one state; at 30, looking up is."""
 
 MOST_BUCKETS = 20_000
-"""Where breaks lie closer than their range divided by this, rows are selected all the same."""
+"""Where breaks lie closer than their range divided by this, and by eight times their number, rows are selected all the same: at a
+cost in proportion to their number."""
 
 
 class Pieces:
@@ -62,12 +63,12 @@ class Pieces:
         x = self.breaks
         width = 0.9 * float(np.diff(x).min())
         count = math.ceil((x[-1] - x[0]) / width) + 1
-        if count > MOST_BUCKETS:
+        if count > max(MOST_BUCKETS, 8 * len(x)):
             return None
         edges = np.concatenate([[-np.inf], x[0] + width * (np.arange(count) - 0.001)])
         first = np.searchsorted(x, edges, side="right")
         buckets = np.column_stack([first, np.append(x, np.inf)[first]])
-        return Table.of(buckets), Table.of(self.rows[:, self.varies]), width
+        return Table.of(buckets, ladder=True), Table.of(self.rows[:, self.varies]), width
 
     def _looked_up(self, x: ca.SX) -> ca.SX:
         """Two look-ups (9), (10)."""

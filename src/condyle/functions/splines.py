@@ -77,9 +77,7 @@ class Spline(ThroughPoints):
         return (self.degree + 3) // 2
 
     def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        half = (self.degree + 1) // 2
-        ends = [(j, np.zeros(y.shape[1])) for j in range(half, self.degree)]                       # (11)
-        return interpolated(np.array(self.x), y, self.degree, ends, ends, half - 1)                # (12)
+        return natural(np.array(self.x), y, self.degree)
 
     def __repr__(self) -> str:
         return super().__repr__()[:-1] + (f", degree {self.degree})" if self.degree != 3 else ")")
@@ -131,6 +129,13 @@ def straight(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     slope = np.diff(y, axis=0) / np.diff(x)[:, None]
     c = np.stack([y[:-1], slope], axis=1)
     return x[1:-1], x[:-1], c
+
+
+def natural(x: np.ndarray, y: np.ndarray, degree: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The natural spline as pieces; y has shape (n, s)."""
+    half = (degree + 1) // 2
+    ends = [(j, np.zeros(y.shape[1])) for j in range(half, degree)]                                # (11)
+    return interpolated(x, y, degree, ends, ends, half - 1)                                        # (12)
 
 
 def interpolated(x: np.ndarray, y: np.ndarray, degree: int, left: list[Any], right: list[Any],

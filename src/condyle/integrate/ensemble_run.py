@@ -9,11 +9,13 @@ from functools import partial
 import numpy as np
 
 from condyle.integrate.ensemble import AtTimes, Ensemble, Steps
+from condyle.integrate.knots import table
 from condyle.integrate.lanes import SUMMARY
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.run import INTERVAL, Settings
+from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Rows
 from condyle.native import threads
 from condyle.native.program import Program, Workspace
@@ -47,6 +49,11 @@ class EnsembleRun:
                        "p0": np.ascontiguousarray(m.tail[:, m.tail.shape[1] - start:]),
                        "ended": np.full((N, len(SUMMARY)), np.nan), "y_end": m.y.copy(), "f_end": np.zeros((N, n))} | self.tables
         self.shared["ended"][:, 0] = m.t
+        if "knots" in self.program.layout["streams"]:
+            s, earliest = self.settings, np.full(N, m.t.min())
+            self.shared["knots"], first = table(timed(m[0].system), m.tail, earliest, m.t, s.t_final, s.accuracy, s.step,
+                                                self.method)
+            self.shared["first_knot"] = first[:, None]
         if self.times is not None:
             first = np.searchsorted(self.times, m.t, side="right")
             out = np.full((N, len(self.times), n), np.nan)

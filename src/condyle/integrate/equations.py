@@ -12,6 +12,7 @@ from condyle.dynamics.layouts import LONGEST_FOR_ONE, build_looped, prefers_loop
 from condyle.dynamics.operators import OPERATORS, Subject, Symbols, forward_dynamics
 from condyle.integrate.evaluated import Evaluated
 from condyle.integrate.projection import Projection, projection
+from condyle.integrate.timed import timed
 from condyle.native.emit import Module
 from condyle.native.jit import compile_ir
 from condyle.native.lookup import Staged, assembled
@@ -46,6 +47,7 @@ class Equations:
         projection: makes what takes the end of a step to unit quaternions and constraints, for a number of error estimates.
         nq, nu, n, parameters: sizes of q, u, y and p.
         prescribed: how many of y motions prescribe.
+        timed: whether anything depends on time alone, so that a run has knots: knots.py.
     """
 
     f: ca.Function | Staged | Loops
@@ -56,6 +58,7 @@ class Equations:
     n: int
     parameters: int
     prescribed: int
+    timed: bool
 
 
 def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
@@ -71,7 +74,7 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
             f = _loops(subject, W)
     prescribed = sum(len(x) for b in subject.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds))
     return Equations(f, partial(_qdot, subject), partial(projection, subject), nq, nu, nq + nu + subject.nz,
-                     subject.tail_size - subject.tail["inputs"].start, prescribed)
+                     subject.tail_size - subject.tail["inputs"].start, prescribed, bool(timed(system).names))
 
 
 def _right_hand_side(subject: Subject) -> ca.Function | Staged:

@@ -46,7 +46,7 @@ def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, own: bool) 
 def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Program, dict[str, np.ndarray]]:
     """The program, and the tables of its right-hand side. With `log` every step is kept, else y at the given times.
 
-    Streams: queue (the next member), t0, y0, p0 (of each member); ended, y_end, f_end; with a log M, T, Y, F, D and log (rows
+    Streams: queue (the next member), t0, y0, p0, first_knot (of each member); knots; ended, y_end, f_end; with a log M, T, Y, F, D and log (rows
     written), else times (the last is infinite), first (the first of them behind t0), out. Slices to set: count, times_count,
     t_end, h_max, h_start, fixed, accuracy, weights.
     """
@@ -98,6 +98,9 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         h = ca.if_else(fixed, h_start, ca.if_else(span > 0, ca.fmin(ca.fmin(span, h_max), LARGEST_FIRST_STEP), 1))
         return h, ca.SX(1), ca.SX(0), ca.SX(0), ca.SX(0), ca.SX(0), ca.SX(0)
 
+    if eq.timed:
+        streams["first_knot"] = Stream(1, shared=True)
+        start += [Get("first_knot", "member", "knot"), Get("knots", "knot", "t_knot")]
     counted = [name for name in ("jacobians", "projections") if name in sizes]
     take: list[Node] = [
         Take("queue", "member"), kernel(lambda member, count: member < count, "member count", "busy", sizes, "some"),

@@ -7,7 +7,7 @@ others and start again: nothing is lost), or when no step is small enough.
     err = rms(w e) / (accuracy / 250) <= 1,   h <- h min(5, max(0.1, 0.9 err^(-1/p)))        p = method.estimate       (1)
 
 (sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it. `fresh` asks for f at the
-start again, as after an event.
+start again, as after an event. Where a system depends on time, no step passes t_knot, the next of the stream `knots`: knots.py.
 
 Where a step is refused twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance. There it shrinks as
 h^2, falls short of the error by the factor `blind` of methods.py, and is zero for some places of the kink in the step, which new
@@ -26,7 +26,7 @@ from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.projection import Projector
 from condyle.integrate.steps import SHARE, Step, estimates, one_step, total, weighed
-from condyle.native.nodes import If, Kernel, Node, Put, Stream, While, kernel
+from condyle.native.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.program import Program
 
 SMALLEST_STEP = 1e-13
@@ -76,10 +76,18 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     if step.dense:
         sizes["dense"] = n * step.dense
 
-    def plan(t: ca.SX, t_end: ca.SX, h: ca.SX, h_max: ca.SX) -> tuple[ca.SX, ca.SX]:
-        left = t_end - t
+    passing: list[Node] = []
+    if eq.timed:
+        sizes |= {"knot": 1, "t_knot": 1}
+        streams["knots"] = Stream(1, shared=True)
+        passing = [kernel(lambda knot, t, t_knot: knot + (t >= t_knot), "knot t t_knot", "knot", sizes, "passed"),
+                   Get("knots", "knot", "t_knot")]
+
+    def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
+        end = ends[0] if len(ends) == 1 else ca.fmin(*ends)
+        left = end - t
         h = ca.fmin(h, h_max)
-        t_next = ca.if_else(left <= h * (1 + 1e-9), t_end, t + h)
+        t_next = ca.if_else(left <= h * (1 + 1e-9), end, t + h)
         return t_next - t, t_next                           # not h: where t is large, t + h rounds
 
     def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
@@ -130,7 +138,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
     evaluated = step.accepted_evaluations + (not known)
-    kept = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W), *record(step),
+    kept = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W), *record(step), *passing,
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
     accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
                 kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
@@ -140,7 +148,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
                "fresh evaluations doubt refused", sizes, "started")]
     return Trial(first, [
-        kernel(plan, "t t_end h h_max", "h_try t_next", sizes), *step.attempt, *judged,
+        kernel(plan, ["t", "h", "h_max", "t_end", *(["t_knot"] if eq.timed else [])], "h_try t_next", sizes), *step.attempt, *judged,
         kernel(control, "h h_try t err fixed y_next rejected evaluations doubt refused",
                "accept h code rejected evaluations doubt refused", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])

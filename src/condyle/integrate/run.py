@@ -11,10 +11,12 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
 from condyle.integrate.events import Event, later
+from condyle.integrate.knots import table
 from condyle.integrate.loop import FAILED
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
+from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
 from condyle.integrate.watch import Watch
 from condyle.native.program import Program
@@ -57,7 +59,7 @@ class Run:
 
     def __post_init__(self) -> None:
         system, s = self.start.system, self.settings
-        self.like, self.t = self.start, self.start.t
+        self.like, self.t, self.tables = self.start, self.start.t, dict(self.tables)
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
         self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
@@ -83,8 +85,17 @@ class Run:
         tail = self.start.system.subject.tail
         self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start:]
         self.ws["fresh"], self.ws["code"], self.ws["status"] = 1, 0, 0
+        if "knots" in self.program.layout["streams"]:
+            self._find_knots()
         if self.watch.events:
             self.watch.see(self._state(self.t, self.y))
+
+    def _find_knots(self) -> None:
+        """Times that no step may pass, with the Parameters and Inputs that hold now."""
+        s, tail = self.settings, self.like.tail[None]
+        self.tables["knots"], first = table(timed(self.start.system), tail, np.array([self.start.t]), np.array([self.t]), s.t_final,
+                                            s.accuracy, s.step, self.method)
+        self.ws["knot"], self.ws["t_knot"] = first[0], self.tables["knots"][int(first[0])]
 
     def go(self) -> Trajectory:
         try:

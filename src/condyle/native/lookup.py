@@ -19,15 +19,16 @@ from condyle.native.ir import definition
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Constant rows, shape (rows, size)."""
+    """Constant rows, shape (rows, size). The second column of a ladder holds numbers that an argument is compared with."""
 
     rows: np.ndarray
+    ladder: bool = False
 
     @staticmethod
-    def of(rows: Any) -> Table:
+    def of(rows: Any, ladder: bool = False) -> Table:
         array = np.array(rows, dtype=float)
         array.flags.writeable = False
-        return Table(array)
+        return Table(array, ladder)
 
 
 @dataclass(frozen=True, eq=False)

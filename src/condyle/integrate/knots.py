@@ -1,0 +1,185 @@
+"""The times that a run must not step over: docs/theory/integrators.md, "What depends on time".
+
+Candidates are the breaks of all signals (timed.py): samples of series, knots of splines, times that conditions compare t with.
+Most say nothing new. Neighbours are joined, two and two, while all signals in between are one polynomial to a tolerance:
+
+    |x(t) - P(t)| <= tolerance mean|x - median(x)|     at the breaks and between, P through some of the values        (1)
+
+A pulse is no such polynomial however short it is, and where nothing happens, or what happens is smooth, few times remain. The run
+ends a step at each of these, so that a step sees a polynomial and nothing else. Where a signal jumps it steps from just before
+to just after. Signals that are curved, exp(-((t - 5) / 0.01)^2), have no breaks: there the candidates are GRID times of equal
+distance, and the tolerance is COARSE: it is enough that the error estimate meets what is there.
+"""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from condyle.integrate.methods import Method
+from condyle.integrate.timed import Timed
+
+GRID = 4096
+"""Intervals in which a run looks at curved signals."""
+COARSE = 1e-2
+"""The tolerance there."""
+BESIDE = 4e-13
+"""Of the time reached or of one second: so far beside a jump the steps end; four times the smallest step."""
+LOW_ORDER = 4
+"""Intervals between two breaks that methods of order 1 and 2 look at, whose stages do not see a polynomial in between."""
+REMEMBERED = 64
+"""Results for other values of Parameters, times or accuracies."""
+CHUNK = 200_000
+"""Numbers that are compared with polynomials together."""
+
+
+def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float, accuracy: float,
+          step: float | None, method: Method) -> tuple[np.ndarray, np.ndarray]:
+    """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins with.
+
+    Args:
+        tails: of the runs' states, shape (N, k).   firsts: earliest times that knots are wanted from, (N,).   starts: (N,) [s].
+        step: fixed; then there are none, and a warning says what steps pass unseen.
+    """
+    values = timed.values(tails)
+    values, group = (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0, return_inverse=True)
+    rows, at, begin = [], 0, np.empty(len(starts))
+    for k, numbers in enumerate(values):
+        mine = np.broadcast_to(np.reshape(group, -1) == k, starts.shape)
+        first = float(np.min(firsts[mine]))
+        times = knots(timed, numbers, first, last, accuracy, method)
+        if step is not None:
+            if not k:
+                _warn(timed, numbers, np.concatenate([[first], times, [last]]), step)
+            times = times[:0]
+        begin[mine] = at + np.searchsorted(times, starts[mine], side="right")
+        rows.append(np.append(times, np.inf))
+        at += len(times) + 1
+    return np.concatenate(rows)[:, None], begin
+
+
+def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, method: Method) -> np.ndarray:
+    """Times between first and last that no step may pass, increasing.
+
+    Args:
+        values: of the Parameters that signals depend on, `timed.values`.
+    """
+    key = values.tobytes(), first, last, accuracy, method.order
+    if key not in timed.memory:
+        if len(timed.memory) >= REMEMBERED:
+            timed.memory.clear()
+        timed.memory[key] = _found(timed, values, first, last, accuracy, method.order)
+    return timed.memory[key]
+
+
+def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, order: int) -> np.ndarray:
+    if not timed.names or not last > first:
+        return np.empty(0)
+    beside = BESIDE * max(1.0, abs(first), abs(last))
+    breaks = timed.breaks(values, first - beside, last + beside)
+    degree = min(max(order - 1, 1), 3)
+    kept = np.empty(0)
+    if len(breaks):
+        times = _apart(np.concatenate([[first], breaks[(breaks > first) & (breaks < last)], [last]]), 2.5 * beside)
+        if order < 3:
+            times = _between(times, LOW_ORDER)
+        kept = joined(times, lambda t: timed.at(t, values), accuracy, degree)[1:-1]
+        jumps = np.unique(np.concatenate([kept, breaks[np.isclose(breaks, first, rtol=0, atol=beside)]]))
+        before, after = timed.at(np.maximum(jumps - beside, first), values), timed.at(jumps + beside, values)
+        size = np.abs(before).max(axis=0, initial=0) + np.abs(after).max(axis=0, initial=0)
+        jumps = jumps[(np.abs(after - before) > 1e-6 * size).any(axis=1)]
+        kept = np.concatenate([np.setdiff1d(kept, jumps), jumps - beside, jumps + beside])
+    if timed.curved.any():
+        grid = np.linspace(first, last, GRID + 1)
+        more = joined(grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree)[1:-1]
+        near = np.searchsorted(kept := np.sort(kept), more)
+        gap = np.minimum(np.abs(np.append(kept, np.inf)[near] - more), np.abs(np.append(-np.inf, kept)[near] - more))
+        kept = np.concatenate([kept, more[gap > 3 * beside]])
+    kept = np.unique(kept)
+    return kept[(kept > first) & (kept < last)]
+
+
+def _apart(times: np.ndarray, least: float) -> np.ndarray:
+    """Without those that follow another too soon; the ends stay."""
+    close = np.diff(times) < least
+    if not close.any():
+        return times
+    kept = [times[0]]
+    for t in times[1:-1]:
+        if t - kept[-1] >= least and times[-1] - t >= least:
+            kept.append(t)
+    return np.array([*kept, times[-1]])
+
+
+def _between(times: np.ndarray, count: int) -> np.ndarray:
+    """Each interval in so many."""
+    share = np.arange(count) / count
+    return np.append((times[:-1, None] + np.diff(times)[:, None] * share).ravel(), times[-1])
+
+
+def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance: float, degree: int) -> np.ndarray:
+    """Those of some times that remain when intervals in which signals are polynomials (1) are joined.
+
+    Args:
+        times: shape (n,), increasing.   at: gives signals at times, (k,) -> (k, signals).   degree: of the polynomials.
+    """
+    fine = _between(times, 2)
+    x = np.ascontiguousarray(at(fine).T)
+    away = np.abs(x - np.median(x, axis=1, keepdims=True))
+    length = np.diff(fine)
+    mean = ((away[:, 1:] + away[:, :-1]) @ length) / (2 * length.sum())
+    x = x[mean > 0] / (tolerance * mean[mean > 0, None])
+    count, keep = len(times) - 1, np.ones(len(times), dtype=bool)
+    whole, size = np.ones(count, dtype=bool), 1
+    while count >= 2 * size:
+        starts = np.arange(0, count - 2 * size + 1, 2 * size)
+        starts = starts[whole[starts] & whole[starts + size]]
+        good = starts[_fits(fine, x, 2 * starts, 4 * size, degree)]
+        if not len(good):
+            break
+        keep[good + size] = False
+        whole[:] = False
+        whole[good] = True
+        size *= 2
+    return times[keep]
+
+
+def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int) -> np.ndarray:
+    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on."""
+    nodes = np.rint(np.linspace(0, n, degree + 1)).astype(int)
+    fits = np.ones(len(starts), dtype=bool)
+    chunk = max(1, CHUNK // n)
+    for k in range(0, len(starts), chunk):
+        left = np.arange(k, min(k + chunk, len(starts)))
+        rows = starts[left, None] + np.arange(n + 1)
+        s = t[rows]
+        s = (s - s[:, :1]) / (s[:, -1:] - s[:, :1])
+        weights = []
+        for i in nodes:
+            w = np.ones_like(s)
+            for j in nodes[nodes != i]:
+                w *= (s - s[:, j:j + 1]) / (s[:, i:i + 1] - s[:, j:j + 1])
+            weights.append(w)
+        for signal in x:
+            y = signal[rows]
+            P = sum(w * y[:, i:i + 1] for i, w in zip(nodes, weights, strict=True))
+            good = (np.abs(P - y) <= 1).all(axis=1)
+            if not good.all():
+                fits[left[~good]] = False
+                left, rows, weights = left[good], rows[good], [w[good] for w in weights]
+    return fits
+
+
+def _warn(timed: Timed, values: np.ndarray, times: np.ndarray, step: float) -> None:
+    """Say so if fixed steps pass what they do not see."""
+    gap = np.diff(times)
+    narrow = np.flatnonzero((gap < step) & (gap > 10 * BESIDE * np.maximum(1, np.abs(times[:-1]))))
+    if not len(narrow):
+        return
+    k = int(narrow[0])
+    x = timed.at(np.array([times[k], (times[k] + times[k + 1]) / 2, times[k + 1]]), values)
+    change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
+    warnings.warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does between t = "
+                  f"{times[k]:.9g} and {times[k + 1]:.9g} s, and in {len(narrow) - 1} more places: fixed steps may pass it unseen. "
+                  f"Give step <= {gap[narrow].min():.3g}, or leave step= out", stacklevel=4)

@@ -1,0 +1,309 @@
+"""What a system reads of time: forces, motions, mobilizers and constraints that depend on t, and the values in them that depend
+on nothing else.
+
+Each is asked for its expressions at a state of unknowns. A value of time alone that meets a value of the state, or that is a
+result, is a *signal*: a force plate's component, a spline of t, the truth of t > 5. What holds in the expressions between is
+smooth, so that signals are all that a step has to look at: knots.py.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.base import Constraint
+from condyle.dynamics.view import View
+from condyle.forces.asked import Ask
+from condyle.forces.external import TimeSeries
+from condyle.integrate.lines import STRAIGHT, Lines, Value, evaluated, follow
+from condyle.mobilizers import motion
+from condyle.native.graph import CHOICE, Graph
+from condyle.native.lookup import Table, lookups_in
+from condyle.system import System
+from condyle.tree.tree import Tree
+
+TIME, STATE, CURVED = 1, 2, 4
+"""What a node depends on, and whether by more than polynomials in pieces."""
+FIXED = 3
+"""Inputs of a source's graph before the rows of its look-ups: t, Parameters and Inputs, the state."""
+CHUNK = 16_384
+"""Times that signals are evaluated at together."""
+
+
+class Blank(View):
+    """A state of which nothing is known but the time: every answer is new symbols."""
+
+    def __init__(self, tree: Tree, t: ca.SX) -> None:
+        self.tree, self.t = tree, t
+        self.q, self.u, self.z = (ca.SX.sym(name, n) for name, n in (("q", tree.nq), ("u", tree.nu), ("z", 0)))
+
+    def rotation(self, body: str) -> ca.SX:
+        return ca.SX.sym("R", 3, 3)
+
+    def from_M(self, body: str, p: Any) -> ca.SX:
+        return ca.SX.sym("p", 3) + ca.SX.sym("R", 3, 3) @ ca.SX(p)
+
+    def station_position(self, body: str, p: Any) -> ca.SX:
+        return self.from_M(body, p)
+
+    def station_velocity(self, body: str, p: Any) -> ca.SX:
+        return self.from_M(body, p)
+
+    def angular_velocity(self, body: str) -> ca.SX:
+        return ca.SX.sym("w", 3)
+
+    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
+        return ca.SX.sym("mass"), ca.SX.sym("com", 3)
+
+    def generalised_momentum(self) -> ca.SX:
+        return ca.SX.sym("Mu", self.tree.nu)
+
+
+class Gathered:
+    """Loads as a list of what was added."""
+
+    def __init__(self) -> None:
+        self.values: list[ca.SX] = []
+
+    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+        self.values += [ca.SX(p), force]
+
+    def add_torque(self, body: str, torque: ca.SX) -> None:
+        self.values.append(torque)
+
+    def add_mobility(self, speed: str, value: ca.SX) -> None:
+        self.values.append(value)
+
+
+def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
+    """What may depend on time, by name, with its expressions."""
+    subject, tree = system.subject, system.subject.tree
+    for name, force in subject.forces.items():
+        if _may_read_time(force):
+            view, loads = Blank(tree, t), Gathered()
+            view.z = ca.SX.sym("z", len(force.states))
+            force.apply(view, loads)
+            yield f"force {name!r}", [*loads.values, *map(ca.SX, force.rates(view))]
+    for name, constraint in subject.constraints.items():
+        for part in constraint.parts:
+            if any(leaf.kind == "t" for leaf in part.leaves):
+                yield f"constraint {name!r}", _equations(part, t)
+    known: set[str] = set()
+    for body, text in zip(tree.bodies, subject.mobilizers, strict=True):
+        q, u = ca.SX.sym("q", body.mobilizer.nq), ca.SX.sym("u", body.mobilizer.nu)
+        if body.motion is not None:
+            yield f"the motion of {body.name!r}", body.motion.closure(t, q, u)
+        if text not in known:
+            known.add(text)
+            yield f"the mobilizer of {body.name!r}", motion(body.mobilizer, t, q, u)
+
+
+def _may_read_time(force: Any) -> bool:
+    """Laws of our own read it where it shows; a user's class may."""
+    if not type(force).__module__.startswith("condyle."):
+        return True
+    asks: Sequence[Ask] = getattr(force, "asks", ())
+    return any(ask.kind == "t" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
+
+
+def _equations(part: Constraint, t: ca.SX) -> list[ca.SX]:
+    """A constraint's equations at each level, all leaves but t unknown."""
+    def values(name: str, of_t: ca.SX) -> list[ca.SX]:
+        return [of_t if leaf.kind == "t" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
+
+    x, xdot, xddot = values("x", t), values("xdot", ca.SX(1)), values("xddot", ca.SX(0))
+    out = part.zeroth(*x)
+    if part.level != "acceleration":
+        out = out + part.first(*x, *xdot)
+    return out + part.second(*x, *xdot, *xddot) if part.level == "position" else out
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One thing that depends on time: a graph of its expressions, in which signals are nodes.
+
+    Args:
+        name: as errors call it.
+        graph: its nodes; inputs are t, Parameters and Inputs, the state, rows of look-ups.
+        lookups: tables, with the nodes of their indices, each after those that its index needs.
+        followed: nodes that depend on nothing but time and numbers, in which breaks are sought.
+        signals: nodes.
+        curved: which of the signals are more than polynomials in pieces.
+    """
+
+    name: str
+    graph: Graph
+    lookups: list[tuple[Table, int]]
+    followed: list[int]
+    signals: list[int]
+    curved: list[bool]
+
+    def breaks(self, values: np.ndarray, first: float, last: float) -> np.ndarray:
+        """Times from first to last at which a condition changes or a spline's piece ends, for values of the Parameters."""
+        g, known = self.graph, dict[int, Value]()
+        for k in self.followed:
+            if g.op[k] == ca.OP_CONST:
+                known[k] = float(g.constants[k])
+            elif g.op[k] == ca.OP_INPUT:
+                i, j = g.a[k], g.b[k]
+                known[k] = Lines.time(first, last) if i == 0 else float(values[j]) if i == 1 else self._steps(i - FIXED, j)
+        return follow(self.followed, g.op, lambda k: operands(g, k), known, first, last)
+
+    def _steps(self, i: int, j: int) -> np.ndarray | None:
+        """The numbers of a ladder, each once."""
+        table = self.lookups[i][0]
+        if not table.ladder or j != 1:
+            return None
+        found = np.unique(table.rows[:, 1])
+        return found[np.isfinite(found)]
+
+    @cached_property
+    def _order(self) -> list[tuple[int, list[int]]]:
+        """What to compute, in order: nodes for the index of each look-up that signals need, nodes for the signals (-1)."""
+        g, done = self.graph, set[int]()
+        needed = _needed(g, [*self.signals, *(k for _, k in self.lookups)])
+        used = {g.a[k] - FIXED for k in _needed(g, self.signals) if g.op[k] == ca.OP_INPUT and g.a[k] >= FIXED}
+        for i in reversed(range(len(self.lookups))):
+            if i in used:
+                mine = _needed(g, [self.lookups[i][1]])
+                used |= {g.a[k] - FIXED for k in mine if g.op[k] == ca.OP_INPUT and g.a[k] >= FIXED}
+        order = []
+        for i, roots in [*((i, [self.lookups[i][1]]) for i in sorted(used)), (-1, self.signals)]:
+            mine = _needed(g, roots) & needed - done
+            done |= mine
+            order.append((i, sorted(mine)))
+        return order
+
+    @cached_property
+    def parameters(self) -> list[int]:
+        """Numbers of the Parameters and Inputs that signals depend on."""
+        g = self.graph
+        return sorted({g.b[k] for _, nodes in self._order for k in nodes if g.op[k] == ca.OP_INPUT and g.a[k] == 1})
+
+    def at(self, t: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+        """The signals at times (n,)."""
+        g, x, rows = self.graph, dict[int, Any](), dict[int, np.ndarray]()
+        for i, nodes in self._order:
+            for k in nodes:
+                if g.op[k] == ca.OP_CONST:
+                    x[k] = g.constants[k]
+                elif g.op[k] == ca.OP_INPUT:
+                    of, j = g.a[k], g.b[k]
+                    x[k] = t if of == 0 else values[j] if of == 1 else rows[of - FIXED][:, j]
+                else:
+                    x[k] = evaluated(g.op[k], *(x[j] for j in operands(g, k)))
+            if i >= 0:
+                table = self.lookups[i][0].rows
+                rows[i] = table[np.clip(np.nan_to_num(np.floor(x[self.lookups[i][1]])), 0, len(table) - 1).astype(int)]
+        return [np.broadcast_to(x[k], t.shape) for k in self.signals]
+
+
+def operands(g: Graph, k: int) -> Sequence[int]:
+    if g.op[k] == CHOICE:
+        return g.choices[k]
+    return () if g.op[k] in (ca.OP_INPUT, ca.OP_CONST) else (g.a[k],) if g.b[k] < 0 else (g.a[k], g.b[k])
+
+
+def _needed(g: Graph, roots: Sequence[int]) -> set[int]:
+    """Nodes that some are computed from, and these."""
+    found, left = set(roots), list(roots)
+    while left:
+        for j in operands(g, left.pop()):
+            if j not in found:
+                found.add(j)
+                left.append(j)
+    return found
+
+
+def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source | None:
+    """The signals of some expressions; None if they do not depend on time."""
+    lookups = lookups_in(outputs)
+    flat = ca.vertcat(ca.SX(0, 1), *(ca.densify(ca.vec(x)) for x in outputs))
+    indices = ca.vertcat(ca.SX(0, 1), *(lookup.index for lookup in lookups))
+    if not ca.depends_on(ca.vertcat(flat, indices), t):
+        return None
+    rows = [lookup.row for lookup in lookups]
+    mine = {s.element_hash() for s in ca.symvar(ca.vertcat(t, outside, *rows))}
+    state = [s for s in ca.symvar(ca.vertcat(flat, indices)) if s.element_hash() not in mine]
+    f = ca.Function("source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows], [flat, ca.densify(indices)])
+    g = Graph(f, fuse=False)
+    index = {element: node for node, argument, element in g.outputs if argument == 1}
+    results = {node for node, argument, _ in g.outputs if argument == 0}
+
+    def depend() -> list[int]:
+        kinds = [0] * len(g.op)
+        for k, op in enumerate(g.op):
+            if op == ca.OP_INPUT:
+                kinds[k] = (TIME, 0, STATE)[g.a[k]] if g.a[k] < FIXED else looked_up[g.a[k] - FIXED]
+            for j in operands(g, k):
+                kinds[k] |= kinds[j]
+            if kinds[k] and op not in STRAIGHT and not (op == ca.OP_DIV and not kinds[g.b[k]]):
+                kinds[k] |= CURVED
+        return kinds
+
+    looked_up = [0] * len(lookups)
+    kinds = depend()
+    while (found := [kinds[index[i]] for i in range(len(lookups))]) != looked_up:   # rows depend on what their indices do
+        looked_up = found
+        kinds = depend()
+    wanted = _needed(g, [*results, *(index[i] for i, lookup in enumerate(lookups) if not lookup.table.ladder)])
+    signals = {k for k in results if kinds[k] & (TIME | STATE) == TIME}
+    for k in wanted:
+        if kinds[k] & STATE:
+            signals |= {j for j in operands(g, k) if kinds[j] & (TIME | STATE) == TIME}
+    nodes = sorted(signals)
+    followed = sorted(k for k in wanted if not kinds[k] & STATE)
+    return Source(name, g, [(lookup.table, index[i]) for i, lookup in enumerate(lookups)], followed, nodes,
+                  [bool(kinds[k] & CURVED) for k in nodes])
+
+
+class Timed:
+    """What a system reads of time.
+
+    Attributes:
+        sources: what depends on time.
+        names: for each signal that of its source.   curved: which signals are more than polynomials in pieces.
+        memory: what knots.py has found.
+    """
+
+    def __init__(self, system: System) -> None:
+        t, tree, tail = ca.SX.sym("t"), system.subject.tree, system.subject.tail
+        outside = ca.vertcat(ca.SX(0, 1), tree.parameters.symbols, tree.inputs.symbols)
+        found = [source(name, t, outputs, outside) for name, outputs in sources(system, t)]
+        self.sources = [s for s in found if s is not None]
+        self.names = [s.name for s in self.sources for _ in s.signals]
+        self.curved = np.array([c for s in self.sources for c in s.curved], dtype=bool)
+        self._columns = np.r_[tail["parameters"], tail["inputs"]].astype(int)
+        self._used = np.zeros(len(self._columns), dtype=bool)
+        for s in self.sources:
+            self._used[s.parameters] = True
+        self.memory: dict[Any, np.ndarray] = {}
+
+    def values(self, tail: np.ndarray) -> np.ndarray:
+        """Of Parameters and Inputs, from tails (..., k); those that no signal uses are zero."""
+        return np.where(self._used, tail[..., self._columns], 0.0)
+
+    def at(self, t: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Signals at times (n,), shape (n, signals)."""
+        out = np.empty((len(t), len(self.names)))
+        with np.errstate(all="ignore"):
+            for k in range(0, len(t), CHUNK):
+                here = slice(k, k + CHUNK)
+                out[here] = np.stack([x for s in self.sources for x in s.at(t[here], values)], axis=1)
+        return out
+
+    def breaks(self, values: np.ndarray, first: float, last: float) -> np.ndarray:
+        """Times at which anything breaks, increasing."""
+        found = [s.breaks(values, first, last) for s in self.sources]
+        return np.unique(np.concatenate([np.empty(0), *found]))
+
+
+def timed(system: System) -> Timed:
+    """What a system reads of time, found once."""
+    if "timed" not in system.programs:
+        system.programs["timed"] = Timed(system)
+    return system.programs["timed"]  # type: ignore[no-any-return]
