@@ -168,9 +168,9 @@ def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
     """Several of them."""
     if isinstance(values, (list, tuple)) and set(map(type, values)) == {float}:
         values = np.array(values)
-    if isinstance(values, np.ndarray) and values.dtype == float and values.shape == (values.size,) and np.isfinite(values).all():
-        if values.size:                                     # long series: one by one takes seconds
-            return tuple(values.tolist())
+    known = isinstance(values, np.ndarray) and values.dtype == float and values.ndim == 1 and values.size > 0
+    if known and np.isfinite(values).all():                 # long series: one by one takes seconds
+        return tuple(values.tolist())
     try:
         items = np.array(values, dtype=object)
     except ValueError:

@@ -22,9 +22,9 @@ LOOK_UP_FROM = 16
 tables of selections among sixteen. Measured on forward dynamics of seven knees: at 15 points selecting is 1.15 times as fast for
 two cubics a knee and 1.3 times for four, in batches and for one state; at 30, looking up is."""
 
-MOST_BUCKETS = 20_000
-"""Where breaks lie closer than their range divided by this, and by eight times their number, rows are selected all the same: at a
-cost in proportion to their number."""
+MOST_BUCKETS = 20_000, 64, 1_000_000
+"""Where breaks lie closer than their range divided by the first, or, if they are many, by the second times their number, but not
+by more than the third, rows are selected all the same: at a cost in proportion to their number."""
 
 
 class Pieces:
@@ -63,7 +63,8 @@ class Pieces:
         x = self.breaks
         width = 0.9 * float(np.diff(x).min())
         count = math.ceil((x[-1] - x[0]) / width) + 1
-        if count > max(MOST_BUCKETS, 8 * len(x)):
+        few, each, many = MOST_BUCKETS
+        if count > max(few, min(each * len(x), many), 2 * len(x)):
             return None
         edges = np.concatenate([[-np.inf], x[0] + width * (np.arange(count) - 0.001)])
         first = np.searchsorted(x, edges, side="right")

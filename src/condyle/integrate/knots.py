@@ -24,8 +24,9 @@ GRID = 4096
 """Intervals in which a run looks at curved signals."""
 COARSE = 1e-2
 """The tolerance there."""
-BESIDE = 4e-13
-"""Of the time reached or of one second: so far beside a jump the steps end; four times the smallest step."""
+BESIDE = 2e-14
+"""Of the time reached or of one second: so far beside a jump the steps end. A hundred times what t is rounded by: conditions are
+rounded too. The step between is shorter than any that the error control would try, and is taken as it is."""
 LOW_ORDER = 4
 """Intervals between two breaks that methods of order 1 and 2 look at, whose stages do not see a polynomial in between."""
 REMEMBERED = 64
@@ -50,7 +51,7 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
         first = float(np.min(firsts[mine]))
         times = knots(timed, numbers, first, last, accuracy, method)
         if step is not None:
-            if not k:
+            if not k and (starts == firsts).any():          # not again after an event
                 _warn(timed, numbers, np.concatenate([[first], times, [last]]), step)
             times = times[:0]
         begin[mine] = at + np.searchsorted(times, starts[mine], side="right")
@@ -86,9 +87,7 @@ def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy
             times = _between(times, LOW_ORDER)
         kept = joined(times, lambda t: timed.at(t, values), accuracy, degree)[1:-1]
         jumps = np.unique(np.concatenate([kept, breaks[np.isclose(breaks, first, rtol=0, atol=beside)]]))
-        before, after = timed.at(np.maximum(jumps - beside, first), values), timed.at(jumps + beside, values)
-        size = np.abs(before).max(axis=0, initial=0) + np.abs(after).max(axis=0, initial=0)
-        jumps = jumps[(np.abs(after - before) > 1e-6 * size).any(axis=1)]
+        jumps = jumps[_jumps(timed, values, jumps, beside, first)]
         kept = np.concatenate([np.setdiff1d(kept, jumps), jumps - beside, jumps + beside])
     if timed.curved.any():
         grid = np.linspace(first, last, GRID + 1)
@@ -98,6 +97,13 @@ def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy
         kept = np.concatenate([kept, more[gap > 3 * beside]])
     kept = np.unique(kept)
     return kept[(kept > first) & (kept < last)]
+
+
+def _jumps(timed: Timed, values: np.ndarray, times: np.ndarray, beside: float, first: float) -> np.ndarray:
+    """Whether a signal jumps at each of some times, from `first` on: nearer by it changes as much."""
+    far, near = (np.abs(timed.at(times + s, values) - timed.at(np.maximum(times - s, first), values))
+                 for s in (beside, beside / 4))
+    return ((near > far / 2) & (far > 1e-12 * np.abs(timed.at(times, values)))).any(axis=1)
 
 
 def _apart(times: np.ndarray, least: float) -> np.ndarray:
@@ -180,6 +186,7 @@ def _warn(timed: Timed, values: np.ndarray, times: np.ndarray, step: float) -> N
     k = int(narrow[0])
     x = timed.at(np.array([times[k], (times[k] + times[k + 1]) / 2, times[k + 1]]), values)
     change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
+    more = f", and in {len(narrow) - 1} more places" * (len(narrow) > 1)
     warnings.warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does between t = "
-                  f"{times[k]:.9g} and {times[k + 1]:.9g} s, and in {len(narrow) - 1} more places: fixed steps may pass it unseen. "
-                  f"Give step <= {gap[narrow].min():.3g}, or leave step= out", stacklevel=4)
+                  f"{times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it unseen. Give step <= "
+                  f"{gap[narrow].min():.3g}, or leave step= out", stacklevel=2)

@@ -93,13 +93,13 @@ Value = float | Lines | np.ndarray | None
 
 
 class Follower:
-    """Follows operations on values; `breaks` gathers where something happens, `curved` says that some was not followed."""
+    """Follows operations on values from first to last; `breaks` gathers where something happens."""
 
     def __init__(self, first: float, last: float) -> None:
         self.first, self.last = first, last
         self.breaks: list[np.ndarray] = []
 
-    def apply(self, op: int, *x: Value) -> Value:
+    def apply(self, op: int, *x: Any) -> Value:
         """The value of an operation."""
         if all(isinstance(v, float) for v in x):
             if op == CHOICE:
@@ -115,11 +115,15 @@ class Follower:
             return self._chosen(*x)
         if any(v is None for v in x):
             return None
-        lines = [v if isinstance(v, Lines) else Lines(self.first, self.last, np.empty(0), np.zeros(1), np.array([v])) for v in x]
+        lines = [self._lines(v) for v in x]
         if len(lines) == 1:
             return self._unary(op, lines[0])
         v, w = lines[0].refined(lines[1].breaks), lines[1].refined(lines[0].breaks)
         return self._binary(op, v, w) if len(v.breaks) < MOST else None
+
+    def _lines(self, x: Value) -> Lines:
+        """Lines, or a number as one."""
+        return x if isinstance(x, Lines) else Lines(self.first, self.last, np.empty(0), np.zeros(1), np.array([x]))
 
     def _broken(self, breaks: np.ndarray | None, v: Lines, made: Callable[[Lines], Lines]) -> Lines | None:
         if breaks is None:
@@ -132,8 +136,7 @@ class Follower:
             return x if c else y
         if not isinstance(c, Lines) or c.levels is None or x is None or y is None:
             return None
-        v, w = (Lines(self.first, self.last, np.empty(0), np.zeros(1), np.array([p])) if isinstance(p, float) else p for p in (x, y))
-        assert isinstance(v, Lines) and isinstance(w, Lines)
+        v, w = self._lines(x), self._lines(y)
         breaks = np.concatenate([c.breaks, v.breaks, w.breaks])
         c, v, w = c.refined(breaks), v.refined(breaks), w.refined(breaks)
         return v.of(np.where(c.value, v.slope, w.slope), np.where(c.value, v.value, w.value))
@@ -181,11 +184,11 @@ class Follower:
             return v.of(np.zeros_like(v.slope), truth.astype(float))
         if op in (ca.OP_FMOD, ca.OP_REMAINDER) and w.levels is not None and w.value.all():
             turns = v.of(v.slope / w.value, v.value / w.value)
-            breaks = turns.times_at_integers(0.0 if op == ca.OP_FMOD else 0.5)
-            if breaks is None:
+            wraps = turns.times_at_integers(0.0 if op == ca.OP_FMOD else 0.5)
+            if wraps is None:
                 return None
-            self.breaks.append(breaks)
-            turns, v, w = turns.refined(breaks), v.refined(breaks), w.refined(breaks)
+            self.breaks.append(wraps)
+            turns, v, w = turns.refined(wraps), v.refined(wraps), w.refined(wraps)
             whole = (np.trunc if op == ca.OP_FMOD else np.rint)(turns.middle)
             return v.of(v.slope, v.value - whole * w.value)
         return None
@@ -208,8 +211,9 @@ def evaluated(op: int, *x: Any) -> Any:
     """An operation on arrays and numbers; CasADi does those that are rare here."""
     if op in _NUMPY:
         return np.asarray(_NUMPY[op](*x), dtype=float)
-    arrays = [ca.DM(np.asarray(v, dtype=float).ravel()) for v in np.broadcast_arrays(*x)]
-    return (ca.DM.binary(op, *arrays) if len(x) == 2 else ca.DM.unary(op, *arrays)).full().reshape(np.broadcast_shapes(*map(np.shape, x)))
+    arrays: list[Any] = [ca.DM(np.asarray(v, dtype=float).ravel()) for v in np.broadcast_arrays(*x)]
+    found = ca.DM.binary(op, *arrays) if len(x) == 2 else ca.DM.unary(op, *arrays)
+    return found.full().reshape(np.broadcast_shapes(*map(np.shape, x)))
 
 
 def follow(order: Sequence[int], op: Sequence[int], operands: Callable[[int], Sequence[int]], known: dict[int, Value],

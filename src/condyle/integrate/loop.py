@@ -93,6 +93,8 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
                 doubt: ca.SX, refused: ca.SX) -> tuple[ca.SX, ...]:
         finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, t < doubt
+        if eq.timed:                                        # across a jump: knots.py
+            err = ca.if_else(h_try < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), 0, err)
         rough = ca.logic_and(refused, ca.logic_not(err <= 1))
         err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), method.blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
@@ -147,8 +149,9 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
                "fresh evaluations doubt refused", sizes, "started")]
+    ends = ["t_end", "t_knot"] if eq.timed else ["t_end"]
     return Trial(first, [
-        kernel(plan, ["t", "h", "h_max", "t_end", *(["t_knot"] if eq.timed else [])], "h_try t_next", sizes), *step.attempt, *judged,
+        kernel(plan, ["t", "h", "h_max", *ends], "h_try t_next", sizes), *step.attempt, *judged,
         kernel(control, "h h_try t err fixed y_next rejected evaluations doubt refused",
                "accept h code rejected evaluations doubt refused", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])

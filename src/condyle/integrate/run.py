@@ -92,8 +92,8 @@ class Run:
 
     def _find_knots(self) -> None:
         """Times that no step may pass, with the Parameters and Inputs that hold now."""
-        s, tail = self.settings, self.like.tail[None]
-        self.tables["knots"], first = table(timed(self.start.system), tail, np.array([self.start.t]), np.array([self.t]), s.t_final,
+        s, reads = self.settings, timed(self.start.system)
+        self.tables["knots"], first = table(reads, self.like.tail[None], np.array([self.start.t]), np.array([self.t]), s.t_final,
                                             s.accuracy, s.step, self.method)
         self.ws["knot"], self.ws["t_knot"] = first[0], self.tables["knots"][int(first[0])]
 
