@@ -27,6 +27,8 @@ COARSE = 1e-2
 BESIDE = 2e-14
 """Of the time reached or of one second: so far beside a jump the steps end. A hundred times what t is rounded by: conditions are
 rounded too. The step between is shorter than any that the error control would try, and is taken as it is."""
+LOOKS = 3
+"""How often signals are looked at between two candidates: a cubic that is small at four points is small between them."""
 LOW_ORDER = 4
 """Intervals between two breaks that methods of order 1 and 2 look at, whose stages do not see a polynomial in between."""
 REMEMBERED = 64
@@ -85,9 +87,8 @@ def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy
         times = _apart(np.concatenate([[first], breaks[(breaks > first) & (breaks < last)], [last]]), 2.5 * beside)
         if order < 3:
             times = _between(times, LOW_ORDER)
-        kept = joined(times, lambda t: timed.at(t, values), accuracy, degree)[1:-1]
-        jumps = np.unique(np.concatenate([kept, breaks[np.isclose(breaks, first, rtol=0, atol=beside)]]))
-        jumps = jumps[_jumps(timed, values, jumps, beside, first)]
+        jump = np.append(_jumps(timed, values, times[:-1], beside, first), False)
+        kept, jumps = joined(times, lambda t: timed.at(t, values), accuracy, degree, jump)[1:-1], times[jump]
         kept = np.concatenate([np.setdiff1d(kept, jumps), jumps - beside, jumps + beside])
     if timed.curved.any():
         grid = np.linspace(first, last, GRID + 1)
@@ -124,24 +125,27 @@ def _between(times: np.ndarray, count: int) -> np.ndarray:
     return np.append((times[:-1, None] + np.diff(times)[:, None] * share).ravel(), times[-1])
 
 
-def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance: float, degree: int) -> np.ndarray:
+def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance: float, degree: int,
+           stay: np.ndarray | None = None) -> np.ndarray:
     """Those of some times that remain when intervals in which signals are polynomials (1) are joined.
 
     Args:
         times: shape (n,), increasing.   at: gives signals at times, (k,) -> (k, signals).   degree: of the polynomials.
+        stay: times that remain in any case.
     """
-    fine = _between(times, 2)
+    fine = _between(times, LOOKS)
     x = np.ascontiguousarray(at(fine).T)
     away = np.abs(x - np.median(x, axis=1, keepdims=True))
     length = np.diff(fine)
     mean = ((away[:, 1:] + away[:, :-1]) @ length) / (2 * length.sum())
     x = x[mean > 0] / (tolerance * mean[mean > 0, None])
     count, keep = len(times) - 1, np.ones(len(times), dtype=bool)
+    apart = np.zeros(len(times), dtype=bool) if stay is None else stay
     whole, size = np.ones(count, dtype=bool), 1
     while count >= 2 * size:
         starts = np.arange(0, count - 2 * size + 1, 2 * size)
-        starts = starts[whole[starts] & whole[starts + size]]
-        good = starts[_fits(fine, x, 2 * starts, 4 * size, degree)]
+        starts = starts[whole[starts] & whole[starts + size] & ~apart[starts + size]]
+        good = starts[_fits(fine, x, LOOKS * starts, 2 * LOOKS * size, degree)]
         if not len(good):
             break
         keep[good + size] = False
