@@ -150,6 +150,7 @@ def test_own_classes():
 @pytest.mark.parametrize(("law", "expected"), [
     (lambda s: np.where(2 * s.t - 3 > 5, s.q("leg"), 0.0), [4]),
     (lambda s: np.where(s.t % 3 < 0.5, 1.0, 0.0), [0.5, 3, 3.5, 6, 6.5, 9, 9.5]),
+    (lambda s: np.where(abs(s.t - 5) < 0.005, 1.0, 0.0), [4.995, 5, 5.005]),
     (lambda s: np.floor(s.t / 4), [4, 8]),
     (lambda s: np.maximum(0.0, 1 - abs(s.t - 5) / 0.001), [4.999, 5, 5.001]),
     (lambda s: cd.functions.SmoothStep(3.0, 3.01)(s.t), [3, 3.01]),
