@@ -77,6 +77,17 @@ POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
     (lambda: leg().add_force("f", F.Custom(lambda s: {"shnk": 1.0})), "speed or body 'shnk'; did you mean 'shank'"),
     (lambda: LEG.jacobian("forward_dynamics", [0, 0], [0, 0]), "missing a required"),
     (lambda: cd.relax(LEG, STATE, tol=1e-3), "did you mean accuracy=?"),
+    (lambda: cd.Table([0, 1], ["a"], [["x"], ["y"]]), "time and values must be numbers"),
+    (lambda: cd.Table([[0, 1]], ["a"], [[1], [2]]), "time of shape (m,)"),
+    (lambda: cd.Table([0, 1], ["a"], [[1], [2]], ["m", "s"]), "1 names ('a',) need as many units, got 2"),
+    (lambda: cd.Table([0, 1], [7], [[1], [2]]), "names and units are text"),
+    (lambda: cd.Table([0, 1], ["a"], [1, 2]), "values of shape (m, 1), got time (2,) and values (2,)"),
+    (lambda: cd.simulate(LEG, STATE, 0.1)("knee"), "t: expected times [s]"),
+    (lambda: cd.simulate(LEG, STATE, 0.1)["hipp"], "did you mean 'hip'"),
+    (lambda: cd.simulate(LEG, STATE, 0.1, events="hip"), "such as cd.Event(lambda s: s.q('knee')), got 'hip'"),
+    (lambda: leg().add_body("foot", "shank", cd.Pin(), mass="1"), "mass: expected numbers"),
+    (lambda: cd.Parameter("mass", "3"), "its default is one finite number, got '3'"),
+    (lambda: leg().add_body("foot", "shank", cd.Pin(), coordinates={"ankle": 0.3}), "cd.Coordinate(name, default)"),
 ])
 def test_the_answer_says_what_to_do(mistake, words):
     with pytest.raises(cd.CondyleError) as told:

@@ -49,12 +49,21 @@ class Table(Shown):
 
     def __init__(self, time: Any, names: Sequence[str], values: Any, units: Sequence[str] | None = None, *,
                  status: str = "finished") -> None:
-        self.time, self.values = np.array(time, dtype=float), np.array(values, dtype=float)
-        self.names, self.units = tuple(names), tuple(units if units is not None else [""] * len(names))
+        try:
+            self.time, self.values = np.array(time, dtype=float), np.array(values, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"Table: time and values must be numbers: {error}") from None
+        names = (names,) if isinstance(names, str) else tuple(names)
+        self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
-        if self.values.shape != (self.time.size, len(self.names)) or len(self.units) != len(self.names):
-            raise ShapeError(f"Table: {self.time.size} times, {len(self.names)} names and {len(self.units)} units need values of "
-                             f"shape ({self.time.size}, {len(self.names)}), got {self.values.shape}")
+        if not all(isinstance(name, str) for name in (*self.names, *self.units)):
+            raise ShapeError(f"Table: names and units are text, got {self.names} and {self.units}")
+        if len(self.units) != len(self.names):
+            raise ShapeError(f"Table: {len(self.names)} names {self.names} need as many units, got {len(self.units)}: "
+                             f"{self.units}")
+        if self.time.ndim != 1 or self.values.shape != (self.time.size, len(self.names)):
+            raise ShapeError(f"Table: time of shape (m,) and {len(self.names)} names need values of shape (m, {len(self.names)}),"
+                             f" got time {self.time.shape} and values {self.values.shape}")
         twice = sorted({name for name in self.names if self.names.count(name) > 1} | ({"time"} & set(self.names)))
         if twice:
             raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} more than once")

@@ -234,7 +234,10 @@ class Trajectory(States):
 
     def at(self, t: Any) -> np.ndarray:
         """q, u, z side by side at times t (...), shape (..., n)."""
-        t = np.asarray(t, dtype=float)
+        try:
+            t = np.asarray(t, dtype=float)
+        except (TypeError, ValueError):
+            raise ShapeError(f"t: expected times [s], one or an array of them, got {t!r}") from None
         if not len(self) or not ((t >= self.t[0]) & (t <= self.t[-1])).all():
             span = f"goes from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "has no rows"
             raise ShapeError(f"t: the trajectory {span}, got {_short(t)}")

@@ -54,6 +54,8 @@ def is_symbolic(*values: Value) -> bool:
 def numbers(value: Value, what: str) -> np.ndarray:
     """The value as a float64 array of any shape."""
     try:
+        if isinstance(value, (str, bytes)):                 # "1" is text, whatever NumPy makes of it
+            raise TypeError
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error

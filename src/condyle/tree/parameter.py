@@ -34,7 +34,8 @@ class Parameter(Symbol):
         if not isinstance(name, str) or not name:
             raise DescriptionError(f"a {self.kind}'s name is a non-empty string, got {name!r}")
         try:
-            value = float(default)
+            given: Any = default
+            value = np.nan if isinstance(given, (str, bytes)) else float(given)
         except (TypeError, ValueError):
             value = np.nan
         if not np.isfinite(value):

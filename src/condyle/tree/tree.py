@@ -1,7 +1,7 @@
 """A tree of mobilized bodies: what exists, in which order, under which names."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import casadi as ca
@@ -159,6 +159,9 @@ class Tree:
         if given is None:
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(tuple(Coordinate(n) for n in names), taken, name)
+        if isinstance(given, Mapping):
+            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got {given!r}; a default value "
+                                   "is given by cd.Coordinate(name, default)")
         try:
             given = [given] if isinstance(given, (str, Coordinate)) else list(given)
         except TypeError:
