@@ -375,3 +375,27 @@ def test_refusals(call, error, words):
     system, at = subject()
     with pytest.raises(error, match=words):
         call(system, at["q"], at["u"])
+
+
+def test_without_parameters_there_are_no_columns():
+    """The shape is that of every other variable: (..., nu, number of parameters)."""
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    q = np.zeros((3, 1))
+    assert system.jacobian("forward_dynamics", q, q, wrt="parameters").shape == (3, 1, 0)
+    parts = system.jacobian("body_velocity", q[0], q[0], "a", wrt=("q", "inputs", "z"))
+    assert [x.shape for x in parts.values()] == [(6, 1), (6, 0), (6, 0)]
+    assert system.jacobian("energy", q, q, wrt="parameters").shape == (3, 2, 0)
+    for ask in (lambda: system.jvp("energy", q, q, tangents={}), lambda: system.jvp("energy", q, q, tangents=[q]),
+                lambda: system.jacobian("energy", q, q, wrt=3),
+                lambda: system.vjp("energy", q, q, cotangent=[1, 0], wrt=("q", "q"))):
+        with pytest.raises(cd.DescriptionError, match=r"tangents|wrt"):
+            ask()
+
+
+def test_rank_without_constraints():
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    rank, condition = system.constraint_rank(np.zeros((4, 1)), np.zeros(1))
+    assert rank.tolist() == [0] * 4
+    assert condition.tolist() == [1.0] * 4

@@ -55,7 +55,7 @@ FUNCTIONS = {
     "builtins": lambda q: abs(q) + pow(q, 2) + sum([q, q, 1]) + round(10 * q) + math.floor(3 * q) - math.ceil(q),
     "divmod": lambda q: divmod(q, 0.3) + divmod(2.5, q + 2),
     "np.divmod of an array": lambda q: np.divmod(np.array([1.0, -2.0]), q + 2),
-    "logic": lambda q: ((q > 0) & (q < 0.5)) | ~(q >= -0.5) ^ (q != 0),
+    "logic": lambda q: 1.0 * (((q > 0) & (q < 0.5)) | ~(q >= -0.5) ^ (q != 0)),
     "where": lambda q: np.where(q > 0, q**2, -q),
     "where of arrays": lambda q: np.where(q > 0, np.array([q, 1.0, 2.0]), 0),
     "select": lambda q: np.select([q < -0.5, q < 0.5], [q, q * q], 3.0),
@@ -80,7 +80,7 @@ FUNCTIONS = {
     "partial": functools.partial(lambda a, q: a * q, 3.0),
     "a ufunc itself": np.tanh,
     "constant": lambda q: 1.5,
-    "constant array": lambda q: [1, np.float64(2), np.array(3.0), True],
+    "constant array": lambda q: [1, np.float64(2), np.array(3.0), np.int64(4)],
     "empty": lambda q: [],
     "formatting": lambda q: float(len(f"{q:.3f} {q}")) * 0 + q,
 }

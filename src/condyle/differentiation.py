@@ -1,7 +1,7 @@
 """Derivatives of a System's operators: exact, as machine code."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,9 @@ class Differentiation:
 
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`: tangents of q have shape (..., nu).
         """
+        if not isinstance(tangents, Mapping) or not tangents:
+            raise DescriptionError(f"jvp({operator!r}): tangents: expected a mapping from variables to directions, as "
+                                   f"{{'q': dq}}, got {tangents!r}")
         wrt = tuple(tangents)
         function, arrays = self._derivative("jvp", operator, arguments, wrt, options)
         return _called(function, [*arrays, *(tangents[name] for name in wrt)], options)
@@ -69,7 +72,7 @@ class Differentiation:
             direct = self._direct.get((operator, wrt, len(arguments)))
             if direct is not None:
                 return direct(*arguments, cotangent)
-        wrt = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        wrt = _variables("vjp", wrt)
         function, arrays = self._derivative("vjp", operator, arguments, wrt, options)
         result = _named(wrt, _called(function, [*arrays[:-1], cotangent, arrays[-1]], options))
         if wrt and not options and len(arguments) == len(function.inputs) - 2 and operator != "multipliers":
@@ -85,13 +88,22 @@ class Differentiation:
 
         Several variables, `wrt=("q", "u", "tau")`, cost less together: then a mapping from variables to arrays.
         """
-        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        names = _variables("jacobian", wrt)
         function, arrays = self._derivative("jacobian", operator, arguments, names, options)
+        if not names:
+            return {}
         flat = _called(function, arrays, options)
         sizes = [self._directions(name) for name in names]
-        parts = [x.reshape(x.shape[:-1] + (x.shape[-1] // n if n else 0, n))
+        rows = self._size(operator)
+        parts = [x.reshape((*x.shape[:-1], rows, n))
                  for x, n in zip(flat if isinstance(flat, tuple) else (flat,), sizes, strict=True)]
         return parts[0] if isinstance(wrt, str) else dict(zip(names, parts, strict=True))
+
+    def _size(self, operator: str) -> int:
+        """How many numbers the result of an operator has for one state, its parts side by side."""
+        if operator in _OF_BODY:
+            return _OF_BODY[operator][1]
+        return sum(n for name, n in OPERATORS[operator].outputs(self._subject) if name != "status")
 
     def _directions(self, name: str) -> int:
         subject = self._subject
@@ -157,7 +169,7 @@ class Differentiation:
         def build() -> ca.Function | Staged | Columns:
             return getattr(Differentiated(subject, name, wrt, body, part), kind)()
 
-        size = len(range(sum(n for name, n in operator.outputs(subject) if name != "status"))[part])
+        size = len(range(self._size(name))[part])
         inputs, directions = operator.inputs(subject), [(f"d_{v}", self._directions(v)) for v in wrt]
         sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
             "jvp": lambda: ([*inputs, *directions], [("dy", size)]),
@@ -172,6 +184,16 @@ class Differentiation:
                               key=f"{key} {part} looped: {looped}\n{self._key}", inputs=ins, outputs=[*outs, *status],
                               direct=kind == "vjp", keys=wrt if kind == "vjp" else (),
                               refuse=self.refusal(name, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
+
+
+def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
+    """The names in `wrt`, which may be one."""
+    names = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
+    if not all(isinstance(name, str) for name in names):
+        raise DescriptionError(f"{kind}: wrt: expected names of variables, such as 'q' or ('q', 'u'), got {wrt!r}")
+    if len(set(names)) < len(names):
+        raise DescriptionError(f"{kind}: wrt: each variable once, got {wrt!r}")
+    return names
 
 
 def _named(names: tuple[str, ...], result: Any) -> dict[str, np.ndarray]:

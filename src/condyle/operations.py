@@ -343,7 +343,7 @@ class Operations:
         their multipliers not unique."""
         Y = self._shaped("constraint_matrix", ACCELERATION, (q, u), (self.equations, self.equations), options)
         self._check_equations("constraint_rank", np.diagonal(Y, axis1=-2, axis2=-1))
-        sizes = np.linalg.eigvalsh(Y)
+        sizes = np.linalg.eigvalsh(Y) if self.equations else np.zeros(Y.shape[:-1])
         largest = sizes.max(axis=-1, initial=0.0)
         count = sizes > SMALLEST_EIGENVALUE * largest[..., None]
         least = np.where(count, sizes, np.inf).min(axis=-1, initial=np.inf)

@@ -15,6 +15,7 @@ from condyle.forces.asked import Ask
 from condyle.forces.base import sx
 from condyle.forces.law import CoordinateName, name, quantity
 from condyle.functions.splines import Spline, is_series
+from condyle.trace import is_truth
 
 Value = Annotated[Any, quantity("")]
 
@@ -88,7 +89,7 @@ class CoordinateCoupler(Written):
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates"))
         coordinates = self.coordinates
         fitting(function, coordinates, type(self).__name__)
-        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), ())                   # (17)
+        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), (), source=function)      # (17)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +113,8 @@ class SpeedCoupler(Written):
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0))
         speeds, coordinates = self.speeds, self.coordinates
         fitting(function, (*speeds, *coordinates), type(self).__name__)
-        self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)), ("speed",))        # (18)
+        self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)),      # (18)
+                   ("speed",), source=function)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +132,12 @@ class PrescribedMotion(Written):
             object.__setattr__(self, "function", Spline(*self.function))  # type: ignore[misc]
         function = checked(self.function, type(self).__name__)
         coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
-        self.trace(lambda s: sequence([s.q(coordinate) - function(s.t)]), ())                # (17)
+
+        def follow(s: Any) -> Any:
+            wanted = function(s.t)
+            return wanted if is_truth(wanted) else sequence([s.q(coordinate) - wanted])      # (17)
+
+        self.trace(follow, (), source=function)
 
 
 def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:

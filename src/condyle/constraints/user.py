@@ -52,9 +52,10 @@ class Written(Constraint):
         named = getattr(function, "__name__", type(function).__name__)
         return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
 
-    def trace(self, function: Callable[..., Any], velocities: Sequence[str], asked: type[AskedState] = AskedState) -> None:
+    def trace(self, function: Callable[..., Any], velocities: Sequence[str], asked: type[AskedState] = AskedState,
+              source: Any = None) -> None:
         """Keep the law; leaves may be positions, t, parameters, and velocities or accelerations of the given kinds."""
-        law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what), asked)
+        law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what), asked, source)
         for ask in asks:
             if ask.kind == "input" and self.level != "acceleration":
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "

@@ -258,6 +258,8 @@ def _constraint_jacobian(s: Symbols) -> list[ca.SX]:
 
 
 def _constraint_matrix(s: Symbols) -> list[ca.SX]:
+    if not s.subject.constraints:
+        return [ca.SX(0, 1)]
     return [rows(Multipliers(s.rows(s.kinematics()), s.lock).scaled())]
 
 

@@ -215,13 +215,14 @@ def _default(what: str, default: Any) -> float | None:
     return None if default is None else Parameter(what, default).default
 
 
-def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], asked: type[AskedState] = AskedState
-               ) -> tuple[Traced, tuple[Ask, ...]]:
+def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], asked: type[AskedState] = AskedState,
+               source: Any = None) -> tuple[Traced, tuple[Ask, ...]]:
     """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
 
     Args:
         flatten: turns the function's result into a list of scalars, or raises TraceError.
         asked: what the function may ask.
+        source: the user's own function, where `function` only wraps it: errors name it.
     """
     _check_function(function, what)
     rng = np.random.default_rng(0)
@@ -259,7 +260,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
 
     labels = [label for ask in asks.values() for label in ask.labels()]
     box = [pair for pairs in ranges.values() for pair in pairs]
-    return trace(law, labels, what=what, ranges=box, source=function), tuple(asks.values())
+    return trace(law, labels, what=what, ranges=box, source=source or function), tuple(asks.values())
 
 
 def _check_function(function: Any, what: str) -> None:

@@ -22,7 +22,7 @@ from condyle.native.function import NativeFunction
 from condyle.native.lookup import Staged, assembled
 from condyle.state import State
 from condyle.system import System
-from condyle.trace import Traced
+from condyle.trace import Traced, is_truth
 
 DIRECTIONS = ("falling", "rising", "both")
 Action = Callable[[State], State | None]
@@ -155,6 +155,7 @@ class Witnesses:
 
 
 def _float(event: Event, value: Any) -> float:
-    if np.ndim(value) != 0 or value is None:
-        raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one number")
+    if np.ndim(value) != 0 or value is None or is_truth(value):
+        hint = "; a witness changes sign: return the difference instead of a comparison" if is_truth(value) else ""
+        raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one number{hint}")
     return float(value)

@@ -10,7 +10,7 @@ would silently become NaN there.
 """
 from __future__ import annotations
 
-from condyle.trace.symbol import DEFAULTED, Symbol, defaulted_in, symbols, to_sx, where
+from condyle.trace.symbol import DEFAULTED, Symbol, defaulted_in, is_truth, symbols, to_sx, where
 from condyle.trace.tracing import Traced, trace
 
-__all__ = ["DEFAULTED", "Symbol", "Traced", "defaulted_in", "symbols", "to_sx", "trace", "where"]
+__all__ = ["DEFAULTED", "Symbol", "Traced", "defaulted_in", "is_truth", "symbols", "to_sx", "trace", "where"]

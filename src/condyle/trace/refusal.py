@@ -42,6 +42,8 @@ REMEDIES = {
     "function": "Write it with arithmetic and NumPy's elementary functions, or tabulate it and use cd.Spline(x, y).",
     "bool": "Use np.where(condition, a, b) or cd.where instead of if, while, and, or; combine conditions by & | ~; "
             "use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays of symbols.",
+    "truth": "Return the difference instead of a == b: a - b is zero, or changes sign, where they are equal; to choose between "
+             "two numbers use np.where(condition, a, b).",
     "int": "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, y).",
     "float": "Leave out float() and dtype=float; use np.sin, np.sqrt, ... instead of the math module, "
              "and cd.Spline(x, y) instead of a SciPy spline.",

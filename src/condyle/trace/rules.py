@@ -54,3 +54,7 @@ BINARY: dict[str, Callable[[ca.SX, ca.SX], ca.SX]] = {
 }
 RULES: dict[str, Callable[..., Any]] = {
     **UNARY, **BINARY, "clip": lambda x, low, high: ca.fmin(ca.fmax(x, low), high)}
+TRUTHS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
+                    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
+                    "isinf"})
+"""Rules whose results are true or false."""

@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.trace.refusal import refuse
-from condyle.trace.rules import RULES, UNARY
+from condyle.trace.rules import RULES, TRUTHS, UNARY
 
 
 class Symbol:
@@ -95,6 +95,12 @@ class Symbol:
         return plain(func(*boxed(args), **{key: boxed(value) for key, value in kwargs.items()}))
 
 
+class Truth(Symbol):
+    """What a comparison gives: 1 or 0. Any arithmetic with it gives a plain Symbol; no law may return it."""
+
+    __slots__ = ()
+
+
 DEFAULTED: dict[int, Symbol] = {}
 """Symbols that have a value of their own, `default`, by the hash of their node: Parameters and Inputs."""
 
@@ -137,6 +143,11 @@ def is_symbolic(value: Any) -> bool:
     return isinstance(value, Symbol) or (isinstance(value, ca.SX) and value.is_scalar())
 
 
+def is_truth(value: Any) -> bool:
+    """Whether the value is true or false rather than a number: a Python or NumPy bool, or a comparison of symbols."""
+    return isinstance(value, (bool, np.bool_, Truth)) or (isinstance(value, np.ndarray) and value.dtype == bool)
+
+
 def _is_operand(value: Any) -> bool:
     return isinstance(value, np.ndarray) or is_symbolic(value) or is_number(value)
 
@@ -153,8 +164,10 @@ def scalar(value: Any) -> ca.SX:
 
 def _apply(name: str, *inputs: Any) -> Any:
     """The rule `name` on Symbols and numbers; entry by entry, to an object array, if an input is an array or a list."""
+    kind = Truth if name in TRUTHS else Symbol
+
     def rule(*values: Any) -> Symbol:
-        return Symbol(RULES[name](*map(scalar, values)))
+        return kind(RULES[name](*map(scalar, values)))
 
     if all(is_symbolic(x) or np.ndim(x) == 0 for x in inputs):
         return rule(*(x[()] if isinstance(x, np.ndarray) else x for x in inputs))
@@ -182,7 +195,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
     """
     def choose(c: Any, x: Any, y: Any) -> Symbol:
-        return Symbol(ca.if_else(scalar(c), scalar(x), scalar(y)))
+        kind = Truth if is_truth(x) and is_truth(y) else Symbol
+        return kind(ca.if_else(scalar(c), scalar(x), scalar(y)))
 
     values = [np.asarray(boxed(v)) for v in (condition, a, b)]
     if any(is_symbolic(entry) for v in values if v.dtype == object for entry in v.flat):
@@ -229,6 +243,8 @@ def to_sx(values: Any) -> ca.SX:
     if isinstance(values, ca.SX):
         return ca.densify(values)
     rows = np.atleast_1d(np.array(values, dtype=object))
+    if any(is_truth(entry) for entry in rows.flat):
+        refuse("truth", "puts a truth value, as a comparison gives it, where a number belongs")
     return ca.vertcat(*(ca.horzcat(*map(scalar, np.ravel(row))) for row in rows))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from condyle.errors import TraceError
 from condyle.native.lookup import Closure, Table, lookups_in
-from condyle.trace.refusal import Call, check_arity, describe, evaluate, refusal_first
-from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, scalar, symbols
+from condyle.trace.refusal import REMEDIES, Call, check_arity, describe, evaluate, refusal_first
+from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, is_truth, scalar, symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +144,9 @@ def _entries(result: Any, outputs: tuple[int, ...] | None, call: Call) -> np.nda
     except ValueError as error:
         raise call.error(f"returned rows of unequal shapes; {expected}") from error
     for index, entry in np.ndenumerate(array):
+        if is_truth(entry):
+            at = f" at {list(index)} of its result" if index else ""
+            raise call.error(f"returned a truth value{at}, as a comparison gives it; {expected}. {REMEDIES['truth']}")
         if not (is_symbolic(entry) or is_number(entry)):
             at = f" at {list(index)} of its result" if index else ""
             hint = "; is a return statement missing?" if entry is None else ""
