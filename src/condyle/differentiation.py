@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import answered
+from condyle.arrays import Entries
 from condyle.dynamics.differentiate import VARIABLES, Differentiated, has_gradient
 from condyle.dynamics.layouts import GRADIENT, build_looped_gradient, prefers_loops
 from condyle.dynamics.operators import OPERATORS, Subject
@@ -39,6 +40,7 @@ class Differentiation:
 
     if TYPE_CHECKING:
         _subject: Subject
+        entries: dict[str, Entries]
         _functions: dict[Any, NativeFunction]
         _direct: dict[Any, Callable[..., Any]]
         _key: str
@@ -49,6 +51,7 @@ class Differentiation:
         def body(self, which: Body | str) -> Body: ...
         def tail(self, **options: Any) -> np.ndarray: ...
         def function(self, name: str, which: str | None = None) -> NativeFunction: ...
+        def _check_time(self, what: str, kernel: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None: ...
         def refusal(self, name: str, label: str, tail: int = -1) -> Any: ...
 
     @answered(skip=1)
@@ -105,6 +108,12 @@ class Differentiation:
             return _OF_BODY[operator][1]
         return sum(n for name, n in OPERATORS[operator].outputs(self._subject) if name != "status")
 
+    def _results(self, name: str, size: int) -> Entries:
+        """What stands in an operator's result: speeds, where it is one number for each."""
+        udot = self.entries["udot"]
+        per_speed = OPERATORS[name].results[0][0] in ("udot", "tau", "f", "Mf") and size == len(udot.names)
+        return udot if per_speed else Entries("entry", ())
+
     def _directions(self, name: str) -> int:
         subject = self._subject
         if name == "q":
@@ -114,6 +123,8 @@ class Differentiation:
     def _derivative(self, kind: str, operator: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
+        if operator in OPERATORS or operator in _OF_BODY:
+            self._check_time(f"{kind} of {operator}", _OF_BODY.get(operator, (operator, 0))[0], arguments, options)
         known_function = self._functions.get((kind, operator, wrt, None))
         if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1 and \
                 operator != "multipliers":
@@ -182,6 +193,7 @@ class Differentiation:
         status = [("status", 1)] if operator.has_status else []
         return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
                               key=f"{key} {part} looped: {looped}\n{self._key}", inputs=ins, outputs=[*outs, *status],
+                              entries={**self.entries, "cotangent": self._results(name, size)},
                               direct=kind == "vjp", keys=wrt if kind == "vjp" else (),
                               refuse=self.refusal(name, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
 

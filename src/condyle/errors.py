@@ -22,7 +22,14 @@ class FrozenError(CondyleError, RuntimeError):
 
 
 class ShapeError(CondyleError, ValueError):
-    """An array argument of the wrong shape or kind."""
+    """An array argument of the wrong shape or kind, or not finite.
+
+    Carries `result` where numbers were not finite: what was asked, with NaN for the states that they spoil; else None.
+    """
+
+    def __init__(self, message: str = "", result: object = None) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class SingularError(CondyleError, ArithmeticError):

@@ -1,7 +1,9 @@
 """The operators of a System: what can be asked of it. A State has them too, without the leading arrays.
 
-All broadcast over leading dimensions (...) and take the keyword tail `Options`. Frames, units and signs: spatial vectors angular
-first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
+All broadcast over leading dimensions (...) and take the keyword tail `Options`. q, u, udot, tau, f are arrays (..., n) in the
+order of their names, or go by name: mappings, Tables, pandas objects (condyle.arrays). All must be finite. Frames, units and
+signs: spatial vectors angular first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forces +
+constraint_forces + motion_forces.
 """
 from __future__ import annotations
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from condyle import columns
 from condyle.arguments import check_call
+from condyle.arrays import POINT, check_finite, vector
 from condyle.constraints.multipliers import REGULAR
 from condyle.errors import ArgumentError, ShapeError, UnknownNameError
 from condyle.spatial import Transform
@@ -43,8 +46,9 @@ class Stage(enum.IntEnum):
 class Options(TypedDict, total=False):
     """The keyword tail of every operator.
 
-    - t: time [s], one number or one per state.
-    - z, inputs, parameters: arrays (..., n), or mappings from names to values; the rest keep their defaults.
+    - t: time [s], one number or one per state. One state without it is at t = 0; many states need it where a system
+      depends on time.
+    - z, inputs, parameters: arrays (..., n), what has labels, or mappings from names to values; the rest keep their defaults.
     - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels:
       "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a
       number (udot is 0, or that).
@@ -109,13 +113,18 @@ def _stacked(angular: Array, linear: Array) -> Array:
     return np.concatenate(np.broadcast_arrays(angular, linear), axis=-1)
 
 
-def _point(name: str, value: Any) -> Array:
+def _point(name: str, value: Any, batch: tuple[int, ...] = ()) -> Array:
+    """A checked point (..., 3) that broadcasts with a batch of states."""
+    expected = f"{name}: expected a point of 3 numbers [m], shape (..., 3)"
     try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape[-1:] != (3,):
-        raise ShapeError(f"{name}: expected a point of 3 numbers [m], shape (..., 3), got {value!r}")
+        array = vector(name, value, 3, POINT)
+    except ShapeError as error:
+        raise ShapeError(f"{expected}, got {value!r} ({error})") from None
+    check_finite(name, array, POINT)
+    try:
+        np.broadcast_shapes(array.shape[:-1], batch)
+    except ValueError:
+        raise ShapeError(f"{expected}, that broadcasts with the states {batch}, got {array.shape}") from None
     return array
 
 
@@ -192,6 +201,7 @@ class Operations:
         def body(self, which: Body | str) -> Body: ...
         def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Any, which: str | None = None) -> Any: ...
         def _held(self, options: Any) -> Array: ...
+        def vector(self, name: str, value: Any, what: str = "") -> Array: ...
         @property
         def constraints(self) -> tuple[str, ...]: ...
         @property
@@ -269,7 +279,7 @@ class Operations:
         same. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)
-        held = held if tau is None else held - tau
+        held = held if tau is None else held - self.vector("tau", tau)
         if self.constraints:
             held = held - self.constraint_forces(q, u, tau, **options)
         return np.where(self._held(options), held, 0.0)
@@ -278,7 +288,7 @@ class Operations:
     def motion_power(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by themselves (`time=True`),
         added at their first speed. The sum is what motions, locks and such joints add to the energy."""
-        power = self.motion_forces(q, u, tau, **options) * np.asarray(u, dtype=float)
+        power = self.motion_forces(q, u, tau, **options) * self.vector("u", u)
         if not self._subject.moved_by_time:
             return power
         udot, lambda_ = self.forward_dynamics(q, u, tau, **options), self.multipliers(q, u, tau, **options)
@@ -390,12 +400,15 @@ class Operations:
     @operator(POSITION, "q")
     def frame_pose(self, q: Any, body: Body | str, X_BS: Any, **options: Unpack[Options]) -> Transform:
         """X_GS of a frame fixed on the body."""
-        return self.body_pose(q, body, **options) @ Transform.of(X_BS, "X_BS")
+        X_GB, X = self.body_pose(q, body, **options), Transform.of(X_BS, "X_BS")
+        _point("X_BS", X.p, X_GB.p.shape[:-1])
+        return X_GB @ X
 
     @operator(POSITION, "q", gives=columns.of_body(*columns.xyz("", "m")))
     def station_position(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
         """Position in ground [m], shape (..., 3), of a point given in the body's frame."""
-        return self.body_pose(q, body, **options) @ _point("station", station)
+        X = self.body_pose(q, body, **options)
+        return X @ _point("station", station, X.p.shape[:-1])
 
     @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY))
     def frame_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
@@ -472,13 +485,14 @@ class Operations:
     def momentum(self, q: Any, u: Any, about: Any = (0.0, 0.0, 0.0), **options: Unpack[Options]) -> Array:
         """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (..., 6)."""
         h = self._run("momentum", VELOCITY, (q, u), options)
-        return _stacked(h[..., :3] - np.cross(_point("about", about), h[..., 3:]), h[..., 3:])
+        return _stacked(h[..., :3] - np.cross(_point("about", about, h.shape[:-1]), h[..., 3:]), h[..., 3:])
 
     # ---- shared -------------------------------------------------------------------------------------------------------
 
     def _arm(self, q: Any, body: Body | str, station: Any, options: Options) -> Array:
         """From the body's origin to a station, in ground."""
-        return (self.body_pose(q, body, **options).R @ _point("station", station)[..., None])[..., 0]
+        R = self.body_pose(q, body, **options).R
+        return (R @ _point("station", station, R.shape[:-2])[..., None])[..., 0]
 
     def _shaped(self, kernel: str, stage: Stage, arguments: tuple[Any, ...], shape: tuple[int, ...], options: Options,
                 which: str | None = None) -> Array:
@@ -501,7 +515,8 @@ class Operations:
         which = self.body(body)
         if which.is_ground:
             batch = self._of_body("poses", POSITION, (q,), which, options, 12)[..., 0]
-            return np.zeros(np.broadcast_shapes(batch.shape, np.shape(station)[:-1]) + (rows, self.nu))
+            point = _point("station", station, batch.shape)
+            return np.zeros(np.broadcast_shapes(batch.shape, point.shape[:-1]) + (rows, self.nu))
         return self._shaped(kernel, POSITION, (q, station), (rows, self.nu), options, which.name)
 
 

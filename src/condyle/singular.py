@@ -1,11 +1,11 @@
-"""Coordinates at which a system has no answer: lost rank, numbers that are not finite, quaternions without direction."""
+"""Coordinates at which a system has no answer: lost rank, or mobilizers that are not finite."""
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 import numpy as np
 
-from condyle.errors import ShapeError, SingularError
+from condyle.errors import SingularError
 from condyle.mobilizers import motion_at
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -45,19 +45,9 @@ def _place(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.n
     body = next(b for b in tree.bodies if b.u.start <= k < b.u.stop)
     q = np.broadcast_to(arguments[0], status.shape[:-1] + (tree.nq,))[where]
     which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
-    check_numbers(tree, name, q, np.zeros(tree.nu), np.zeros(tree.nu), which)
     for result in results:
         result[status[..., 0] != 0] = np.nan
     return k, body, q, which
-
-
-def check_numbers(tree: Tree, name: str, q: np.ndarray, u: np.ndarray, tau: np.ndarray, which: str) -> None:
-    """Refuse what a user gave that is not finite, and quaternions without direction."""
-    named = ("q: coordinate", q, tree.coordinates), ("u: speed", u, tree.speeds), ("tau: speed", tau, tree.speeds)
-    for what, x, names in named:
-        for i in np.flatnonzero(~np.isfinite(x)):
-            raise ShapeError(f"{name}: {what} {names[i]!r} is {x[i]}; it must be a finite number{which}")
-    check_quaternions(tree, q, f"{name}: q", which)
 
 
 def _at(body: Body, q: np.ndarray) -> str:
@@ -67,10 +57,3 @@ def _at(body: Body, q: np.ndarray) -> str:
 def _is_finite(body: Body, q: np.ndarray) -> bool:
     """Whether a mobilizer's equations give numbers at its coordinates, at rest, Parameters and time at their defaults."""
     return all(np.isfinite(x).all() for x in motion_at(body.mobilizer, 0.0, q, np.zeros(body.mobilizer.nu)))
-
-
-def check_quaternions(tree: Tree, q: np.ndarray, where: str, which: str = "") -> None:
-    for b in tree.bodies:
-        if any(not np.any(q[b.q][part]) for part in b.mobilizer.quaternions):
-            raise ShapeError(f"{where}: the quaternion of body {b.name!r} is zero, which is no orientation{which}; "
-                             "start from system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")

@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condyle.arrays import Entries, check_finite, real, vector
 from condyle.columns import place, variables
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.operations import Operations, Stage, state_method
@@ -21,7 +23,7 @@ INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITIO
                "z": Stage.FORCE, "inputs": Stage.FORCE, "disabled": Stage.FORCE, "locked": Stage.ACCELERATION}
 """The stage that each variable of a State undoes."""
 
-_ENTRIES = {"q": "coordinate", "u": "speed", "z": "state variable", "inputs": "input", "parameters": "parameter"}
+_ENTRIES = ("q", "u", "z", "inputs", "parameters")
 
 
 class State(Shown):
@@ -78,12 +80,11 @@ class State(Shown):
             if name == "t":
                 new[name] = _time(value)
             elif name in _ENTRIES:
-                new[name] = _values(name, value, now[name], system.names(name), _ENTRIES[name])
+                new[name] = _values(name, value, now[name], system.entries[name])
             elif name == "locked":
                 new[name] = MappingProxyType(_one_each(system.levels(value)))
             else:
                 new[name] = system.switches(value)
-        system.check_coordinates(new["q"])
         if tail is None:
             tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
         if system.motions or new["locked"]:
@@ -147,8 +148,10 @@ class State(Shown):
 
     def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
-        key = (function.name, which, *("q" if a is self.q else "u" if a is self.u else _vector(name, a, n).tobytes()
-                                       for a, (name, n) in zip(arguments, function.inputs, strict=False)))
+        entries = self.system.entries
+        arguments = tuple(a if a is self.q or a is self.u else vector(name, a, n, entries.get(name), one=True)
+                          for a, (name, n) in zip(arguments, function.inputs, strict=False))
+        key = (function.name, which, *("q" if a is self.q else "u" if a is self.u else a.tobytes() for a in arguments))
         if key not in self._results:
             self.system.evaluations[function.name] += 1
             result = function.fast(*arguments, self.tail)
@@ -177,39 +180,18 @@ for _name, _method in vars(Operations).items():
 
 
 def _time(t: Any) -> float:
-    try:
-        value = float(t) if np.shape(t) == () else np.nan
-    except (TypeError, ValueError):
-        value = np.nan
-    if not np.isfinite(value):
-        raise ShapeError(f"t: expected one finite number [s], got {t!r}; coordinates are given by name: state(q=...)")
-    return value
+    expected = "one finite number [s]; coordinates are given by name: state(q=...)"
+    value = real("t", t, expected)
+    if value.ndim or not np.isfinite(value):
+        raise ShapeError(f"t: expected {expected}; got {t!r}")
+    return float(value)
 
 
-def _vector(name: str, value: Any, size: int) -> np.ndarray:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name}: expected {size} numbers, got {value!r}") from error
-    if array.shape != (size,):
-        many = "; a State is one state: the operators of the System take many" if array.shape[1:] == (size,) else ""
-        raise ShapeError(f"{name}: expected shape ({size},), got {array.shape}{many}")
-    return array
-
-
-def _values(name: str, value: Any, current: np.ndarray, names: tuple[str, ...], kind: str) -> np.ndarray:
-    """Checked values: an array, or a mapping that changes `current`."""
-    if isinstance(value, Mapping):
-        array = current.copy()
-        for key, x in value.items():
-            if key not in names:
-                raise UnknownNameError(kind, key, names)
-            array[names.index(key)] = _vector(f"{kind} {key!r}", [x], 1)[0]
-    else:
-        array = _vector(name, value, len(names))
-    for i in np.flatnonzero(~np.isfinite(array)):
-        raise ShapeError(f"{name}: {kind} {names[i]!r} is {array[i]}; it must be a finite number")
-    return array
+def _values(name: str, value: Any, current: np.ndarray, entries: Entries) -> np.ndarray:
+    """Checked values, a copy: an array, what has labels, or a mapping that changes `current`."""
+    array = vector(name, value, len(current), replace(entries, default=current), one=True)
+    check_finite(name, array, entries)
+    return array.copy()
 
 
 def _one_each(locked: dict[str, Any]) -> dict[str, Any]:

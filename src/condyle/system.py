@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from condyle.arguments import answered, missing
+from condyle.arrays import POINT, Entries, check_finite, real, vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.projection import Problem, project
 from condyle.constraints.rows import bodies_of, row_slices
@@ -28,8 +29,9 @@ from condyle.mobilizers import Mobilizer
 from condyle.native.function import NativeFunction
 from condyle.operations import Operations, Options, Stage
 from condyle.presentation import Shown, cut, page
-from condyle.singular import check_quaternions, refuse_rates, refuse_singular
+from condyle.singular import refuse_rates, refuse_singular
 from condyle.state import State
+from condyle.timed import Timed
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
@@ -51,6 +53,8 @@ _ELSEWHERE = {
 _DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix", "gravity_forces",
            "coriolis_forces", "applied_forces", "power")
 """Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
+_UNWATCHED = ("instance", "prescribed", "position_change", "velocity_change")
+"""Kernels that no user calls by themselves: their arguments are checked before, or may fail in a search."""
 
 
 class System(Shown, Operations, Differentiation):
@@ -273,7 +277,7 @@ class System(Shown, Operations, Differentiation):
         self._frozen = f"{why} at {_user_line()}"
         self._subject = subject = Subject(self._tree, self._forces, self._constraints)
         self._key = description(subject)
-        self._names = {name: self.names(name) for name in ("z", "inputs", "parameters")}
+        self.entries = self._entries()
         self.no_tau, self._no_tail = np.zeros(self.nu), np.zeros(subject.tail_size)
         self._no_tail[subject.tail["enabled"]] = 1.0
         self._no_tail[subject.tail["z"]] = [value for force in self._forces.values() for _, value in force.states]
@@ -282,6 +286,26 @@ class System(Shown, Operations, Differentiation):
         if len(defaults):
             self._no_tail[subject.tail["table"]] = self.function("instance")(defaults)
         self.no_tau.flags.writeable = self._no_tail.flags.writeable = False
+
+    def _entries(self) -> dict[str, Entries]:
+        """What stands in the vectors that users give, by the names of the operators' arguments."""
+        turned = tuple((b.name, slice(b.q.start + part.start, b.q.start + part.stop))
+                       for b in self._tree.bodies for part in b.mobilizer.quaternions)
+        speed = Entries("speed", self.speeds, np.zeros(self.nu))
+        rows = Entries("equation", tuple(name for name, _ in self.equation_names()), np.zeros(self.equations))
+        nouns = {"q": "coordinate", "z": "state variable", "inputs": "input", "parameters": "parameter"}
+        own = {name: Entries(noun, self.names(name), self.default(name), turned if name == "q" else ())
+               for name, noun in nouns.items()}
+        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "lambda_": rows, "station": POINT}
+        moved = {"q": speed, "t": Entries("time", ("t",)), **{name: e for name, e in known.items() if name != "q"}}
+        return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
+
+    def vector(self, name: str, value: Any, what: str = "") -> np.ndarray:
+        """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there are labels."""
+        entries, what = self.entries[name], f"{what}: {name}" if what else name
+        array = vector(what, value, len(entries.names), entries)
+        check_finite(what, array, entries)
+        return array
 
     # ---- states -----------------------------------------------------------------------------------------------------
 
@@ -301,7 +325,12 @@ class System(Shown, Operations, Differentiation):
         """
         if not isinstance(state, State):
             raise ArgumentError(f"explain: expected a State: system.explain(system.state(q=..., u=...), tau=None), got {state!r}")
-        return explain(self._subject, state.q, state.u, self.no_tau if tau is None else np.asarray(tau, dtype=float), state.tail)
+        if state.system is not self:
+            raise DescriptionError("explain: the state belongs to another system; make it with system.state()")
+        given = self.no_tau if tau is None else self.vector("tau", tau, "explain")
+        if given.ndim > 1:
+            raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
+        return explain(self._subject, state.q, state.u, given, state.tail)
 
     @property
     def subject(self) -> Subject:
@@ -314,10 +343,6 @@ class System(Shown, Operations, Differentiation):
         for part in self._tree.quaternions:
             y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
         return y
-
-    def check_coordinates(self, q: np.ndarray) -> None:
-        """Refuse a quaternion without direction."""
-        check_quaternions(self._tree, q, "q")
 
     def levels(self, locked: Any) -> dict[str, Any]:
         """Names of locked speeds with their levels, or the accelerations at which they are held."""
@@ -335,10 +360,13 @@ class System(Shown, Operations, Differentiation):
         if not given:
             return self._no_tail
         where, now = self._subject.tail, self._no_tail
-        parts = {"t": _real("t", given["t"], "one number, or one a state [s]")[..., None]} if "t" in given else {}
-        for name in ("z", "inputs", "parameters"):
+        parts = {"t": _times(given["t"])[..., None]} if "t" in given else {}
+        for name in ("z", "inputs"):
             if name in given:
-                parts[name] = _part(name, given[name], now[where[name]], self._names[name])
+                parts[name] = self.vector(name, given[name])
+        if "parameters" in given:                           # what they must be besides finite, the INSTANCE kernel says
+            entries = self.entries["parameters"]
+            parts["parameters"] = vector("parameters", given["parameters"], len(entries.names), entries)
         if "parameters" in parts:
             parts["table"] = self.function("instance").fast(parts["parameters"])
         if "disabled" in given:
@@ -363,8 +391,8 @@ class System(Shown, Operations, Differentiation):
     def prescribe(self, q: Any, u: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """q (..., nq) and u (..., nu) with what the enabled motions prescribe at t in place of what was there, and u = 0 where
         `locked` says position. The other entries stay. States are made so; operators take q and u as they are given."""
-        q, u = self._state_arrays("prescribe", q, u)
-        return self.prescribed(q, u, self.tail(**options), options.get("locked"))
+        q, u, tail = self._state_arrays("prescribe", "prescribed", q, u, options)
+        return self.prescribed(q, u, tail, options.get("locked"))
 
     def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """`prescribe` with a tail vector that is made already."""
@@ -394,11 +422,21 @@ class System(Shown, Operations, Differentiation):
             out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
         return out
 
-    def _state_arrays(self, what: str, q: Any, u: Any) -> tuple[np.ndarray, np.ndarray]:
-        q, u = (_real(name, x, f"numbers of shape (..., {n})") for name, x, n in (("q", q, self.nq), ("u", u, self.nu)))
-        if q.shape[-1:] != (self.nq,) or u.shape[-1:] != (self.nu,):
-            raise ShapeError(f"{what}: expected q (..., {self.nq}) and u (..., {self.nu}), got {q.shape} and {u.shape}")
-        return q, u
+    def _state_arrays(self, what: str, kernel: str, q: Any, u: Any, options: Mapping[str, Any]
+                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, u and the tail of some states, checked; they broadcast."""
+        for option in options:
+            if option not in _TAIL:
+                raise UnknownNameError(f"option of {what}()", option, _TAIL)
+        self._freeze(f"{what}()")
+        self._check_time(what, kernel, (q, u), options)
+        q, u, tail = self.vector("q", q, what), self.vector("u", u, what), self.tail(**options)
+        try:
+            np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
+        except ValueError:
+            raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u {u.shape}, options "
+                             f"{tail.shape[:-1]}; give as many rows of each, or one") from None
+        return q, u, tail
 
     # ---- constraints ------------------------------------------------------------------------------------------------
 
@@ -416,22 +454,29 @@ class System(Shown, Operations, Differentiation):
 
         Raises ConstraintError if Newton's method finds no such state.
         """
-        q, u = self._state_arrays("project", q, u)
-        W = scales.weights(self.bodies)[1] if weights is None else _real("weights", weights, f"{self.nu} numbers above zero")
-        if W.shape != (self.nu,) or not (W > 0).all():
-            raise ShapeError(f"weights: expected {self.nu} numbers above zero, got {weights!r}")
-        tail, (q, u) = self.tail(**options), self.prescribe(q, u, **options)
+        q, u, tail = self._state_arrays("project", "project", q, u, options)
+        W = scales.weights(self.bodies)[1] if weights is None else self._weights(weights)
+        if not isinstance(tolerance, (int, float, np.number)) or not tolerance > 0:
+            raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
+        q, u = self.prescribed(q, u, tail, options.get("locked"))
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
         return project(self.projection(tail, W), q, u, tolerance)
+
+    def _weights(self, given: Any) -> np.ndarray:
+        """One for each speed, above zero."""
+        W = vector("project: weights", given, self.nu, Entries("speed", self.speeds))
+        if W.shape != (self.nu,) or not (np.isfinite(W) & (W > 0)).all():
+            raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")
+        return W
 
     def projection(self, tail: np.ndarray, weights: np.ndarray) -> Problem:
         """What projection needs of states with a tail (..., n)."""
         names = "constraint_errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
         return Problem(
-            errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: nearer(q, u, weights, tail),
-            slower=lambda q, u: slower(q, u, weights, tail), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+            errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
+            slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
             rows=tuple((level, name) for name, level in self.equation_names()),
             undefined={label: c.undefined for name, c in self._constraints.items()
                        for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
@@ -474,7 +519,7 @@ class System(Shown, Operations, Differentiation):
                 name, one, wide=one if looped[0] == looped[1] else many,
                 key=f"{name} {static} looped: {looped}\n{self._key}",
                 inputs=operator.inputs(subject), outputs=operator.outputs(subject), direct=name in _DIRECT,
-                refuse=self.refusal(name, name))
+                refuse=self.refusal(name, name), entries={} if name in _UNWATCHED else self.entries)
         return self._functions[key]
 
     def refusal(self, name: str, label: str, tail: int = -1) -> Any:
@@ -496,6 +541,8 @@ class System(Shown, Operations, Differentiation):
             function = self.function(name, which)
         if arguments[-1] is None:
             arguments = (*arguments[:-1], self.no_tau)
+        if name in self.timed.operators and "t" not in options and "state" not in options:
+            self._check_time(name, name, arguments, options)
         if not options:
             result = function.fast(*arguments, self._no_tail)
             if name in _DIRECT and name not in self.__dict__ and getattr(type(self), name) is getattr(Operations, name):
@@ -504,6 +551,8 @@ class System(Shown, Operations, Differentiation):
                     self.__dict__[name] = direct
             return result
         if "state" in options:
+            if options["state"].system is not self:
+                raise DescriptionError(f"{name}: the state belongs to another system; make it with system.state()")
             return options["state"].result(function, stage, arguments, which)
         for option in options:
             if option not in _OPTIONS:
@@ -513,33 +562,30 @@ class System(Shown, Operations, Differentiation):
             return function.fast(*arguments, tail)
         return function(*arguments, tail, out=out, threads=threads)
 
+    @cached_property
+    def timed(self) -> Timed:
+        """What of the system depends on time."""
+        return Timed(self.subject)
+
+    def _check_time(self, what: str, kernel: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        """Refuse many states without t where something depends on it."""
+        if kernel in self.timed.operators and options.get("t") is None:
+            self.timed.check(what, kernel, arrays, options.get("disabled"))
+
     def _held(self, options: Any) -> np.ndarray:
         return self.held(options["state"].tail if "state" in options else self.tail(**options))
 
 
-def _part(name: str, value: Any, current: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """Values (..., n) of a part of the tail: an array, or a mapping that changes the defaults."""
-    if not isinstance(value, Mapping):
-        array = _real(name, value, f"numbers of shape (..., {len(names)})")
-        if array.shape[-1:] != (len(names),):
-            raise ShapeError(f"{name}: expected shape (..., {len(names)}), one for each of {names}, got {array.shape}")
-        return array
-    for key in value:
-        if key not in names:
-            raise UnknownNameError(name.removesuffix("s"), key, names)
-    shape = np.broadcast_shapes(*(np.shape(v) for v in value.values()))
-    array = np.empty((*shape, len(names)))
-    array[...] = current
-    for key, v in value.items():
-        array[..., names.index(key)] = v
-    return array
+def _times(value: Any) -> np.ndarray:
+    t = real("t", value, "one number, or one per state [s]")
+    if not np.isfinite(t).all():
+        raise ShapeError(f"t: expected finite numbers [s], got {value!r}")
+    return t
 
 
-def _real(name: str, value: Any, expected: str) -> np.ndarray:
-    try:
-        return np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{name}: expected {expected}, got {value!r}") from None
+def _steps(du: np.ndarray) -> np.ndarray:
+    """Newton steps (..., nu), none where there is none that is finite."""
+    return np.where(np.isfinite(du).all(axis=-1, keepdims=True), du, 0.0)
 
 
 def _user_line() -> str:

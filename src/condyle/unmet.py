@@ -11,7 +11,7 @@ from condyle.constraints.rows import row_slices
 from condyle.dynamics.operators import Subject
 from condyle.errors import ConstraintError
 from condyle.explanation import explain
-from condyle.singular import check_numbers, refuse_singular
+from condyle.singular import refuse_singular
 
 
 def refuse_accelerations(subject: Subject, name: str, tail: int, arguments: tuple[Any, ...], results: list[np.ndarray],
@@ -34,7 +34,6 @@ def refuse_accelerations(subject: Subject, name: str, tail: int, arguments: tupl
         here = [np.broadcast_to(arguments[k], (*codes.shape, np.shape(arguments[k])[-1]))[where] for k in (0, 1, 2, tail)]
         which = f" (state {where} of the batch; `error.result` has the others)" if where else ""
         q, u, tau, more = here
-        check_numbers(tree, name, q, u, tau, which)
         if words := unmet(subject, q, u, tau, more):
             for result in results:
                 result[codes != 0] = np.nan

@@ -2,18 +2,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from condyle.arrays import Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.state import State
 from condyle.system import System
 
 VARIED = ("t", "q", "u", "z", "inputs", "parameters")
 COMMON = ("locked", "disabled")
-KINDS = {"q": "coordinate", "u": "speed", "z": "state variable", "inputs": "Input", "parameters": "Parameter"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +95,12 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
                          f"(N, {system.nu}); got {got}{one}")
     values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name, v in values.items()}
     for name, v in values.items():
-        if not np.isfinite(v).all():
-            i = int(np.flatnonzero(~np.isfinite(v).reshape(len(v), -1).all(axis=1))[0])
-            raise ShapeError(f"simulate: {name} of member {i} is {v[i]}; it must be finite")
+        entries = Entries("time", ("t",)) if name == "t" else system.entries[name]
+        v = v[:, None] if name == "t" else v
+        for i in np.flatnonzero(unusable(v, entries))[:1]:
+            raise ShapeError(f"simulate: {name} of member {i}: {complaint(v[i], entries)}")
     default = {name: np.asarray(getattr(like, name)) for name in VARIED}
     full = {name: values.get(name, np.broadcast_to(v, batch + v.shape)) for name, v in default.items()}
-    with np.errstate(invalid="ignore"):
-        for q in full["q"][~np.isfinite(system.normalised(full["q"].copy())).all(axis=1)]:
-            system.check_coordinates(q)
     options = {name: full[name] for name in ("t", "z", "inputs", "parameters")}
     tail = system.tail(**options, **{name: given[name] for name in COMMON if name in given})
     tail = np.ascontiguousarray(np.broadcast_to(tail, batch + tail.shape[-1:]))
@@ -111,22 +109,8 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
 
 
 def _values(like: State, name: str, value: Any) -> np.ndarray:
-    """Numbers (..., k) of a variable: an array, or a mapping from names to arrays that changes the defaults."""
-    names = () if name == "t" else like.system.names(name)
-    try:
-        if isinstance(value, Mapping):
-            for key in value:
-                if key not in names:
-                    raise UnknownNameError(KINDS.get(name, name), key, names, f"simulate: {name}")
-            shape = np.broadcast_shapes(*(np.shape(v) for v in value.values()))
-            array = np.empty((*shape, len(names)))
-            array[...] = getattr(like, name)
-            for key, v in value.items():
-                array[..., names.index(key)] = v
-            return array
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"simulate: {name}: expected numbers with one leading dimension, got {value!r}") from error
-    if name != "t" and array.shape[-1:] != (len(names),):
-        raise ShapeError(f"simulate: {name}: expected shape (N, {len(names)}), got {array.shape}")
-    return array
+    """Numbers (..., k) of a variable: an array, what has labels, or a mapping from names to arrays that changes the defaults."""
+    if name == "t":
+        return real("simulate: t", value, "one number, or one per member [s]")
+    entries = like.system.entries[name]
+    return vector(f"simulate: {name}", value, len(entries.names), replace(entries, default=getattr(like, name)))

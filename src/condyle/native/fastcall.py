@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from condyle.native.emit import Module
+from condyle.native.finite import Watched, scan
 from condyle.native.gufunc import numpy_api
 from condyle.native.jit import Library
 
@@ -38,7 +39,7 @@ _TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "
 
 
 def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
-             fixed: bool = False, status: bool = False, named: bool = False) -> None:
+             fixed: bool = False, status: bool = False, named: bool = False, watched: Sequence[Watched] = ()) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
 
     Args:
@@ -47,6 +48,7 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         fixed: the last input is not an argument but an array given when the builtin is made.
         status: the last output is no result but a number; if it is not zero, the slow path takes over.
         named: the results come in a dict, under keys given when the builtin is made.
+        watched: inputs that should be finite; if they are not, the slow path takes over.
     """
     asked = len(inputs) - fixed
     ins, results = range(asked), range(len(outputs) - status)
@@ -64,9 +66,11 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     text += [f"%number = icmp eq i64 %count, {asked}",
              "%plain = icmp eq ptr %keywords, null",
              "%right = and i1 %number, %plain",
-             f"br i1 %right, label %{'arg0' if asked else 'make0'}, label %slow"]
+             f"br i1 %right, label %{'arg0' if asked else 'look'}, label %slow"]
     for k in ins:
-        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked else "make0")
+        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked else "look")
+    seen = [(f"%x{w.place}", w) for w in watched if w.size]
+    text += ["look:", *scan("usable", 1, seen), "br i1 %usable, label %make0, label %slow"]
     for k in results:                                       # NULL means that NumPy has set an error
         text += [f"make{k}:",
                  f"%r{k} = call ptr %array_new(ptr %array_type, i32 1, ptr @{name}.size{k}, i32 {_DOUBLE}, ptr null, "

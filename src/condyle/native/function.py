@@ -11,20 +11,22 @@ import contextlib
 import itertools
 import math
 import os
-import reprlib
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import casadi as ca
 import llvmlite.binding
 import numpy as np
 
+from condyle.arrays import Entries, complaint, place, unusable, vector
 from condyle.errors import DescriptionError, NativeError, ShapeError
 from condyle.native import cache, fastcall, jit, threads
 from condyle.native.emit import Module
+from condyle.native.finite import LOOP_FROM, Watched, scanner
 from condyle.native.gufunc import Loop, add_loop
 
 VARIABLE = "CONDYLE_EVALUATOR"
@@ -116,14 +118,18 @@ class NativeFunction:
         direct: also prepare `direct`, with the last input fixed.
         keys: `direct` gives its results in a dict, under these.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
+        entries: what stands in some of the inputs, by their names. These take labels and must be finite: a ShapeError names the
+            first entry that is not, and holds the results of the other states.
     """
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True,
                  refuse: Refusal | None = None, direct: bool = False, keys: Sequence[str] = (),
-                 wide: Callable[[], ca.Function | Composite] | None = None) -> None:
+                 wide: Callable[[], ca.Function | Composite] | None = None,
+                 entries: Mapping[str, Entries] = MappingProxyType({})) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, tuple(keys), wide)
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, tuple(keys), wide,
+                                     entries)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -168,10 +174,13 @@ class _Evaluator:
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool,
                  refuse: Refusal | None, direct: bool, keys: tuple[str, ...],
-                 wide: Callable[[], ca.Function | Composite] | None) -> None:
+                 wide: Callable[[], ca.Function | Composite] | None, entries: Mapping[str, Entries]) -> None:
         self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
         self._direct, self._keys = direct, keys
         self._inputs, self._outputs = inputs, outputs
+        self._entries = [entries.get(name) for name, _ in inputs]
+        self._watched = [Watched(k, size, tuple(part.start for _, part in e.turned))
+                         for k, ((_, size), e) in enumerate(zip(inputs, self._entries)) if e is not None]
         self._build, self._wide = build, wide or build
         self._function: ca.Function | Composite | None = None
         self._loops: dict[int, Loop] = {}
@@ -188,13 +197,13 @@ class _Evaluator:
         targets = None if out is None else self._targets(out, batch)
         if targets is not None:
             results[:len(targets)] = [t if _usable(t, rows) else r for t, r in zip(targets, results)]
-        if states:
-            self._run([_flat(a, batch, states) for a in rows], [r.reshape(states, r.shape[-1]) for r in results],
-                      states, threads)
-        if self._refuse is not None:
-            status = results.pop()
-            if status.any():
-                self._refuse(arrays, results, status)
+        fine = not states or self._run([_flat(a, batch, states) for a in rows],
+                                       [r.reshape(states, r.shape[-1]) for r in results], states, threads)
+        status = results.pop() if self._refuse is not None else None
+        if not fine:
+            self._check_finite(rows, batch, results)
+        if status is not None and self._refuse is not None and status.any():
+            self._refuse(tuple(rows), results, status)
         if targets is not None:
             for target, result in zip(targets, results):
                 if target is not result:
@@ -207,7 +216,9 @@ class _Evaluator:
         if len(arrays) != len(self._inputs):
             names = ", ".join(name for name, _ in self._inputs)
             raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
-        rows = [self._real(name, size, x) for (name, size), x in zip(self._inputs, arrays)]
+        rows = [x if type(x) is np.ndarray and x.dtype == np.float64 and x.ndim and x.shape[-1] == size and x.flags.aligned else
+                np.require(vector(f"{self.name}: {name}", x, size, e), np.float64, "A")
+                for (name, size), x, e in zip(self._inputs, arrays, self._entries)]
         shapes = {a.shape[:-1] for a in rows} - {()}
         if len(shapes) < 2:
             return rows, shapes.pop() if shapes else ()
@@ -220,21 +231,22 @@ class _Evaluator:
             raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}; "
                              "give as many rows of each, or one") from None
 
-    def _real(self, name: str, size: int, x: Any) -> np.ndarray:
-        try:
-            a = np.asarray(x)
-        except ValueError:
-            raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got rows of different lengths") from None
-        except TypeError as error:
-            raise ShapeError(f"{self.name}: {name}: expected real numbers, got {type(x).__name__}") from error
-        if a.dtype.kind not in "fiub":
-            kind = f"ndarray of {a.dtype}" if isinstance(x, np.ndarray) else f"{type(x).__name__}: {reprlib.repr(x)}"
-            hint = "; give the numbers in their order, not by name" if isinstance(x, Mapping) else ""
-            raise ShapeError(f"{self.name}: {name}: expected real numbers of shape (..., {size}), got {kind}{hint}")
-        if a.ndim == 0 or a.shape[-1] != size:
-            turned = "; one row a state: transpose it" if a.ndim == 2 and a.shape[0] == size else ""
-            raise ShapeError(f"{self.name}: {name}: expected (..., {size}), got {a.shape}{turned}")
-        return a if a.dtype == np.float64 and a.flags.aligned else np.require(a, np.float64, "A")
+    def _check_finite(self, rows: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]) -> None:
+        """Raise ShapeError if some watched argument is not finite in some state; the results there become NaN."""
+        looked = [(self._inputs[w.place][0], rows[w.place], e) for w in self._watched
+                  if (e := self._entries[w.place]) is not None]
+        bad = np.zeros(batch, dtype=bool)
+        for _, a, e in looked:
+            bad |= unusable(a, e)
+        if not bad.any():
+            return
+        where = tuple(map(int, np.argwhere(bad)[0])) if batch else ()
+        for result in results:
+            result[bad] = np.nan
+        for name, a, e in looked:
+            if text := complaint(np.broadcast_to(a, (*batch, a.shape[-1]))[where], e):
+                raise ShapeError(f"{self.name}: {name}: {text}{place(where, bad)}",
+                                 results[0] if len(results) == 1 else tuple(results))
 
     def _targets(self, out: Any, batch: tuple[int, ...]) -> list[np.ndarray]:
         targets = list(out) if isinstance(out, tuple) else [out]
@@ -253,21 +265,26 @@ class _Evaluator:
                 raise ShapeError(f"{self.name}: out {name}: expected floating-point numbers, got {target.dtype}")
         return targets
 
-    def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None) -> None:
-        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all."""
+    def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None) -> bool:
+        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all. Whether all that is
+        watched is surely finite."""
         count = threads.thread_count(asked) if asked is not None else 0
         if self._use_casadi():
-            return self._run_casadi(rows, results, states)
+            self._run_casadi(rows, results, states)
+            return False
         W = 1 if states < SIMD_FROM else jit.lane_width()
         loop = self._loops.get(W) or self._compile(W)
         if asked is None and (count := 1 + states * self.report.operations // THREAD_WORK) > 1:
             count = min(count, threads.thread_count())
         blocks = -(-states // W)
         count = min(count, blocks)
+        before = loop.spoiled
         if count == 1:
-            return loop(rows, results)
-        cuts = [blocks * k // count * W for k in range(count)] + [states]
-        return threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in itertools.pairwise(cuts)])
+            loop(rows, results)
+        else:
+            cuts = [blocks * k // count * W for k in range(count)] + [states]
+            threads.run([_Piece(loop, rows, results, slice(a, b)) for a, b in itertools.pairwise(cuts)])
+        return loop.spoiled == before
 
     # -- making machine code
 
@@ -285,7 +302,7 @@ class _Evaluator:
             if W in self._loops:                            # another thread was quicker
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
-            entries = f"status={self._refuse is not None} direct={self._direct} named={bool(self._keys)}"
+            entries = f"status={self._refuse is not None} direct={self._direct} named={bool(self._keys)} {self._watched}"
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
 
@@ -311,12 +328,15 @@ class _Evaluator:
         start = time.perf_counter()
         module = Module(W, self._contract)
         work = module.add_kernel(f, "kernel") if isinstance(f, ca.Function) else f.emit(module, "kernel")
-        add_loop(module, "loop", "kernel", ins, outs, work)
+        if any(w.size * W >= LOOP_FROM for w in self._watched):
+            module.add(scanner())
+        add_loop(module, "loop", "kernel", ins, outs, work, self._watched)
         if W == 1:
             status = self._refuse is not None
-            fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status)
+            fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
             if self._direct:
-                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys))
+                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys),
+                                  watched=self._watched)
         text = module.text()
         emitted = time.perf_counter()
         code = jit.compile_ir(text)

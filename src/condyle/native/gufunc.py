@@ -4,9 +4,11 @@ The loop `void name(char **args, intptr *dims, intptr *steps, void *context)` ta
 states into lanes, runs the kernel and scatters the results. The last block repeats its last state. Arguments of size
 zero are not in its signature.
 
-`context` is memory that Python owns: [block, allocate, free, failed]. `block` keeps the scratch memory of the last
+`context` is memory that Python owns: [block, allocate, free, failed, spoiled]. `block` keeps the scratch memory of the last
 call for the next one (an atomic exchange takes it and puts it back; whoever finds it empty allocates), because fresh
-pages cost more than a small batch. No address is part of the machine code, so that the code can be kept on disk.
+pages cost more than a small batch. `spoiled` counts the blocks in which a watched argument was not finite: whoever finds it
+higher after a call than before looks at the arguments. No address is part of the machine code, so that the code can be
+kept on disk.
 """
 from __future__ import annotations
 
@@ -20,18 +22,21 @@ from typing import Any
 import numpy as np
 
 from condyle.native.emit import Module
+from condyle.native.finite import Watched, scan
 from condyle.native.jit import Library
 
 _ALIGN = 64                                                 # bytes: a cache line, and the widest vector register
 _FE_ALL = 63                                                # every bit that any platform's FE_ALL_EXCEPT has
 
 
-def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int) -> None:
+def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int,
+             watched: Sequence[Watched] = ()) -> None:
     """Define the inner loop `@name` around `@kernel`, which the module has.
 
     Args:
         inputs, outputs: sizes of the kernel's arguments, zeros included.
         work: blocks of W doubles that the kernel's `work` argument needs.
+        watched: inputs that should be finite; blocks where they are not are counted.
     """
     W, sizes = module.lanes.W, [*inputs, *outputs]
     native = [k for k, size in enumerate(sizes) if size]
@@ -92,6 +97,14 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         if k < len(inputs):
             body.append(f"call void @gather(ptr %buffer{k}, ptr %arg{k}, i64 %outer{k}, i64 %core{k}, "
                         f"i64 {sizes[k]}, i64 %i, i64 %last)")
+    seen = [(where[w.place].removeprefix("ptr "), w) for w in watched if w.size]
+    if seen:
+        body += [*scan("fine", W, seen), "br i1 %fine, label %compute, label %spoil",
+                 "spoil:",
+                 "%spoiled = getelementptr i64, ptr %context, i64 4",
+                 "%count = atomicrmw add ptr %spoiled, i64 1 monotonic",
+                 "br label %compute",
+                 "compute:"]
     body.append(f"call void @{kernel}({', '.join([*where, 'ptr %work'])})")
     body += [f"call void @scatter(ptr %buffer{k}, ptr %arg{k}, i64 %outer{k}, i64 %core{k}, i64 {sizes[k]}, i64 %i, "
              "i64 %last)" for k in native if k >= len(inputs)]
@@ -206,7 +219,7 @@ class Loop:
         self._in = [k for k, size in enumerate(inputs) if size]
         self._out = [k for k, size in enumerate(outputs) if size]
         self._address = library.address(symbol)
-        self._context = (ctypes.c_void_p * 4)(None, *_memory_functions(), None)
+        self._context = (ctypes.c_void_p * 5)(None, *_memory_functions(), None, None)
         weakref.finalize(self, _release, self._context).atexit = False
         self.ufunc: np.ufunc | None = None                  # not made where it cannot be, nor without inputs
         if self._in and self._out and gufuncs_work():
@@ -214,6 +227,11 @@ class Loop:
                         ",".join(f"({outputs[k]})" for k in self._out)
             owner = _Owner(library, self._context)
             self.ufunc = make_ufunc(self._address, ctypes.addressof(self._context), signature, name, owner)
+
+    @property
+    def spoiled(self) -> int:
+        """How many blocks of states had a watched argument that was not finite, since the beginning."""
+        return self._context[4] or 0
 
     def __call__(self, arrays: Sequence[np.ndarray], outs: Sequence[np.ndarray]) -> None:
         """Fill outs, each (N, size), from arrays, each (N, size) or one (size,) for all.

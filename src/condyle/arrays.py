@@ -1,0 +1,213 @@
+"""What users give for a vector, as a checked array. One rule, wherever arrays go in:
+
+- real numbers: text, truth values, complex numbers, dates, other objects and masked entries are refused;
+- names count: a mapping, a Table, a pandas object or a structured array goes by its labels, in any order; where these are not
+  the names of the entries it is refused; without labels (none of them text) entries go by position;
+- every number is finite, and a quaternion has a direction.
+
+A mapping may leave entries out, which keep their defaults; what is a table must have them all, and nothing else.
+"""
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import ShapeError, UnknownNameError
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What stands in a vector.
+
+    Args:
+        noun: what errors call an entry.
+        names: of the entries; none where they have none.
+        default: what a mapping leaves out is so, shape (n,); None if it must have all.
+        turned: quaternions among the entries, as (name of the body, slice).
+    """
+
+    noun: str
+    names: tuple[str, ...]
+    default: np.ndarray | None = None
+    turned: tuple[tuple[str, slice], ...] = ()
+
+
+POINT = Entries("component", ("x", "y", "z"))
+"""A point or a vector in space."""
+
+
+def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
+    """float64 of any shape; labels do not count."""
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
+            raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or fill them: "
+                             "array.filled(...)")
+        value = value.data
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:                           # whole columns of a table may be numbers all the same
+            array = _numbers_in(array)
+    except ValueError:
+        raise ShapeError(f"{what}: expected {expected}, got rows of different lengths: {reprlib.repr(value)}") from None
+    except TypeError as error:
+        raise ShapeError(f"{what}: expected {expected}, got {type(value).__name__}") from error
+    if array.dtype.kind not in "fiu":
+        got = f"ndarray of {array.dtype}" if isinstance(value, np.ndarray) else f"{type(value).__name__}: {reprlib.repr(value)}"
+        hint = {"c": "; complex steps are no derivatives here: use system.jvp", "b": "; truth values are no numbers"}
+        raise ShapeError(f"{what}: expected {expected}, got {got}{hint.get(array.dtype.kind, '')}")
+    return array.astype(np.float64, copy=False)
+
+
+def vector(what: str, value: Any, size: int, entries: Entries | None = None, one: bool = False) -> np.ndarray:
+    """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that are not finite
+    pass: see `check_finite`."""
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == size and not one:
+        return value
+    shape = f"({size},)" if one else f"(..., {size})"
+    if isinstance(value, Mapping):
+        array = _from_mapping(what, value, shape, entries, one)
+    elif (columns := _columns(what, value, entries)) is not None:
+        array = columns
+    else:
+        array = real(what, value, f"real numbers of shape {shape}")
+    if array.ndim == 0 or array.shape[-1] != size or (one and array.ndim > 1):
+        turned = "; one row per state: transpose it" if array.ndim == 2 and array.shape[0] == size and not one else ""
+        many = "; a State is one state: the operators of the System take many" if one and array.shape[1:] == (size,) else ""
+        names = f", one for each of {', '.join(entries.names)}" if entries and 0 < len(entries.names) <= 6 else ""
+        raise ShapeError(f"{what}: expected {'shape ' if one else ''}{shape}, got {array.shape}{turned or many or names}")
+    return array
+
+
+def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = None) -> None:
+    """Raise ShapeError that names the first entry which is not finite, or the first quaternion without direction."""
+    bad = unusable(array, entries)
+    if bad.any():
+        where = tuple(map(int, np.argwhere(bad)[0])) if bad.ndim else ()
+        raise ShapeError(f"{what}: {complaint(array[where], entries)}{place(where, bad)}", result)
+
+
+def unusable(array: np.ndarray, entries: Entries) -> np.ndarray:
+    """Which states of an array (..., n) have a number that is not finite, or a quaternion without direction: shape (...)."""
+    bad = ~np.isfinite(array).all(axis=-1)
+    with np.errstate(all="ignore"):
+        for _, part in entries.turned:
+            bad = bad | (np.square(array[..., part]).sum(axis=-1) == 0)
+    return np.asarray(bad)
+
+
+def complaint(row: np.ndarray, entries: Entries) -> str:
+    """What is wrong with one state (n,); nothing, if nothing is."""
+    for i in np.flatnonzero(~np.isfinite(row)):
+        which = f"{entries.noun} {entries.names[i]!r}" if entries.names else f"{entries.noun} {i}"
+        return f"{which} is {row[i]}; it must be a finite number"
+    for body, part in entries.turned:
+        with np.errstate(all="ignore"):
+            if np.square(row[part]).sum() == 0:
+                return (f"the quaternion of body {body!r} is zero, which is no orientation; start from system.defaults(), or "
+                        "write (1, 0, 0, 0) for a body that is not turned")
+    return ""
+
+
+def place(where: tuple[int, ...], bad: np.ndarray) -> str:
+    """Words for the first of the bad states of a batch."""
+    if not where:
+        return ""
+    return (f" (state {where} of the batch, {int(bad.sum())} of {bad.size} are so; `error.result` has the others; "
+            "np.isfinite(q).all(axis=-1) says which to leave out)")
+
+
+# ---- labels ---------------------------------------------------------------------------------------------------------------
+
+def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entries | None, one: bool) -> np.ndarray:
+    if entries is None or not (entries.names or entries.default is not None):
+        raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: {reprlib.repr(value)}; give "
+                         "the numbers in their order, not by name")
+    for key in value:
+        if key not in entries.names:
+            raise UnknownNameError(entries.noun, key, entries.names, what)
+    if entries.default is None and len(value) < len(entries.names):
+        raise ShapeError(f"{what}: {_lacks(entries, value)}")
+    expected = "one number" if one else "a number, or one per state"
+    given = {key: real(f"{what}: {entries.noun} {key!r}", v, expected) for key, v in value.items()}
+    for key, v in given.items():
+        if one and v.ndim:
+            raise ShapeError(f"{what}: {entries.noun} {key!r}: expected one number, got shape {v.shape}")
+    return _joined(what, given, entries)
+
+
+def _joined(what: str, columns: Mapping[str, np.ndarray], entries: Entries) -> np.ndarray:
+    try:
+        shape = np.broadcast_shapes(*(v.shape for v in columns.values()))
+    except ValueError:
+        got = ", ".join(f"{key!r} {v.shape}" for key, v in columns.items() if v.ndim)
+        raise ShapeError(f"{what}: shapes do not broadcast: {got}") from None
+    array = np.empty((*shape, len(entries.names)))
+    if entries.default is not None:
+        array[...] = entries.default
+    for key, v in columns.items():
+        array[..., entries.names.index(key)] = v
+    return array
+
+
+def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | None:
+    """The values of something with labels in the order of the names; None if it has no labels that are text."""
+    found = _labels(value)
+    if found is None:
+        return None
+    labels, column, rows = found
+    names = entries.names if entries else ()
+    if not any(isinstance(label, (str, tuple)) for label in labels):
+        if any(isinstance(row, str) and row in names for row in rows):
+            raise ShapeError(f"{what}: names stand at its rows {list(rows)[:3]}; one row per state: transpose it")
+        return None
+    by_position = "its values alone, as .to_numpy() gives them, go by position"
+    if entries is None or not names:
+        raise ShapeError(f"{what}: it has labels, {list(labels)[:3]}, but here entries have no names; {by_position}")
+    for label in labels:
+        if label not in names:
+            raise UnknownNameError(entries.noun, label, names, f"{what}: its labels must be the names of the {entries.noun}s and "
+                                   f"no others; {by_position}")
+    if len(set(labels)) < len(labels):
+        twice = next(label for label in labels if list(labels).count(label) > 1)
+        raise ShapeError(f"{what}: the label {twice!r} stands more than once")
+    if len(labels) < len(names):
+        raise ShapeError(f"{what}: {_lacks(entries, labels)}")
+    return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", column(name)) for name in names}, entries)
+
+
+def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[Any]] | None:
+    """Labels of the entries, what stands under one, and labels of the rows, of whatever has such."""
+    if isinstance(value, np.ndarray):
+        names = value.dtype.names
+        return None if names is None else (names, value.__getitem__, ())
+    if isinstance(value, (list, tuple, str, float, int)):
+        return None
+    if isinstance(getattr(value, "names", None), tuple) and isinstance(getattr(value, "values", None), np.ndarray):
+        return value.names, lambda name: value.values[:, value.names.index(name)], ()        # a Table
+    if not hasattr(value, "to_numpy"):
+        return None
+    rows = getattr(value, "index", ())
+    rows = list(rows) if not callable(rows) else ()
+    if (columns := getattr(value, "columns", None)) is not None:                             # a DataFrame
+        return list(columns), value.__getitem__, rows
+    return rows, lambda name: value[name], ()                                                # a Series
+
+
+def _lacks(entries: Entries, given: Any) -> str:
+    missing = [name for name in entries.names if name not in given]
+    more = f" and {len(missing) - 4} more" if len(missing) > 4 else ""
+    dicts = "; a dict may leave out what keeps its default" if entries.default is not None else ""
+    return f"there is no {entries.noun} {', '.join(map(repr, missing[:4]))}{more}: give all{dicts}"
+
+
+def _numbers_in(array: np.ndarray) -> np.ndarray:
+    """An array of objects that are all plain numbers as numbers; else as it is."""
+    plain = all(isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool) for x in array.flat)
+    return array.astype(float) if plain and array.size else array
