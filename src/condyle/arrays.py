@@ -127,8 +127,8 @@ def place(where: tuple[int, ...], bad: np.ndarray) -> str:
 
 def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entries | None, one: bool) -> np.ndarray:
     if entries is None or not (entries.names or entries.default is not None):
-        raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: {reprlib.repr(value)}; give "
-                         "the numbers in their order, not by name")
+        raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: {reprlib.repr(value)}; "
+                         "give the numbers in their order, not by name")
     for key in value:
         if key not in entries.names:
             raise UnknownNameError(entries.noun, key, entries.names, what)

@@ -391,8 +391,7 @@ class System(Shown, Operations, Differentiation):
     def prescribe(self, q: Any, u: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
         """q (..., nq) and u (..., nu) with what the enabled motions prescribe at t in place of what was there, and u = 0 where
         `locked` says position. The other entries stay. States are made so; operators take q and u as they are given."""
-        q, u, tail = self._state_arrays("prescribe", "prescribed", q, u, options)
-        return self.prescribed(q, u, tail, options.get("locked"))
+        return self._prescribed("prescribe", "prescribed", q, u, options)[:2]
 
     def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """`prescribe` with a tail vector that is made already."""
@@ -422,20 +421,25 @@ class System(Shown, Operations, Differentiation):
             out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
         return out
 
-    def _state_arrays(self, what: str, kernel: str, q: Any, u: Any, options: Mapping[str, Any]
-                      ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, u and the tail of some states, checked; they broadcast."""
+    def _prescribed(self, what: str, kernel: str, q: Any, u: Any, options: Mapping[str, Any]
+                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, u and the tail of some states that a user gave, what motions prescribe in place; they broadcast."""
         for option in options:
             if option not in _TAIL:
                 raise UnknownNameError(f"option of {what}()", option, _TAIL)
         self._freeze(f"{what}()")
         self._check_time(what, kernel, (q, u), options)
-        q, u, tail = self.vector("q", q, what), self.vector("u", u, what), self.tail(**options)
+        q = vector(f"{what}: q", q, self.nq, self.entries["q"])
+        u = vector(f"{what}: u", u, self.nu, self.entries["u"])
+        tail = self.tail(**options)
         try:
             np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         except ValueError:
             raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u {u.shape}, options "
                              f"{tail.shape[:-1]}; give as many rows of each, or one") from None
+        q, u = self.prescribed(q, u, tail, options.get("locked"))
+        for name, x in (("q", q), ("u", u)):                # only now: what was given in place of a motion does not count
+            check_finite(f"{what}: {name}", x, self.entries[name])
         return q, u, tail
 
     # ---- constraints ------------------------------------------------------------------------------------------------
@@ -454,11 +458,10 @@ class System(Shown, Operations, Differentiation):
 
         Raises ConstraintError if Newton's method finds no such state.
         """
-        q, u, tail = self._state_arrays("project", "project", q, u, options)
+        q, u, tail = self._prescribed("project", "project", q, u, options)
         W = scales.weights(self.bodies)[1] if weights is None else self._weights(weights)
         if not isinstance(tolerance, (int, float, np.number)) or not tolerance > 0:
             raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
-        q, u = self.prescribed(q, u, tail, options.get("locked"))
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
         return project(self.projection(tail, W), q, u, tolerance)

@@ -102,7 +102,7 @@ def test_projection_says_what_is_violated():
     held = rig("ConstantCoordinate")
     with pytest.raises(cd.ConstraintError, match="free locked speeds"):
         held.project(q, u, locked=["elbow"])
-    with pytest.raises(cd.ShapeError, match=r"project: expected q \(\.\.\., 10\)"):
+    with pytest.raises(cd.ShapeError, match=r"project: q: expected \(\.\.\., 10\)"):
         held.project(q[:3], u)
     with pytest.raises(cd.ShapeError, match="weights: expected 9 numbers above zero"):
         held.project(q, u, weights=np.zeros(9))

@@ -223,7 +223,7 @@ def test_progress_tables_and_pictures():
 
 @pytest.mark.parametrize(("given", "options", "words"), [
     ({"q": [0.1]}, {}, r"one leading dimension"),
-    ({"q": [[0.1, 0.2]]}, {}, r"expected shape \(N, 1\)"),
+    ({"q": [[0.1, 0.2]]}, {}, r"q: expected \(\.\.\., 1\)"),
     ({"q": [[0.1]] * 3, "u": [[0.1]] * 2}, {}, r"leading dimensions differ"),
     ({"q": [[0.1], [np.nan]]}, {}, r"q of member 1"),
     ({"p": [[0.1]]}, {}, r"'p'"),
