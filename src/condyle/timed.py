@@ -45,8 +45,8 @@ class Timed:
         off = (disabled,) if isinstance(disabled, str) else tuple(disabled or ())
         acting = [words for words, name in self.sources[operator] if not name or name not in off]
         if acting and (shape := next((np.shape(a) for a in arrays if _rank(a) > 1), None)) is not None:
-            more = f" and {len(acting) - 1} more" if len(acting) > 1 else ""
-            raise DescriptionError(f"{what}: {acting[0]}{more} depends on time, and there are many states, {shape}: give t=, one "
+            more = f" and {len(acting) - 1} more depend" if len(acting) > 1 else " depends"
+            raise DescriptionError(f"{what}: {acting[0]}{more} on time, and there are many states, {shape}: give t=, one "
                                    "number or one per state [s]")
 
 
