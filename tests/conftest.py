@@ -1,4 +1,4 @@
-"""What every test shares: a fresh cache of machine code, and records for README's table of trust."""
+"""What every test shares: a fresh cache of machine code, and records for the tables of trust."""
 from __future__ import annotations
 
 import json
@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.trust import HEADLINES
 
 _SCRATCH = pytest.StashKey[str]()
 _records: list[dict] = []
@@ -35,15 +37,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def evidence(request: pytest.FixtureRequest) -> Callable[[str, float, float], None]:
-    """evidence(claim, measured, tolerance): fail unless measured <= tolerance, and record the numbers for README.
+def evidence(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """evidence(claim, measured, tolerance, headline=None): fail unless measured <= tolerance, and record the numbers.
 
     A claim is one short sentence in a reader's words; measured and tolerance share one unit, which the claim names.
-    `python -m tests.trust` rewrites README's table from these records.
+    A headline is a key of tests.trust.HEADLINES: the record counts for that row of README too.
+    `python -m tests.trust` writes docs/trust.md and README's table from these records.
     """
 
-    def record(claim: str, measured: float, tolerance: float) -> None:
-        row = {"claim": claim, "measured": float(measured), "tolerance": float(tolerance), "test": request.node.nodeid}
+    def record(claim: str, measured: float, tolerance: float, headline: str | None = None) -> None:
+        assert headline is None or headline in HEADLINES, f"{headline!r} is not in tests.trust.HEADLINES"
+        row = {"claim": claim, "measured": float(measured), "tolerance": float(tolerance), "headline": headline,
+               "test": request.node.nodeid}
         request.node.user_properties.append(("evidence", row))
         assert measured <= tolerance, f"{claim}: measured {measured:.3g}, allowed {tolerance:.3g}"
 

@@ -108,7 +108,8 @@ def test_jacobians_against_differences(operator, evidence):
         worst = max(worst, np.abs(J[variable] - expected).max() / max(1, np.abs(expected).max()))
         moves += np.abs(expected).max() > 1e-6
     assert moves == len(wrt), "a variable that changes nothing tests nothing"
-    evidence("derivatives of all operators by all variables against differences of order 8, relative", worst, DIFFERENCES)
+    evidence("derivatives of all operators by all variables against differences of order 8, relative", worst, DIFFERENCES,
+             headline="derivatives")
 
 
 @pytest.mark.parametrize("operator", ["forward_dynamics", "inverse_dynamics", "reactions", "energy", "body_pose"])

@@ -69,7 +69,7 @@ def test_forward_dynamics_against_the_oracle(tree, evidence):
     error = np.abs(udot - expected).max(axis=-1, keepdims=True) / largest(expected) / (tree.n * tree.cond * EPS)
     # A backward-stable solve loses at most n cond(M) eps; 10 leaves room for what each side rounds before it.
     evidence("accelerations of random trees, every joint, against a dense Newton-Euler program, in n cond(M) eps",
-             error.max(), 10)
+             error.max(), 10, headline="oracle")
 
 
 def test_inverse_dynamics_against_the_oracle(tree, evidence):
@@ -112,7 +112,7 @@ def test_inverse_dynamics_undoes_forward_dynamics(tree, evidence):
     # What cancels is M udot and h: rounding is relative to them, not to tau.
     scale = largest((np.abs(tree.M) @ np.abs(udot)[..., None])[..., 0]) + largest(h) + 1
     evidence("inverse dynamics undoes forward dynamics on these trees, relative to the forces that cancel",
-             (np.abs(residual) / scale).max(), SUMS)
+             (np.abs(residual) / scale).max(), SUMS, headline="inverse")
 
 
 def test_articulated_body_equals_mass_matrix_solve(tree):
@@ -350,7 +350,7 @@ def test_energy_grows_by_the_power_of_tau(still, evidence):
     power = (still.tau * still.u).sum(1)
     scale = np.abs(total(still.q, still.u, 0)).max() + np.abs(power).max()
     evidence("rate of energy against the power of the generalised forces, relative to the energy",
-             np.abs(rate - power).max() / scale, DIFFERENCES)
+             np.abs(rate - power).max() / scale, DIFFERENCES, headline="energy")
 
 
 @pytest.mark.parametrize(("seed", "bodies"), SMALL)

@@ -95,16 +95,25 @@ def test_readme_shows_the_knee_of_the_demo() -> None:
     assert LEG in marked("example")
 
 
-def test_every_row_of_trust_has_its_test() -> None:
-    rows = trust.rows_of(README)
+@pytest.mark.parametrize("page", [trust.README, trust.PAGE], ids=lambda page: page.name)
+def test_every_row_of_trust_has_its_test(page: Path) -> None:
+    rows = trust.rows_of(page.read_text(encoding="utf-8"))
     assert rows
     for claim, measured, allowed, test in rows:
         path, name = test.split("::")
         source = (ROOT / path).read_text(encoding="utf-8")
-        recorded = any(pattern.fullmatch(claim) for pattern in trust.claims_in(source))
-        assert f"def {name}(" in source, f"README names {test}, which does not exist; run python -m tests.trust"
-        assert recorded, f"README claims {claim!r}, which {path} does not record; run python -m tests.trust"
+        said = [trust.HEADLINES.get(headline or "") if page == trust.README else pattern.fullmatch(claim) and claim
+                for pattern, headline in trust.claims_in(source)]
+        assert f"def {name}(" in source, f"{page.name} names {test}, which does not exist; run python -m tests.trust"
+        assert claim in said, f"{page.name} claims {claim!r}, which {path} does not record; run python -m tests.trust"
         assert measured <= allowed
+
+
+def test_the_tables_of_trust_have_all_that_is_recorded() -> None:
+    """README one row per headline, in order; the page a section for each folder whose tests record evidence."""
+    assert [claim for claim, *_ in trust.rows_of(README)] == list(trust.HEADLINES.values())
+    users = [path for path in (ROOT / "tests").rglob("test_*.py") if trust.claims_in(path.read_text(encoding="utf-8"))]
+    assert {str(path.parent.relative_to(ROOT / "tests")).strip(".") for path in users} == set(trust.SECTIONS)
 
 
 def test_readme_points_at_files_that_exist() -> None:

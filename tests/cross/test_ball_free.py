@@ -183,7 +183,7 @@ def test_accelerations(peer, seed, bodies, evidence):
     plan, q, u, tau, udot = tree_of(seed, bodies)
     expected = PEERS[peer](plan, q, u, tau)
     evidence(f"accelerations of trees with balls and free bodies against {peer}, relative",
-             np.abs(udot - expected).max() / np.abs(expected).max(), TOLERANCE)
+             np.abs(udot - expected).max() / np.abs(expected).max(), TOLERANCE, headline="engines")
 
 
 def test_the_trees_hold_every_kind():

@@ -24,7 +24,7 @@ def test_opensim_moves_alike(name, evidence):
     assert np.abs(process.ask("udot") - own).max() < 1e-11 * np.abs(own).max()
     _, q = process.ask("run", "Merson", 1e-8, motion.t_final)
     evidence(f"{motion.name}: where OpenSim's Manager ends at 1e-8 [rad, rms]",
-             np.sqrt(np.mean((q - motion.exact()) ** 2)), AT_THE_END[name])
+             np.sqrt(np.mean((q - motion.exact()) ** 2)), AT_THE_END[name], headline="loops")
 
 
 @pytest.mark.peers

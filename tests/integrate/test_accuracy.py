@@ -43,7 +43,7 @@ def test_the_global_error_stays_within_ten_times_the_accuracy(method, evidence):
     print(f"{method}: {ratios[worst]:.2g} at {worst}, {len(names)} motions")
     assert len(MOTIONS) >= 12
     claim = f"global error of {method} over the accuracy asked for, 1e-2 to 1e-9, worst of {len(names)} motions"
-    evidence(claim, ratios[worst], 10)
+    evidence(claim, ratios[worst], 10, headline="accuracy")
 
 
 def test_references_against_closed_forms():

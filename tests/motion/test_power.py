@@ -65,7 +65,8 @@ def test_energy_balance(monkeypatch, seed, constraint, evidence):
     timed = moving - system.motion_forces(q, u, tau, t=0.6, **o) * u
     assert np.abs(timed).sum() > 1e-2 * scale               # there is something to see
     found = abs(rate - (tau @ u + spent["damper"] + spent["drag"] + moving.sum())) / scale
-    evidence("rate of energy against all powers, with joints that time moves, relative to the energy", found, DIFFERENCES)
+    evidence("rate of energy against all powers, with joints that time moves, relative to the energy", found, DIFFERENCES,
+             headline="energy")
 
 
 @pytest.mark.parametrize("seed", range(2))
