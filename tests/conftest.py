@@ -1,4 +1,4 @@
-"""What every test shares: a fresh cache of machine code, and records for the tables of trust."""
+"""What every test shares: all cores, a fresh cache of machine code, and records for the tables of trust."""
 from __future__ import annotations
 
 import json
@@ -14,10 +14,28 @@ from tests.trust import HEADLINES
 
 _SCRATCH = pytest.StashKey[str]()
 _records: list[dict] = []
+WORKERS = 8                                                 # at most; some tests use all cores themselves
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--evidence-out", metavar="FILE", help="write the records of `evidence` as JSON, for tests.trust")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite runs on all cores, each with a stretch of it; named files and tests run here, where -s and --pdb work.
+
+    -n says otherwise. Comes before xdist's own, which makes workers of these numbers.
+    """
+    option, whole = config.option, config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    here = hasattr(config, "workerinput") or option.usepdb or option.collectonly or option.capture == "no"
+    if whole and not here and getattr(option, "numprocesses", 0) is None and cores() > 1:
+        option.numprocesses, option.dist = min(cores(), WORKERS), "worksteal"
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def pytest_configure(config: pytest.Config) -> None:
