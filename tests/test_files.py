@@ -26,9 +26,11 @@ def table(value=1.0):
 
 
 @pytest.mark.parametrize(("machine", "process", "age", "goes"), [
-    (HERE, GONE, 60, True), (HERE, GONE, 0, False), (HERE, os.getpid(), 60, False), (HERE, os.getppid(), 60, False),
-    ("elsewhere", GONE, 60, False), ("elsewhere", GONE, 4000, True), (HERE, os.getpid(), 4000, True), (HERE, 10 ** 30, 60, True)])
+    ("here", "gone", 60, True), ("here", "gone", 0, False), ("here", "this", 60, False), ("here", "parent", 60, False),
+    ("elsewhere", "gone", 60, False), ("elsewhere", "gone", 4000, True), ("here", "this", 4000, True), ("here", "huge", 60, True)])
 def test_which_are_orphans(tmp_path, machine, process, age, goes):
+    machine = HERE if machine == "here" else machine
+    process = {"gone": GONE, "this": os.getpid(), "parent": os.getppid(), "huge": 10 ** 30}[process]
     left = tmp_path / f"a.csv.{machine}.{process}.x1y2.new"
     left.write_text("half of")
     os.utime(left, (time.time() - age,) * 2)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import condyle
+from tests.cli.process import condyle, condyle_here
 from tests.process import run
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -46,7 +46,7 @@ def test_demo_twice_says_what_it_does_and_overwrites_nothing(tmp_path: Path) -> 
 
 def test_out_twice_into_the_same_folder(tmp_path: Path) -> None:
     for _ in range(2):
-        done = condyle("demo", "--out", "a/b", cwd=tmp_path)
+        done = condyle("demo", "--out", "a/b", cwd=tmp_path, CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
         assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["swing-2.png", "swing.png"]
     assert not (tmp_path / "condyle-demo").exists()
@@ -54,7 +54,7 @@ def test_out_twice_into_the_same_folder(tmp_path: Path) -> None:
 
 def test_out_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("mine")
-    done = condyle("demo", "--out", "taken", cwd=tmp_path)
+    done = condyle_here("demo", "--out", "taken", cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "condyle: error: cannot write into --out 'taken': Not a directory; choose a folder with --out DIR"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.cli.process import condyle
+from tests.cli.process import condyle, condyle_here
 
 SIGNALLED = """
 import os, signal, condyle.script, condyle.table
@@ -52,7 +52,7 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
 def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / "leg.py").write_text(text)
-    done = condyle("simulate", "leg.py", "1", *arguments, cwd=tmp_path)
+    done = condyle_here("simulate", "leg.py", "1", *arguments, cwd=tmp_path)
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
