@@ -15,10 +15,22 @@ from tests.trust import HEADLINES
 _SCRATCH = pytest.StashKey[str]()
 _records: list[dict] = []
 WORKERS = 8                                                 # at most; some tests use all cores themselves
+QUICK = ("test_project.py", "test_readme_claims.py", "test_files.py", "test_system.py", "test_state.py",
+         "test_operators.py", "native/test_function.py", "native/test_program_run.py", "native/test_interrupts.py",
+         "functions/test_elementary.py", "forces/test_two_point.py", "constraints/test_mechanisms.py", "motion/test_prescribe.py",
+         "integrate/test_simulate.py", "assembly/test_frames.py", "maximal/test_equations.py", "cli/test_commands.py")
+"""What --quick runs: about a minute, and something of every room."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--evidence-out", metavar="FILE", help="write the records of `evidence` as JSON, for tests.trust")
+    parser.addoption("--quick", action="store_true", help="run some tests of every part, which takes about a minute")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if config.getoption("--quick") and collection_path.suffix == ".py":
+        return collection_path.relative_to(Path(__file__).parent).as_posix() not in QUICK or None
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -153,3 +153,12 @@ def test_a_process_that_hangs_is_ended_and_its_words_are_shown() -> None:
               "subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])")
     with pytest.raises(AssertionError, match=r"(?s)had not ended after 3 s.*so far"):
         run("-c", script, limit=3.0)
+
+
+def test_the_quick_tests_exist() -> None:
+    from tests.conftest import QUICK
+
+    assert [name for name in QUICK if not (ROOT / "tests" / name).exists()] == []
+    rooms = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert rooms - {name.split("/")[0] for name in QUICK} == {"cross", "fuzz", "verification"}      # which take longer
+    assert "--quick" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
