@@ -544,7 +544,7 @@ class System(Shown, Operations, Differentiation):
             function = self.function(name, which)
         if arguments[-1] is None:
             arguments = (*arguments[:-1], self.no_tau)
-        if name in self.timed.operators and "t" not in options and "state" not in options:
+        if name in self.timed.operators and "state" not in options:
             self._check_time(name, name, arguments, options)
         if not options:
             result = function.fast(*arguments, self._no_tail)
