@@ -400,3 +400,29 @@ def test_a_state_of_another_system_is_refused(system):
                  lambda: cd.assemble_frames(system, state, [cd.goals.Coordinate("knee", np.zeros(3))])):
         with pytest.raises(cd.DescriptionError, match="the state belongs to another system"):
             call()
+
+
+# ---- Found by some ten thousand random calls: each was an error of NumPy's or CasADi's -----------------------------------------
+
+@pytest.mark.parametrize("odd", [np.zeros(3), np.zeros((2, 2)), np.array(3), None, 10**400, [10**400] * 6, object(), {1, 2}],
+                         ids=lambda odd: type(odd).__name__)
+def test_odd_things_in_odd_places(system, odd):
+    q, u = system.defaults()
+    for call in (lambda: system.energy(q, u, disabled=[odd]), lambda: system.state(locked=[odd]),
+                 lambda: system.constraint_reactions(q, u, odd), lambda: system.jacobian("energy", q, u, wrt=odd),
+                 lambda: system.energy(odd, u), lambda: system.state(t=[odd]),
+                 lambda: system.energy(q, u, threads=[odd]), lambda: system.project(q, u, tolerance=odd),
+                 lambda: system.project(q, u, weights=odd if odd is not None else "all")):
+        with pytest.raises(cd.CondyleError):
+            call()
+
+
+@pytest.mark.parametrize("root", [np.sqrt, lambda q: abs(q) ** 0.5])
+def test_a_joint_that_is_a_root_of_zero(root, monkeypatch):
+    """Its slope is infinite at the default: said when asked there, fine elsewhere."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.FunctionBased(("k",), angles=(root, None, None)), **SOLID)
+    with pytest.raises(cd.SingularError, match=r"body 'a'.*not a number or infinite at k = 0"):
+        system.forward_dynamics([0.0], [0.0])
+    assert np.isfinite(system.forward_dynamics([0.3], [0.1])).all()

@@ -56,8 +56,8 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
             array = _numbers_in(array)
     except ValueError:
         raise ShapeError(f"{what}: expected {expected}, got rows of different lengths: {reprlib.repr(value)}") from None
-    except TypeError as error:
-        raise ShapeError(f"{what}: expected {expected}, got {type(value).__name__}") from error
+    except (TypeError, OverflowError) as error:
+        raise ShapeError(f"{what}: expected {expected}, got {type(value).__name__}: {error}") from error
     if array.dtype.kind not in "fiu":
         got = f"ndarray of {array.dtype}" if isinstance(value, np.ndarray) else f"{type(value).__name__}: {reprlib.repr(value)}"
         hint = {"c": "; complex steps are no derivatives here: use system.jvp", "b": "; truth values are no numbers"}

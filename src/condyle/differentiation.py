@@ -1,7 +1,7 @@
 """Derivatives of a System's operators: exact, as machine code."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +200,10 @@ class Differentiation:
 
 def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
     """The names in `wrt`, which may be one."""
-    names = (wrt,) if isinstance(wrt, str) else tuple(wrt) if isinstance(wrt, Iterable) else (wrt,)
+    try:
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    except TypeError:
+        names = (wrt,)
     if not all(isinstance(name, str) for name in names):
         raise DescriptionError(f"{kind}: wrt: expected names of variables, such as 'q' or ('q', 'u'), got {wrt!r}")
     if len(set(names)) < len(names):

@@ -68,6 +68,6 @@ def known(kind: str, names: Iterable[str], all_of_them: tuple[str, ...]) -> froz
     except TypeError:
         raise DescriptionError(f"expected names of {kind}s such as {all_of_them[:3]}, got {names!r}") from None
     for name in names:
-        if name not in all_of_them:
+        if not isinstance(name, str) or name not in all_of_them:
             raise UnknownNameError(kind, name, all_of_them)
     return frozenset(names)

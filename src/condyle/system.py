@@ -460,7 +460,7 @@ class System(Shown, Operations, Differentiation):
         """
         q, u, tail = self._prescribed("project", "project", q, u, options)
         W = scales.weights(self.bodies)[1] if weights is None else self._weights(weights)
-        if not isinstance(tolerance, (int, float, np.number)) or not tolerance > 0:
+        if not isinstance(tolerance, (int, float, np.number)) or not 0 < tolerance <= sys.float_info.max:
             raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()

@@ -102,7 +102,7 @@ class _Place:
             H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
             N = np.stack([np.ravel(motion_at(b.mobilizer, self.t, q, e)[8]) for e in np.eye(nu)], axis=1)
             for name, A in (("H", H / np.maximum(np.linalg.norm(H, axis=0), 1e-300)), ("N", N)):
-                values = np.linalg.svd(A, compute_uv=False)
+                values = np.linalg.svd(A, compute_uv=False) if np.isfinite(A).all() else np.zeros(1)
                 if not values[-1] > NEARLY * values[0]:
                     at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(b.coordinates, q, strict=True))
                     words = f": {b.mobilizer.singular}" if b.mobilizer.singular else ""

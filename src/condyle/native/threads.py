@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import os
 import sys
 import threading
@@ -32,9 +33,13 @@ def thread_count(asked: int | None = None) -> int:
     siblings keep the other cores busy.
     """
     if asked is not None:
-        if isinstance(asked, bool) or not hasattr(asked, "__index__") or asked.__index__() < 1:
+        try:
+            count = 0 if isinstance(asked, bool) else operator.index(asked)
+        except TypeError:
+            count = 0
+        if count < 1:
             raise DescriptionError(f"threads: expected a whole number from 1 on, or None, got {asked!r}")
-        return 1 if _forked else asked.__index__()
+        return 1 if _forked else count
     text = os.environ.get(VARIABLE, "").strip()
     if text and not (text.isdecimal() and int(text) >= 1):
         raise DescriptionError(f"{VARIABLE}={text}: expected a whole number from 1 on; unset it to use every core")
