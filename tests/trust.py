@@ -24,7 +24,7 @@ HEADLINES = {
     "derivatives": "derivatives of all operators by all variables against differences of order 8, relative",
     "engines": "accelerations against Pinocchio and MuJoCo, trees with balls and free bodies, relative",
     "loops": "where motions end against OpenSim's Manager: a tree, four-bars, Bricard, Andrews [rad, rms]",
-    "accuracy": "error of a run over the accuracy asked for, worst method and motion",
+    "accuracy": "error of a run over accuracy and growth of perturbations, worst method and motion",
     "maximal": "accelerations, forces, reactions of trees with constraints: minimal against maximal coordinates, relative",
 }
 

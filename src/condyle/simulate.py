@@ -7,24 +7,18 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.arguments import answered
-from condyle.dynamics.layouts import prefers_loops
-from condyle.dynamics.operators import description
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
-from condyle.integrate.equations import equations
 from condyle.integrate.events import Event
-from condyle.integrate.given import BYTES_PER_EVENT, check_step, check_system, number
-from condyle.integrate.lanes import ensemble_loop
-from condyle.integrate.loop import step_loop
+from condyle.integrate.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.integrate.manifold import violations
 from condyle.integrate.members import Members
-from condyle.integrate.methods import METHODS, Method, Rosenbrock
+from condyle.integrate.methods import METHODS, Method
+from condyle.integrate.native import native
 from condyle.integrate.progress import shown
 from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
-from condyle.native.jit import lane_width
-from condyle.native.kept import Made, kept
 from condyle.native.threads import thread_count
 from condyle.state import State
 from condyle.system import System
@@ -108,13 +102,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     n = system.nq + system.nu + len(system.state_variables)
     if not n:
         raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
-    usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
-    try:
-        w = usual if weights is None else np.asarray(weights, dtype=float)
-    except (TypeError, ValueError):
-        w = np.empty(0)
-    if w.shape != (n,) or not (np.isfinite(w) & (w >= 0)).all():
-        raise DescriptionError(f"simulate: weights must be {n} numbers, zero or more, got {weights!r}")
+    w = error_weights("simulate", system, weights)
     wanted: Any = events
     given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     for e in given:
@@ -135,9 +123,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report)
     try:
         if alone:
-            return run(start[0], *_program(system, method), method, settings)
+            return run(start[0], *native(system, method), method, settings)
         times = _times(keep, start, float(t_final))
-        program, tables = _program(system, method, "times" if times is not None else "steps")
+        program, tables = native(system, method, "times" if times is not None else "steps")
         return EnsembleRun(start, program, tables, method, settings, times).go(thread_count(threads))
     finally:
         if stop is not None:
@@ -175,19 +163,3 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
         who = "the state" if len(members) == 1 else f"member {i}"
         raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
                                "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")
-
-
-def _program(system: System, method: Method, many: str = "") -> Made:
-    """The native program of a system and a method, kept with the system and on disk; `many` says what an ensemble keeps."""
-    W = lane_width() if many else 1
-    key = ("simulate", method.name, *((many, W) if many else ()))
-    if key not in system.programs:
-        loops = prefers_loops(system.subject, lanes=bool(many))
-        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.subject)}"
-        system.programs[key] = kept(text, lambda: _made(system, method, many, W))
-    return system.programs[key]
-
-
-def _made(system: System, method: Method, many: str, W: int) -> Made:
-    eq = equations(system, loops=not isinstance(method, Rosenbrock), W=W)
-    return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -1,4 +1,4 @@
-"""Motions that are not chaotic, with spans of some seconds: what the accuracy asked for is measured on."""
+"""Motions with spans of some seconds: what the accuracy asked for is measured on. None is chaotic; in some, errors grow."""
 from collections.abc import Callable
 
 import numpy as np
@@ -6,13 +6,16 @@ import numpy as np
 import condyle as cd
 
 G = 9.81
-MOTIONS: dict[str, tuple[Callable[[], cd.State], float]] = {}
+Motions = dict[str, tuple[Callable[[], cd.State], float]]
+MOTIONS: Motions = {}
 """The state at the start, and the span [s], by name."""
+GROWING: Motions = {}
+"""The same where small errors become large."""
 
 
-def motion(span: float) -> Callable[[Callable[[], cd.State]], Callable[[], cd.State]]:
+def motion(span: float, where: Motions = MOTIONS) -> Callable[[Callable[[], cd.State]], Callable[[], cd.State]]:
     def keep(make: Callable[[], cd.State]) -> Callable[[], cd.State]:
-        MOTIONS[make.__name__] = make, span
+        where[make.__name__] = make, span
         return make
 
     return keep
@@ -170,3 +173,41 @@ def slider_crank() -> cd.State:
     system.add_constraint("rail", cd.constraints.PointInPlane("ground", (0, 1, 0), 0.0, "rod", (0.6, 0, 0)))
     q, u = system.project([0.5, -0.5], [6.0, 0.0], tolerance=1e-14)
     return system.state(q=q, u=u)
+
+
+def heavy_top(spin: float) -> cd.State:
+    """Spinning about its axis, which leans by half a radian, on a fixed point below its mass centre."""
+    system = cd.System(gravity=(0, 0, -G))
+    system.add_body("top", mobilizer=cd.Ball(), X_BM=(0, 0, -0.1), mass=1.0, inertia=(2e-3, 2e-3, 1e-3))
+    return system.state(q=[np.cos(0.25), np.sin(0.25), 0, 0], u=spin * np.array([0, -np.sin(0.5), np.cos(0.5)]))
+
+
+@motion(3.0, GROWING)
+def falling_top() -> cd.State:
+    return heavy_top(50.0)
+
+
+@motion(3.0, GROWING)
+def fast_top() -> cd.State:
+    return heavy_top(200.0)
+
+
+@motion(5.0, GROWING)
+def block_between_stops() -> cd.State:
+    system = block()
+    system.add_force("stops", cd.forces.MobilityStop("x", -0.3, 0.3, 1000.0))
+    return system.state(u=[1.0])
+
+
+@motion(5.0, GROWING)
+def pendulum_between_stops() -> cd.State:
+    system = pendulum()
+    system.add_force("stops", cd.forces.MobilityStop("bob", -0.3, 0.3, 1000.0))
+    return system.state(u=[2.0])
+
+
+@motion(10.0, GROWING)
+def intermediate_axis() -> cd.State:
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("box", mobilizer=cd.Ball(), mass=1.0, inertia=(0.02, 0.05, 0.03))
+    return system.state(u=[1e-3, 1e-3, 5.0])

@@ -9,6 +9,7 @@ import numpy as np
 from condyle.errors import DescriptionError, ShapeError
 from condyle.state import State
 from condyle.system import System
+from condyle.tree import scales
 
 COARSEST = 16
 """A step has at least so many units in the last place of t: with fewer, steps of one length are not of one length."""
@@ -78,3 +79,15 @@ def _memory() -> float:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):           # Windows has no sysconf
         return np.inf
+
+
+def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
+    """Weights of the errors in q, u, z: those given, or the usual ones of scales.py."""
+    usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
+    try:
+        w = usual if given is None else np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        w = np.empty(0)
+    if w.shape != usual.shape or not (np.isfinite(w) & (w >= 0)).all():
+        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r}")
+    return w

@@ -1,0 +1,121 @@
+"""How perturbations grow along a run: what the small errors of its steps become.
+
+The run is cut into blocks of as many steps each, at times t_0, t_1, ... A perturbation dy of the state at t_i is P_ji dy at t_j.
+With the weights W of the errors and dy in a random one of the r directions that the state can move in,
+
+    g_ji = rms |W P_ji dy| / rms |W dy| = |W P_ji W^-1|_F / sqrt(r)                                                        (1)
+
+If each of N steps adds an error e, and n_i of them are in block i, what there is of them at t_j is at most about
+
+    sum_{i<j} n_i g_ji e = N e growth_j,    growth = max_j growth_j                                                      (2)
+
+g within a block is the mean of those at its ends. P of a block is found by differences: the block is simulated from states that
+are perturbed in each variable, and then taken to unit quaternions, to what motions prescribe, and to the constraints. That
+makes no difference between a smooth law, a look-up and a stop. Across an event P is taken for the identity.
+"""
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.errors import ConvergenceError, DescriptionError
+from condyle.integrate.ensemble_run import EnsembleRun
+from condyle.integrate.given import error_weights
+from condyle.integrate.manifold import Manifold
+from condyle.integrate.members import Members
+from condyle.integrate.methods import DP5, RODAS, Method
+from condyle.integrate.native import native
+from condyle.integrate.run import Settings
+from condyle.native.threads import thread_count
+from condyle.state import State
+from condyle.tree import scales
+
+if TYPE_CHECKING:
+    from condyle.integrate.trajectory import Trajectory
+
+BLOCKS = 24
+"""Of a run, at most, events not counted: growth within one is not seen, and 24 seldom differ by a tenth from 48."""
+SIZE, ACCURACY = 1e-6, 1e-9
+"""Of the perturbations, and of their motions: so that differences have three digits, and perturbations stay small while they
+grow a thousandfold in a block."""
+SMALLEST = 1e-3
+"""Of the largest: what a direction must have left of it after projection, to be one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Growth:
+    """How perturbations grow along a run.
+
+    Attributes:
+        overall: the growth: errors of all steps together are so many times what they would be if they only added up.
+            1 where they do, less where they are damped. Expect an error of about the accuracy times this.
+        t: times [s], shape (m,).
+        factors: shape (m, m), how many times larger a perturbation made at t[i] is at t[j], in factors[j, i]: in the weights of
+            the errors, in the mean over its directions. Zero for i > j.
+    """
+
+    overall: float
+    t: np.ndarray
+    factors: np.ndarray = field(repr=False)
+
+    def __float__(self) -> float:
+        return self.overall
+
+    def __repr__(self) -> str:
+        j, i = np.unravel_index(np.argmax(self.factors), self.factors.shape)
+        return f"Growth({self.overall:.3g}; at most {self.factors[j, i]:.3g}, from {self.t[i]:.4g} s to {self.t[j]:.4g} s)"
+
+
+def growth(traj: Trajectory, weights: Any = None) -> Growth:
+    """See Trajectory.growth."""
+    t, w = traj.t, error_weights("growth", traj.system, weights)
+    if not len(t):
+        raise DescriptionError("growth: the trajectory has no rows")
+    if not traj.rows.whole and (skipped := [e for e in traj.events if t[0] < e.t < t[-1]]):
+        raise DescriptionError(f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} happened at "
+                               f"t = {skipped[0].t:g} s among them; ask the whole trajectory, or a part of it as traj[i:j]")
+    before = np.flatnonzero(np.diff(t) == 0)                # rows before an event
+    even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
+    rows = np.unique(np.concatenate([even, before, before + 1]))
+    method = RODAS if traj.rows.own else DP5
+    blocks = [_block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None for a, b in itertools.pairwise(rows)]
+    factors = np.eye(len(rows))
+    for i, first in enumerate(blocks):
+        P, r = (None, 0) if first is None else first
+        for j, block in enumerate(blocks[i:], i + 1):
+            if P is not None and block is not None and j > i + 1:
+                P = block[0] @ P
+            factors[j, i] = 1.0 if P is None else np.linalg.norm(P) / np.sqrt(max(1, r))                               # (1)
+    for i in range(len(blocks) - 1, -1, -1):                # an event's row counts as the one after it
+        if blocks[i] is None:
+            factors[i + 1:, i] = factors[i + 1:, i + 1]
+    steps = np.diff(rows) * np.array([block is not None for block in blocks])
+    within = (factors[:, :-1] + factors[:, 1:]) / 2         # of errors made in a block
+    sums = np.tril(within, -1) @ steps                                                                              # (2)
+    return Growth(float(sums.max() / steps.sum()) if steps.any() else 1.0, t[rows], factors)
+
+
+def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
+    """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many directions they move."""
+    system, manifold = start.system, Manifold.of(start.system, w, ACCURACY)
+    y = np.concatenate([start.q, start.u, start.z])
+    y = manifold.nearest(system, start.tail, np.array([start.t]), y[None])[0]
+    changed = np.flatnonzero(w)
+    Y = np.tile(y, (1 + len(changed), 1))
+    Y[1 + np.arange(len(changed)), changed] += SIZE / w[changed]
+    Y = manifold.nearest(system, start.tail, np.full(len(Y), start.t), Y)
+    nq, nu = system.nq, system.nu
+    states = [start.replace(q=x[:nq], u=x[nq:nq + nu], z=x[nq + nu:]) for x in Y]
+    settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
+    run = EnsembleRun(Members.of(system, states), *native(system, method, "times"), method, settings, np.empty(0))
+    ends = run.go(thread_count(None))
+    if not ends.finished.all():
+        raise ConvergenceError(f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on as the run did: "
+                               f"{next(x for x in ends.status if x != 'finished')}", None)
+    V, X = ((x[1:] - x[0]).T * w[:, None] / SIZE for x in (Y, ends.y_end))
+    U, s, Q = np.linalg.svd(V, full_matrices=False)
+    r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))
+    return X @ (Q[:r].T / s[:r]) @ U[:, :r].T, r

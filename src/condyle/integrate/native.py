@@ -1,0 +1,28 @@
+"""The native program of a system and a method: made once, kept with the system and on disk."""
+from __future__ import annotations
+
+from condyle.dynamics.layouts import prefers_loops
+from condyle.dynamics.operators import description
+from condyle.integrate.equations import equations
+from condyle.integrate.lanes import ensemble_loop
+from condyle.integrate.loop import step_loop
+from condyle.integrate.methods import Method, Rosenbrock
+from condyle.native.jit import lane_width
+from condyle.native.kept import Made, kept
+from condyle.system import System
+
+
+def native(system: System, method: Method, many: str = "") -> Made:
+    """`many` says what an ensemble keeps, "times" or "steps"; without it the program is for one state."""
+    W = lane_width() if many else 1
+    key = ("simulate", method.name, *((many, W) if many else ()))
+    if key not in system.programs:
+        loops = prefers_loops(system.subject, lanes=bool(many))
+        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.subject)}"
+        system.programs[key] = kept(text, lambda: _made(system, method, many, W))
+    return system.programs[key]
+
+
+def _made(system: System, method: Method, many: str, W: int) -> Made:
+    eq = equations(system, loops=not isinstance(method, Rosenbrock), W=W)
+    return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)
