@@ -71,6 +71,7 @@ def test_cubic_time_series(at, t):
     close(generalised(law, q, u, t=t), expected(system, q, P_B, f, (0, 0, 0)))
 
 
+@pytest.mark.filterwarnings("ignore:TimeSeries. the cubic spline")                        # points at random are uneven
 @pytest.mark.parametrize("evaluator", ["casadi", "native"])
 def test_long_time_series_are_looked_up(at, evaluator, monkeypatch):
     system, q, u = at

@@ -1,8 +1,11 @@
 """(times, values) where a function of time may be: the same numbers as a spline written out."""
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 import condyle as cd
 
@@ -49,6 +52,32 @@ def test_prescribed_motion():
     system = leg()
     system.add_constraint("c", cd.constraints.PrescribedMotion((T, Y), "hip"))
     np.testing.assert_allclose(system.project([0.0], [0.0], t=0.7)[0], states[0].q, rtol=0, atol=1e-10)
+
+
+def test_a_cubic_that_goes_astray_is_said():
+    """300 N for 10 ms in 10 s of nothing: the natural cubic between the far samples goes to -4e4 N (SciPy's own)."""
+    t, y = np.array([0, 4.99, 5, 5.01, 10]), np.array([0, 0, 300.0, 0, 0])
+    lowest = CubicSpline(t, y, bc_type="natural")(np.linspace(0, 10, 1001)).min()
+    assert lowest < -4e4
+    for make in (lambda: cd.forces.MobilityForce("hip", (t, y)), lambda: cd.constraints.PrescribedMotion((t, y), "hip"),
+                 lambda: leg(motion=cd.Prescribed(position=(t, y)))):
+        with pytest.warns(UserWarning, match="too uneven"):
+            make()
+    t = np.linspace(0, 10, 11)
+    cd.forces.MobilityForce("hip", (t, np.where(t == 5, 300.0, 0.0)))       # evenly spaced: quiet, warnings are errors here
+
+
+def test_a_recorded_force_is_not_stepped_over():
+    t = np.array([0, 4.97, 4.98, 4.99, 5, 5.01, 5.02, 5.03, 10])
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("leg", mobilizer=cd.Pin(), mass=3.0, inertia=(1, 1, 2.0), coordinates="hip")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y = np.where(t == 5, 300.0, 0.0)
+        system.add_force("push", cd.forces.MobilityForce("hip", (t, y)))
+    impulse = CubicSpline(t, y, bc_type="natural").integrate(0, 10)
+    traj = cd.simulate(system, system.state(), 10.0, accuracy=1e-6)
+    np.testing.assert_allclose(2.0 * traj.u[-1, 0], impulse, rtol=1e-6)     # the accuracy asked for
 
 
 @pytest.mark.parametrize(("make", "words"), [

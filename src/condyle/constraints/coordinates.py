@@ -14,7 +14,7 @@ from condyle.errors import DescriptionError
 from condyle.forces.asked import Ask
 from condyle.forces.base import sx
 from condyle.forces.law import CoordinateName, name, quantity
-from condyle.functions.splines import Spline, is_series
+from condyle.functions.splines import is_series, measured
 from condyle.trace import is_truth
 
 Value = Annotated[Any, quantity("")]
@@ -129,7 +129,7 @@ class PrescribedMotion(Written):
 
     def __post_init__(self) -> None:
         if is_series(self.function):
-            object.__setattr__(self, "function", Spline(*self.function))  # type: ignore[misc]
+            object.__setattr__(self, "function", measured(self.function, type(self).__name__))
         function = checked(self.function, type(self).__name__)
         coordinate = name(self.coordinate, f"{type(self).__name__}: coordinate")
 

@@ -16,7 +16,7 @@ from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import BodyName, Law, Role, Station, quantity
 from condyle.functions import Spline
 from condyle.functions.pieces import Pieces, taylor
-from condyle.functions.splines import is_series, natural, straight
+from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
 from condyle.trace import Symbol
 
 FRAMES = ("ground", "body")
@@ -94,6 +94,7 @@ class TimeSeries:
             warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none", stacklevel=3)
         else:
             Spline(t, y[:, 0])
+            warn_of_overshoot("TimeSeries", t, y, "add samples, or give cd.forces.TimeSeries(times, values, 'linear')", 3)
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 

@@ -131,6 +131,32 @@ def straight(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return x[1:-1], x[:-1], c
 
 
+def measured(series: Any, what: str) -> Spline:
+    """The natural cubic spline through a pair (times, values) that stands for a function of time."""
+    times, values = series
+    spline = Spline(times, values)
+    warn_of_overshoot(what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None], "add samples", 4)
+    return spline
+
+
+OVERSHOOT = 1.0
+"""Of the range of the values: a cubic through evenly spaced measurements stays far below."""
+
+
+def warn_of_overshoot(what: str, x: np.ndarray, y: np.ndarray, remedy: str, stacklevel: int) -> None:
+    """Warn if the natural cubic through points, y of shape (n, s), goes far beyond their values between them."""
+    c = natural(x, y)[2]
+    h = np.diff(x)[:, None] * np.array([0.25, 0.5, 0.75])
+    between = sum(c[1:-1, j, None, :] * h[:, :, None] ** j for j in range(4))            # (n - 1, 3, s); pieces 1.. lie inside
+    low, high = y.min(axis=0), y.max(axis=0)
+    beyond = np.maximum(between - high, low - between) / np.where(high > low, high - low, np.inf)
+    if beyond.max() > OVERSHOOT:
+        i, j, k = np.unravel_index(int(beyond.argmax()), beyond.shape)
+        warnings.warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, reaches "
+                      f"{between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: the times are too uneven for "
+                      f"it; {remedy}", stacklevel=stacklevel + 1)
+
+
 def natural(x: np.ndarray, y: np.ndarray, degree: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The natural spline as pieces; y has shape (n, s)."""
     half = (degree + 1) // 2

@@ -19,7 +19,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
-from condyle.functions.splines import Spline, is_series
+from condyle.functions.splines import is_series, measured
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
 from condyle.native.lookup import Closure
@@ -72,12 +72,12 @@ class Prescribed:
         what = f"{what}: {level} of its motion"
         laws: list[Traced | None]
         if is_series(given):
-            given = [Spline(given[0], y) for y in _columns(given, names, what)]
+            given = [(given[0], y) for y in _columns(given, names, what)]
         if callable(given):
             laws = [_traced(given, arguments, what, (len(names),))]
         else:
             each: Iterable[tuple[int, Any]] = enumerate(_entries(given, names, what))
-            each = ((i, Spline(*f) if is_series(f) else f) for i, f in each)
+            each = ((i, measured(f, f"{what}[{i}]") if is_series(f) else f) for i, f in each)
             laws = [None if f is None else _traced(f, arguments, f"{what}[{i}]", ()) for i, f in each]
             if all(law is None for law in laws):
                 raise DescriptionError(f"{what}: every entry is None; leave motion= out, or give a function")
