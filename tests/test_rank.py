@@ -98,6 +98,23 @@ def test_one_singular_state_leaves_the_others(name, threads):
     np.testing.assert_allclose(result[~bad], alone, rtol=1e-9)               # near the place cond(M) is some 1e4
 
 
+@pytest.mark.parametrize("mobilizer", [cd.Gimbal(), cd.Bushing(), cd.Gimbal().reversed()], ids=repr)
+def test_lost_rank_is_found_in_chains_of_light_and_heavy_bodies(mobilizer, monkeypatch):
+    """Masses from 1 g to 1 t: what rounding leaves of the pivot never passes for an inertia."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    rng, system = np.random.default_rng(0), cd.System()
+    for i in range(7):
+        mass = 10 ** rng.uniform(-3, 3)
+        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer if i == 3 else cd.Pin("xyz"[i % 3]),
+                        X_PF=rng.uniform(-0.5, 0.5, 3), mass=mass, com=rng.uniform(-0.3, 0.3, 3),
+                        inertia=mass * rng.uniform(0.08, 0.12, 3))
+    q = rng.uniform(-3, 3, (100, system.nq))
+    q[:, system.body("b3").q.start + 1] = HALF
+    with pytest.raises(SingularError, match=r"'b3_rz' moves nothing new") as caught:
+        system.forward_dynamics(q, rng.uniform(-1, 1, (100, system.nu)))
+    assert np.isnan(caught.value.result).all()
+
+
 def test_a_lock_on_the_lost_speed_helps():
     system = system_of(cd.Gimbal())
     q, u = states(system, FLAT)

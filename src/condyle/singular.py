@@ -10,6 +10,11 @@ from condyle.mobilizers import motion_at
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
+LIGHT = 1e3
+"""Times its own mass: a body that carries more may be too light for it."""
+INDEPENDENT = 1e-5
+"""Least singular value of H above which a mobilizer has not lost rank: pivots are squares of it."""
+
 
 def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:
     """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an operator."""
@@ -21,10 +26,26 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
             f"{_at(broken, q)}{which}. Look in its functions for a root of a negative number or a division by zero; "
             "system.explain(state) shows all",
             broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
+    carried = sum(b.mass for b in tree.bodies if b is not body and body.index in tree.path(b.index))
+    if 0 < LIGHT * body.mass < carried and _independence(body, q[body.q]) > INDEPENDENT:
+        raise SingularError(
+            f"{name}: what speed {tree.speeds[k]!r} of body {body.name!r} ({body.mobilizer!r}) moves is lost in rounding at "
+            f"{_at(body, q)}{which}: the body has {body.mass:.3g} kg and carries {carried:.3g} kg, and in a direction in which "
+            "only its own inertia counts no digits of it are left. Give it more mass or inertia, weld it to what it carries, or "
+            "lock that speed", body.name, tree.speeds[k], q[body.q], results[0])
     raise SingularError(
         f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: speed "
         f"{tree.speeds[k]!r} moves nothing new at {_at(body, q)}{which}. Use other coordinates there (a quaternion instead of "
         "angles), lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+
+
+def _independence(body: Body, q: np.ndarray) -> float:
+    """Least singular value of a mobilizer's H at its coordinates, columns of length one, Parameters at their defaults; 0 if a
+    column is zero."""
+    nu = body.mobilizer.nu
+    parts = motion_at(body.mobilizer, 0.0, q, np.zeros(nu))
+    H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
+    return float(np.linalg.svd(H / np.maximum(np.linalg.norm(H, axis=0), 1e-300), compute_uv=False)[-1])
 
 
 def refuse_rates(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> NoReturn:

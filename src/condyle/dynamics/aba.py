@@ -17,9 +17,12 @@ c, a and gravity: (2) and (3) for a z of its own, (5) for x = M^-1 f and X, the 
 
 Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
 speed, tip to base, with
-  not D > 1e-12 h' P h,    P before the mobilizer's first elimination                   (6)
+  not D N > 3e-14 h' P h,    N <- N min(1, D / h' P h),    P before the mobilizer's first elimination     (6)
   first speed:  not D > 1e-14 (|h_w|^2 tr I + |h_v|^2 tr M),   the most that such a P can give
-and 0 if there is none. The first speed's test finds rank that is lost across massless bodies.
+and 0 if there is none. N begins with 1: the product is Hadamard's ratio of H' P H, its determinant over the product of its
+diagonal, which no choice of units and no length of a column changes. It is 1 where speeds do not couple and some roundings,
+1e-16, where rank is lost; a light body that carries a heavy one has the ratio of their inertias and loses as many digits, but
+is no reason to refuse while some are left. The first speed's test finds rank that is lost across massless bodies.
 """
 from __future__ import annotations
 
@@ -49,8 +52,8 @@ from condyle.tree.tree import Tree
 
 ZERO: Pair = (ca.SX(3, 1), ca.SX(3, 1))
 
-SMALLEST_PIVOT = 1e-12
-"""Of its value before elimination: rounding leaves about 1e-16, and what is that small has no digits left."""
+SMALLEST_PIVOT = 3e-14
+"""Of (6): rounding leaves about 1e-16 where rank is lost; at the bound two or three digits are left."""
 
 
 @inlined
@@ -100,13 +103,14 @@ def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX],
     """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, its D, and the status
     (6). c or held None is zero; `number` is 1 + its first speed."""
     z = z if c is None else add(z, apply(P, c))
-    before = [*(reach(P, h) * 1e-2 for h in H[:1]), *(pivot(P, h) for h in H[1:])]
+    before, N = [*(reach(P, h) * 0.3 for h in H[:1]), *(pivot(P, h) for h in H[1:])], ca.SX(1)
     steps, pivots = [], []
     for j, h in enumerate(H):
         P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))        # (2), (3)
         steps.append((U_D, eps))
         pivots.append(D)
-        status = first_failure(status, D, before[j], number + j)                             # (6)
+        status = first_failure(status, D * N, before[j], number + j)                         # (6)
+        N = N * ca.fmin(1, D / before[j]) if j and j + 1 < len(H) else N
     return P, z, steps, pivots, status
 
 
