@@ -171,7 +171,7 @@ def test_translations_are_named_too():
     ({"coordinates": "a", "axes": ("x", "y", "q")}, r"axes\[2\].*'q'"),
     ({"coordinates": "a", "axes": ("x", "y", (0, 0, 0))}, r"axes\[2\].*not all zero"),
     ({"coordinates": "a", "axes": ("x", "y", "z", "x", "y", (1, 1, 0))}, "independent"),
-    ({"coordinates": "a", "units": ("rad", "m")}, "one unit a coordinate"),
+    ({"coordinates": "a", "units": ("rad", "m")}, "one for each coordinate"),
 ])
 def test_refused_descriptions(arguments, words):
     with pytest.raises(cd.DescriptionError, match=words):
