@@ -145,6 +145,20 @@ def test_own_classes():
     system.add_force("kick", Kick())
     assert timed(system).names == ["force 'kick'"]
     assert found(system) == pytest.approx([6, 6], abs=1e-10)
+    lifted = cd.System()
+    lifted.add_body("floor", mobilizer=Lifted(), mass=1.0)
+    lifted.add_body("leg", "floor", mobilizer=cd.Pin(), mass=1.0, com=(0, 1, 0))
+    assert set(timed(lifted).names) == {"the mobilizer of 'floor'"}
+    assert found(lifted) == pytest.approx([3], abs=1e-10)
+
+
+def test_the_second_formulation(pulse):
+    """It does not know of knots: with max_step it sees the pulse too."""
+    maximal = cd.maximal.of(pulse)
+    end = maximal.simulate([0.0], [0.0], 5.05, t=4.9, max_step=0.002).u[-1, 0]
+    assert end == pytest.approx(3 / INERTIA, rel=1e-3)      # seen, though its estimate is blind to kinks
+    with pytest.raises(cd.DescriptionError, match="max_step = -1 must be a positive"):
+        maximal.simulate([0.0], [0.0], 5.05, max_step=-1)
 
 
 @pytest.mark.parametrize(("law", "expected"), [

@@ -31,6 +31,8 @@ LOOKS = 3
 """How often signals are looked at between two candidates: a cubic that is small at four points is small between them."""
 LOW_ORDER = 4
 """Intervals between two breaks that methods of order 1 and 2 look at, whose stages do not see a polynomial in between."""
+MANY = 1000
+"""Members with different Parameters of signals up to which curved ones are looked at: a millisecond each."""
 REMEMBERED = 64
 """Results for other values of Parameters, times or accuracies."""
 CHUNK = 200_000
@@ -48,10 +50,11 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
     values = timed.values(tails)
     values, group = (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0, return_inverse=True)
     rows, at, begin = [], 0, np.empty(len(starts))
+    seen = len(values) <= MANY
     for k, numbers in enumerate(values):
         mine = np.broadcast_to(np.reshape(group, -1) == k, starts.shape)
         first = float(np.min(firsts[mine]))
-        times = knots(timed, numbers, first, last, accuracy, method)
+        times = knots(timed, numbers, first, last, accuracy, method, seen)
         if step is not None:
             if not k and (starts == firsts).any():          # not again after an event
                 _warn(timed, numbers, np.concatenate([[first], times, [last]]), step)
@@ -62,21 +65,22 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
     return np.concatenate(rows)[:, None], begin
 
 
-def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, method: Method) -> np.ndarray:
+def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, method: Method, curved: bool = True
+          ) -> np.ndarray:
     """Times between first and last that no step may pass, increasing.
 
     Args:
-        values: of the Parameters that signals depend on, `timed.values`.
+        values: of the Parameters that signals depend on, `timed.values`.   curved: look at curved signals too.
     """
-    key = values.tobytes(), first, last, accuracy, method.order
+    key = values.tobytes(), first, last, accuracy, method.order, curved
     if key not in timed.memory:
         if len(timed.memory) >= REMEMBERED:
             timed.memory.clear()
-        timed.memory[key] = _found(timed, values, first, last, accuracy, method.order)
+        timed.memory[key] = _found(timed, values, first, last, accuracy, method.order, curved)
     return timed.memory[key]
 
 
-def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, order: int) -> np.ndarray:
+def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, order: int, curved: bool) -> np.ndarray:
     if not timed.names or not last > first:
         return np.empty(0)
     beside = BESIDE * max(1.0, abs(first), abs(last))
@@ -90,9 +94,9 @@ def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy
         jump = np.append(_jumps(timed, values, times[:-1], beside, first), False)
         kept, jumps = joined(times, lambda t: timed.at(t, values), accuracy, degree, jump)[1:-1], times[jump]
         kept = np.concatenate([np.setdiff1d(kept, jumps), jumps - beside, jumps + beside])
-    if timed.curved.any():
+    if curved and timed.curved.any():
         grid = np.linspace(first, last, GRID + 1)
-        more = joined(grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree)[1:-1]
+        more = joined(grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree, looks=2)[1:-1]
         near = np.searchsorted(kept := np.sort(kept), more)
         gap = np.minimum(np.abs(np.append(kept, np.inf)[near] - more), np.abs(np.append(-np.inf, kept)[near] - more))
         kept = np.concatenate([kept, more[gap > 3 * beside]])
@@ -101,10 +105,16 @@ def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy
 
 
 def _jumps(timed: Timed, values: np.ndarray, times: np.ndarray, beside: float, first: float) -> np.ndarray:
-    """Whether a signal jumps at each of some times, from `first` on: nearer by it changes as much."""
-    far, near = (np.abs(timed.at(times + s, values) - timed.at(np.maximum(times - s, first), values))
-                 for s in (beside, beside / 4))
-    return ((near > far / 2) & (far > 1e-12 * np.abs(timed.at(times, values)))).any(axis=1)
+    """Whether a signal jumps at each of some times, from `first` on: it changes much, and nearer by as much."""
+    def sides(t: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray]:
+        return timed.at(np.maximum(t - s, first), values), timed.at(t + s, values)
+
+    before, after = sides(times, beside / 4)
+    near, much = np.abs(after - before), 1e-10 * np.abs(after).max(axis=0)
+    jumps = np.asarray((near > much).any(axis=1))
+    before, after = sides(times[jumps], beside)
+    jumps[jumps] = ((near[jumps] > np.abs(after - before) / 2) & (near[jumps] > much)).any(axis=1)
+    return jumps
 
 
 def _apart(times: np.ndarray, least: float) -> np.ndarray:
@@ -126,18 +136,20 @@ def _between(times: np.ndarray, count: int) -> np.ndarray:
 
 
 def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance: float, degree: int,
-           stay: np.ndarray | None = None) -> np.ndarray:
+           stay: np.ndarray | None = None, looks: int = LOOKS) -> np.ndarray:
     """Those of some times that remain when intervals in which signals are polynomials (1) are joined.
 
     Args:
         times: shape (n,), increasing.   at: gives signals at times, (k,) -> (k, signals).   degree: of the polynomials.
-        stay: times that remain in any case.
+        stay: times that remain in any case.   looks: in how many parts intervals are looked at.
     """
-    fine = _between(times, LOOKS)
+    fine = _between(times, looks)
     x = np.ascontiguousarray(at(fine).T)
     away = np.abs(x - np.median(x, axis=1, keepdims=True))
     length = np.diff(fine)
-    mean = ((away[:, 1:] + away[:, :-1]) @ length) / (2 * length.sum())
+    mean = ((away[:, 1:] + away[:, :-1]) * length).sum(axis=1) / (2 * length.sum())
+    if np.ptp(length) < 1e-6 * length.mean():
+        fine = fine[:1]                                     # any block is like the first
     x = x[mean > 0] / (tolerance * mean[mean > 0, None])
     count, keep = len(times) - 1, np.ones(len(times), dtype=bool)
     apart = np.zeros(len(times), dtype=bool) if stay is None else stay
@@ -145,7 +157,7 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
     while count >= 2 * size:
         starts = np.arange(0, count - 2 * size + 1, 2 * size)
         starts = starts[whole[starts] & whole[starts + size] & ~apart[starts + size]]
-        good = starts[_fits(fine, x, LOOKS * starts, 2 * LOOKS * size, degree)]
+        good = starts[_fits(fine, x, looks * starts, 2 * looks * size, degree)]
         if not len(good):
             break
         keep[good + size] = False
@@ -156,14 +168,15 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
 
 
 def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int) -> np.ndarray:
-    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on."""
+    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on. One t: intervals are
+    equal."""
     nodes = np.rint(np.linspace(0, n, degree + 1)).astype(int)
     fits = np.ones(len(starts), dtype=bool)
     chunk = max(1, CHUNK // n)
     for k in range(0, len(starts), chunk):
         left = np.arange(k, min(k + chunk, len(starts)))
         rows = starts[left, None] + np.arange(n + 1)
-        s = t[rows]
+        s = t[rows] if len(t) > 1 else np.arange(n + 1.0)[None]
         s = (s - s[:, :1]) / (s[:, -1:] - s[:, :1])
         weights = []
         for i in nodes:
@@ -177,7 +190,7 @@ def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int)
             good = (np.abs(P - y) <= 1).all(axis=1)
             if not good.all():
                 fits[left[~good]] = False
-                left, rows, weights = left[good], rows[good], [w[good] for w in weights]
+                left, rows, weights = left[good], rows[good], [w[good] if len(t) > 1 else w for w in weights]
     return fits
 
 

@@ -197,19 +197,21 @@ class Motion:
         return found
 
 
-def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy: float, times: Any, tail: Tail
-             ) -> MaximalTrajectory:
+def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy: float, times: Any, max_step: float | None,
+             tail: Tail) -> MaximalTrajectory:
     """See MaximalSystem.simulate."""
     from scipy.integrate import DOP853
 
     asked = _checked(t_final, accuracy, times, tail)
+    if max_step is not None and not max_step > 0:
+        raise DescriptionError(f"maximal: simulate: max_step = {max_step!r} must be a positive number [s]")
     motion = Motion(system, tail, q, u)
     point = _start(motion, q, u, accuracy)
     motion.begin(point, tail.t)
     rows = [(tail.t, point)] if asked is None else [(t, point) for t in asked if t == tail.t]
     left = [] if asked is None else asked[len(rows):]
     solver = DOP853(motion, tail.t, point.y, t_final, rtol=SHARE * accuracy,
-                    atol=SHARE * accuracy * _units(system, len(tail.z)))
+                    atol=SHARE * accuracy * _units(system, len(tail.z)), max_step=max_step or np.inf)
     steps, status = 0, "finished"
     try:
         while solver.status == "running" and solver.t < t_final:

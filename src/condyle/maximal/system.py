@@ -227,8 +227,8 @@ class MaximalSystem:
 
     # ---- motion -----------------------------------------------------------------------------------------------------
 
-    def simulate(self, q: Any, u: Any, t_final: float, *, accuracy: float = 1e-6, times: Any = None, **options: Any
-                 ) -> MaximalTrajectory:
+    def simulate(self, q: Any, u: Any, t_final: float, *, accuracy: float = 1e-6, times: Any = None,
+                 max_step: float | None = None, **options: Any) -> MaximalTrajectory:
         """The motion from coordinates q, shape (nq,), and speeds u, shape (nu,), until t_final [s].
 
         x, V and the forces' z are integrated, by an explicit method of order eight (DOP853) with error control; before each
@@ -238,13 +238,15 @@ class MaximalSystem:
             accuracy: one number for all, as that of `cd.simulate`: errors as shares of 1 rad, of a length of the system, of
                 these in 0.1 s for velocities, or of a value that is larger than these.
             times: when to give the state [s]; at the steps by default.
+            max_step: longest step [s]. Unlike `cd.simulate` it does not know when forces change with time: where they do so
+                for a short time only, give it.
             options: those of the System's operators. t is when it begins. What motions prescribe then replaces q and u.
         """
         from condyle.maximal.simulation import simulate
 
         q, u = self._vector("q", q, self.tree.nq), self._vector("u", u, self.tree.nu)
         q, u = self.system.prescribe(q, u, **known_options(options))
-        return simulate(self, q, u, t_final, accuracy, times, self._tail(options))
+        return simulate(self, q, u, t_final, accuracy, times, max_step, self._tail(options))
 
     # ---- arguments --------------------------------------------------------------------------------------------------
 
