@@ -15,7 +15,8 @@ from tests.process import output
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+COMMENTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 
 
 class Page(HTMLParser):
@@ -93,14 +94,22 @@ def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text(encoding="utf-8"))],
                          ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_runs(page: Path, tmp_path: Path) -> None:
-    """The blocks of a page, one after the other; what each print shows is what the comment beside it says."""
-    code = "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
+    """The blocks of a page, one after the other. What a print shows is in the comment beside it; what the last ones of a block
+    show may be in a block of text below, where a line of three dots stands for any lines."""
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     script = tmp_path / "page.py"
-    script.write_text(code, encoding="utf-8")
-    shown = re.findall(r"^ *print\(.*\)  # (.*)$", code, re.MULTILINE)
-    assert len(shown) == len(re.findall(r"\bprint\(", code)), "every print has a comment that shows its output"
+    script.write_text("\n".join(code for code, _ in blocks), encoding="utf-8")
+    shown = []
+    for code, text in blocks:
+        beside = COMMENTED.findall(code)
+        assert bool(text) == (len(beside) < len(re.findall(r"\bprint\(", code))), f"a print does not show its output:\n{code}"
+        shown += beside + text.splitlines()
     printed = output("-W", "error", script, cwd=tmp_path, environment={"CONDYLE_EVALUATOR": "casadi"})
-    assert printed.splitlines() == shown
+    if "..." in shown:
+        pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in shown)
+        assert re.fullmatch(pattern, printed), printed
+    else:
+        assert printed.splitlines() == shown
 
 
 def test_every_environment_variable_is_in_the_table() -> None:
