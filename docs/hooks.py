@@ -5,7 +5,7 @@ A line `<!-- name: argument -->` of a page is replaced:
     docstring: dynamics/aba.py     the docstring of a module, equations with their numbers
     members: condyle.mobilizers    API entries of the public names of a package, under their shortest path
     operators                      the table of the operators of System and State
-    examples                       examples/*.py: what each says of itself, its picture, its code
+    examples: knee,pendulum        files of examples: what each says of itself, its picture, its code behind a click
 
 Pictures of examples are docs/img/NAME.png or .svg. Formulas stand between $ or $$, with \\tag{1} for a number.
 """
@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from latex2mathml.converter import convert
@@ -88,15 +89,15 @@ def operators(_: str) -> str:
     return "\n".join(rows)
 
 
-def examples(_: str) -> str:
+def examples(names: str) -> str:
     parts = []
-    for path in sorted((ROOT / "examples").glob("*.py")):
+    for path in (ROOT / "examples" / f"{name}.py" for name in names.split(",")):
         source = path.read_text(encoding="utf-8")
         says = ast.get_docstring(ast.parse(source)) or ""
         picture = next((p for p in (ROOT / "docs" / "img").glob(f"{path.stem}.*")), None)
         code = source.split('"""', 2)[2].strip()
-        parts += [f"## {path.stem}", says, f"![{path.stem}](img/{picture.name})" if picture else "",
-                  f'```py title="examples/{path.name}"\n{code}\n```']
+        parts += [f"### {path.stem}", says, f"![{path.stem}](img/{picture.name})" if picture else "",
+                  f'??? example "examples/{path.name}"\n\n{indent(f"```py{chr(10)}{code}{chr(10)}```", "    ")}']
     return "\n\n".join(parts)
 
 

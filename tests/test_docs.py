@@ -1,6 +1,7 @@
 """The documentation: it builds without a warning, works without a network, covers the public names, and its code runs."""
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from html.parser import HTMLParser
@@ -16,7 +17,6 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
-COMMENTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 
 
 class Page(HTMLParser):
@@ -94,22 +94,41 @@ def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text(encoding="utf-8"))],
                          ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_runs(page: Path, tmp_path: Path) -> None:
-    """The blocks of a page, one after the other. What a print shows is in the comment beside it; what the last ones of a block
-    show may be in a block of text below, where a line of three dots stands for any lines."""
+    """The blocks of a page, one after the other. What a print shows is in the comment beside or below it; what the last ones of
+    a block show may be in a block of text below, where a line of three dots stands for any lines."""
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     script = tmp_path / "page.py"
     script.write_text("\n".join(code for code, _ in blocks), encoding="utf-8")
     shown = []
     for code, text in blocks:
-        beside = COMMENTED.findall(code)
-        assert bool(text) == (len(beside) < len(re.findall(r"\bprint\(", code))), f"a print does not show its output:\n{code}"
-        shown += beside + text.splitlines()
+        beside = said(code)
+        assert bool(text) == (None in beside), f"a print does not show its output:\n{code}"
+        shown += [line for line in beside if line is not None] + text.splitlines()
     printed = output("-W", "error", script, cwd=tmp_path, environment={"CONDYLE_EVALUATOR": "casadi"})
     if "..." in shown:
         pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in shown)
         assert re.fullmatch(pattern, printed), printed
     else:
         assert printed.splitlines() == shown
+
+
+def said(code: str) -> list[str | None]:
+    """The comment beside or below each print of a block, None where there is none."""
+    lines = [*code.splitlines(), ""]
+    prints = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "print"]
+    found = []
+    for call in sorted(prints, key=lambda n: n.lineno):
+        rest, below = lines[call.end_lineno - 1][call.end_col_offset:], lines[call.end_lineno]
+        comment = re.match(r" *# (.*)$", rest) if rest else re.match(r" *# (.*)$", below)
+        found.append(comment[1] if comment else None)
+    return found
+
+
+def test_code_is_narrow() -> None:
+    """Pages show 90 columns; ruff looks after the examples."""
+    wide = [f"{page.name}: {line}" for page in [*PAGES, ROOT / "README.md"]
+            for code, _ in BLOCK.findall(page.read_text(encoding="utf-8")) for line in code.splitlines() if len(line) > 90]
+    assert wide == []
 
 
 def test_every_environment_variable_is_in_the_table() -> None:

@@ -1,6 +1,7 @@
 """Every example runs as a user would run it, in a folder of its own, and asserts its own result."""
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,5 +27,8 @@ def test_examples_are_short_and_check_themselves(path):
     assert any("assert" in line for line in lines)
 
 
-def test_there_are_examples():
-    assert {path.stem for path in EXAMPLES} >= {"knee", "pendulum", "reversed"}
+def test_the_page_shows_each_example_once():
+    page = (Path(__file__).parent.parent / "docs" / "examples.md").read_text(encoding="utf-8")
+    shown = ",".join(re.findall(r"<!-- examples: (\S+) -->", page)).split(",")
+    assert sorted(shown) == [path.stem for path in EXAMPLES]
+    assert all(f"(#{name})" in page for name in shown)

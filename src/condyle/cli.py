@@ -43,8 +43,8 @@ def demo(
         typer.Option("--out", metavar="DIR", help="Folder for the picture; if not given, a new condyle-demo."),
     ] = None,
 ) -> None:
-    """Write a knee in five lines of Python, run it as machine code, check it, time it and draw its motion."""
-    print(f"Condyle {version('condyle')}: a knee in five lines of Python", flush=True)
+    """Write a knee in a few lines of Python, run it as machine code, check it, time it and draw its motion."""
+    print(f"Condyle {version('condyle')}: a knee in a few lines of Python", flush=True)
     from condyle.demo import run
 
     if not run(out):

@@ -1,4 +1,4 @@
-"""`condyle demo`: a knee in five lines of Python becomes machine code, is checked against physics, timed and drawn.
+"""`condyle demo`: a knee in a few lines of Python becomes machine code, is checked against physics, timed and drawn.
 
 The leg sits on a table edge: the thigh lies along ground's x and may turn about it, the shank swings freely below the
 knee. Friction and muscles are absent, so the energy must stay what it was. The knee's two curves are rounded from
@@ -30,10 +30,14 @@ from condyle.native.solve import rk4
 
 LEG = """\
 leg = cd.System(gravity=(0, -9.81, 0))
-leg.add_body("thigh", leg.ground, cd.Pin(axis="x"), mass=9.3, com=(0.17, 0, 0), inertia=(0.035, 0.13, 0.14))
-along, across = lambda q: 0.414 - 0.018 * np.cos(q), lambda q: -0.0045 - 0.0087 * np.sin(1.45 * q)
-knee = cd.FunctionBased(coordinates=("knee",), angles=(None, None, lambda q: q), translations=(along, across, None))
-leg.add_body("shank", "thigh", knee, mass=3.7, com=(0.19, 0, 0), inertia=(0.005, 0.05, 0.05))
+leg.add_body("thigh", leg.ground, cd.Pin(axis="x"), mass=9.3, com=(0.17, 0, 0),
+             inertia=(0.035, 0.13, 0.14))
+along = lambda q: 0.414 - 0.018 * np.cos(q)
+across = lambda q: -0.0045 - 0.0087 * np.sin(1.45 * q)
+knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
+                        translations=(along, across, None))
+leg.add_body("shank", "thigh", knee, mass=3.7, com=(0.19, 0, 0),
+             inertia=(0.005, 0.05, 0.05))
 """
 ANKLE = (0.43, 0.0, 0.0)          # station on the shank [m]
 START = (0.35, -0.9)              # thigh turned by 20 degrees, knee flexed by 52 degrees, at rest [rad]
@@ -94,7 +98,7 @@ NEXT = """
 Try next
   condyle demo            again: the machine code now comes from the cache
   condyle cache info      where it is kept
-  README.md, "Ten lines"  the same leg in your own script: change a curve of the knee and see the numbers follow"""
+  README.md, "A first look"  the same leg in your own script: change a curve of the knee and see the numbers follow"""
 
 
 def build() -> Any:
