@@ -426,3 +426,27 @@ def test_a_joint_that_is_a_root_of_zero(root, monkeypatch):
     with pytest.raises(cd.SingularError, match=r"body 'a'.*not a number or infinite at k = 0"):
         system.forward_dynamics([0.0], [0.0])
     assert np.isfinite(system.forward_dynamics([0.3], [0.1])).all()
+
+
+# ---- Recordings and descriptions ------------------------------------------------------------------------------------------------
+
+def test_masks_are_gaps_in_recordings_and_refused_in_descriptions():
+    target = np.ma.masked_equal([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], 4.0)
+    goal = cd.goals.Station("a", P, target)
+    assert goal.weights(2).tolist() == [1.0, 0.0]           # as NaN: not measured
+    assert np.isnan(cd.Table([0, 1], ["x", "y", "z"], target)["y"][1])
+    for make in (lambda: cd.Transform(p=np.ma.masked_equal([0.0, 1.0, 2.0], 1.0)), lambda: cd.Transform(p=np.ones(3) * 1j),
+                 lambda: cd.forces.TimeSeries([0, 1, 2], np.ma.masked_equal([0.0, 1.0, 2.0], 1.0)),
+                 lambda: cd.forces.TimeSeries([0, 1, 2], np.ones(3) * 1j), lambda: cd.goals.Station("a", P, np.ones(3) * 1j)):
+        with pytest.raises(cd.CondyleError):
+            make()
+
+
+def test_weights_of_a_run_by_name(monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Pin(), **SOLID)
+    for weights in (pandas.Series({"a": 1.0, "b": 2.0}), {"a": 1.0}, [True, True]):
+        with pytest.raises(cd.CondyleError, match="weights"):
+            cd.simulate(system, system.state(), 0.1, weights=weights)

@@ -65,6 +65,13 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
+def gaps(value: Any) -> Any:
+    """What a recording gives, masked entries as NaN: not measured."""
+    if isinstance(value, np.ma.MaskedArray):
+        return np.ma.filled(value.astype(float), np.nan) if value.dtype.kind in "fiu" else value
+    return value
+
+
 def vector(what: str, value: Any, size: int, entries: Entries | None = None, one: bool = False) -> np.ndarray:
     """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that are not finite
     pass: see `check_finite`."""

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from condyle.arguments import missing, spoken
+from condyle.arrays import gaps, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.forces.law import body_name, known_body, name
 from condyle.forces.mobility import owner
@@ -201,7 +202,7 @@ class Coordinate(Goal):
 
 def _numbers(value: Any, what: str) -> np.ndarray:
     try:
-        return np.array(value, dtype=float)
+        return np.array(real(what, gaps(value)))
     except (TypeError, ValueError):
         raise ShapeError(f"{what}: expected numbers, got {value!r}") from None
 

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.arguments import answered
+from condyle.arrays import real
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
@@ -147,7 +148,7 @@ def _times(keep: Any, members: Members, t_final: float) -> np.ndarray | None:
     if keep is None or isinstance(keep, str):
         return None if keep == "steps" else np.empty(0)
     try:
-        times = np.unique(np.asarray(keep, dtype=float))
+        times = np.unique(real("keep", keep))
     except (TypeError, ValueError):
         raise DescriptionError(f"simulate: keep = {keep!r}: expected 'ends', 'steps' or times [s]") from None
     first = float(members.t.min())

@@ -9,6 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from condyle import files
+from condyle.arrays import gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Shown, cut, page, rows_of, span
 
@@ -50,7 +51,7 @@ class Table(Shown):
     def __init__(self, time: Any, names: Sequence[str], values: Any, units: Sequence[str] | None = None, *,
                  status: str = "finished") -> None:
         try:
-            self.time, self.values = np.array(time, dtype=float), np.array(values, dtype=float)
+            self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
         except (TypeError, ValueError) as error:
             raise ShapeError(f"Table: time and values must be numbers: {error}") from None
         names = (names,) if isinstance(names, str) else tuple(names)

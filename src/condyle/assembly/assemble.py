@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arguments import answered
+from condyle.arrays import real
 from condyle.assembly.doubts import doubt
 from condyle.assembly.expressions import expressions
 from condyle.assembly.frames import Frames, frame_count
@@ -97,7 +98,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     if not given:
         raise DescriptionError("assemble_frames: no goals to follow; give some, or use cd.assemble")
     try:
-        times = None if t is None else np.array(t, dtype=float)
+        times = None if t is None else np.array(real("t", t))
     except (TypeError, ValueError):
         raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got {t!r}") from None
     if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):

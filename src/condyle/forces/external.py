@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import real
 from condyle.errors import DescriptionError
 from condyle.forces.base import Loads, View, sx
 from condyle.forces.law import BodyName, Law, Role, Station, quantity
@@ -76,7 +77,7 @@ class TimeSeries:
 
     def __post_init__(self) -> None:
         try:
-            t, y = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
+            t, y = real("times", self.times), real("values", self.values)
         except (TypeError, ValueError):
             raise DescriptionError(f"TimeSeries: times and values must be numbers, got {self.times!r}, {self.values!r}") from None
         y = y[:, None] if y.ndim == 1 else y

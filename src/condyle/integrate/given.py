@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arrays import Entries, vector
+from condyle.columns import variable_names
 from condyle.errors import DescriptionError, ShapeError
 from condyle.state import State
 from condyle.system import System
@@ -82,12 +84,13 @@ def _memory() -> float:
 
 
 def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
-    """Weights of the errors in q, u, z: those given, or the usual ones of scales.py."""
+    """Weights of the errors in q, u, z: those given, in order or by name, or the usual ones of scales.py."""
     usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
     try:
-        w = usual if given is None else np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        w = np.empty(0)
+        entries = Entries("variable", tuple(variable_names(system)))
+        w = usual if given is None else vector(f"{where}: weights", given, len(usual), entries)
+    except ShapeError as error:
+        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} ({error})") from None
     if w.shape != usual.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r}")
     return w

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import real
 from condyle.errors import ShapeError
 from condyle.trace import Symbol, symbols, to_sx
 
@@ -56,7 +57,7 @@ def numbers(value: Value, what: str) -> np.ndarray:
     try:
         if isinstance(value, (str, bytes)):                 # "1" is text, whatever NumPy makes of it
             raise TypeError
-        return np.asarray(value, dtype=float)
+        return real(what, value)
     except (TypeError, ValueError, OverflowError) as error:
         raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error
 

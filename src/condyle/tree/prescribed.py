@@ -17,6 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
 from condyle.functions.splines import is_series, measured
@@ -88,7 +89,7 @@ class Prescribed:
 
 def _columns(series: Any, names: Sequence[str], what: str) -> np.ndarray:
     """Values of a pair (times, values) by coordinates, shape (coordinates, n)."""
-    times, values = (np.asarray(x, dtype=float) for x in series)
+    times, values = (real(what, x) for x in series)
     values = values[:, None] if values.ndim == 1 else values
     if values.shape != (len(times), len(names)):
         shape = f"({len(times)}, {len(names)})"
