@@ -428,7 +428,7 @@ def test_a_joint_that_is_a_root_of_zero(root, monkeypatch):
     assert np.isfinite(system.forward_dynamics([0.3], [0.1])).all()
 
 
-# ---- Recordings and descriptions ------------------------------------------------------------------------------------------------
+# ---- Recordings and descriptions -------------------------------------------------------------------------------------------
 
 def test_masks_are_gaps_in_recordings_and_refused_in_descriptions():
     target = np.ma.masked_equal([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], 4.0)
