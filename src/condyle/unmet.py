@@ -23,9 +23,12 @@ def refuse_accelerations(subject: Subject, name: str, tail: int, arguments: tupl
         arguments, results, status: of an operator; statuses (..., 1).
     """
     tree, codes = subject.tree, status[..., 0]
-    bad = (codes > tree.nu) | np.isnan(codes)
-    if not bad.all() and (codes[~bad] != 0).any():
-        refuse_singular(tree, name, arguments, results, status)
+    bad = codes == tree.nu + 1
+    lost = np.where(bad, 0, np.where(codes > tree.nu + 1, codes - tree.nu - 1, codes))       # a lost speed comes before
+    if lost.any():
+        for result in results:
+            result[codes != 0] = np.nan
+        refuse_singular(tree, name, arguments, results, lost[..., None])
     finite = np.all([np.isfinite(x).all(axis=-1) for x in results], axis=0)
     for part in (bad & finite, bad & ~finite):
         if not part.any():

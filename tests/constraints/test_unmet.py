@@ -168,3 +168,12 @@ def test_numbers_that_are_not_finite_are_not_blamed_on_constraints():
     system = arm(ball=C.Ball("ground", (0.6, -1.6, 0), "b", (0, -1, 0)))
     with pytest.raises(cd.ShapeError, match="u: speed 'b' is nan"):
         system.forward_dynamics([0.5, -0.2], [0.0, np.nan])
+
+
+def test_a_joint_that_lost_rank_comes_before_the_constraints():
+    """Accelerations are nonsense then, and so is what they leave."""
+    system = cd.System()
+    system.add_body("a", mobilizer=cd.Gimbal(), **BODY)
+    system.add_constraint("rod", C.Rod("ground", (1, 0, 0), "a", (0, -1, 0), 1.5))
+    with pytest.raises(cd.SingularError, match="'a_rz'"):
+        system.forward_dynamics([[0.1, 0.2, 0.3], [0.1, np.pi / 2, 0.3]], np.full(3, 0.3))

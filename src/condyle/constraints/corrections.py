@@ -46,7 +46,7 @@ def impulses(rows: Rows, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence
 
 def _changes(rows: Rows, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
     found = Blocks(rows.tree, G, Z, lock)
-    return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e)[0]) for e in errors], found.delicate
+    return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e).x) for e in errors], found.delicate
 
 
 def position_change(rows: Rows, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -30,13 +30,14 @@ Bricard's mechanism. Its multiplier divides the error of a state that is off the
 then ask at the nearest state that is on them.
 
 Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or motions, or are
-independent by less than 1e-6 (y < 1e-12). The first row is reported, by the status, with
+independent by less than 1e-6 (y < 1e-12). The status says so where for any row
 
-    not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot_j| + |udot0_j| + u_j^2)                   (8)
+    not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                              (8)
 
-with G_B all rows of its block: the first term is what accelerations are to be right to, the second is rounding where they should
-be zero. A state beside the constraints, where these are redundant, leaves about its relative distance from them, and no more
-than 1e-6 if they are redundant on themselves only. What is not a number is unmet too.
+with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what accelerations are to
+be right to, the second is rounding where they should be zero. A state beside the constraints, where these are redundant, leaves
+about its relative distance from them, and no more than 1e-6 if they are redundant on themselves only. What is not a number is
+unmet too.
 """
 from __future__ import annotations
 
@@ -188,24 +189,33 @@ class Blocks:
             out[block], = self._solvers[len(block)].least.call([self._own(block), factors, ca.densify(g[block])], True, False)
         return out
 
-    def meet(self, x: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """x <- x - Z lambda with G x + g = 0 (5), and lambda (4)."""
+    def meet(self, x: ca.SX, g: ca.SX) -> Met:
+        """x <- x - Z lambda with G x + g = 0 (5)."""
         lambda_ = self.solve(self.G @ x + g)
         x = x - self.Z @ lambda_
         r, last = ca.densify(self.G @ x + g), ca.SX(*g.shape)
         for block, factors in zip(self.blocks, self._factors, strict=True):
             last[block], = self._solvers[len(block)].last.call([factors, r[block]], True, False)
-        return x - self.Z @ last, lambda_
+        size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
+        return Met(x - self.Z @ last, lambda_, r - self.Y @ last, size)
 
-    def unmet(self, x: ca.SX, g: ca.SX, terms: ca.SX) -> ca.SX:
-        """1 + the first row that is unmet at x (8), or 0. terms: what else x is made of, in the last sum of (8)."""
-        r, size, first = self.G @ x + g, ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g), ca.SX(0)
-        total = ROUNDING * (ca.sum1(ca.fabs(x)) + terms)
-        for block in reversed(self.blocks):
-            rounding = ca.sqrt(ca.sum1(self._lengths[block])) * total
-            for i in reversed(block):
-                first = ca.if_else(ca.fabs(r[i]) <= UNMET * size[i] + rounding, first, i + 1)
-        return first
+    def unmet(self, met: Met, terms: ca.SX) -> ca.SX:
+        """Whether a row is unmet (8): 0/1. terms: the last sum of (8)."""
+        fine = []
+        for block in self.blocks:
+            rounding = ROUNDING * ca.sqrt(ca.sum1(self._lengths[block])) * terms
+            fine += [ca.fabs(met.r[i]) <= UNMET * met.size[i] + rounding for i in block]
+        return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
+
+
+@dataclass
+class Met:
+    """x and lambda of (5), what is left of G x + g, and the sums of the terms of these."""
+
+    x: ca.SX
+    lambda_: ca.SX
+    r: ca.SX
+    size: ca.SX
 
 
 class Multipliers(Blocks):
@@ -227,12 +237,13 @@ class Multipliers(Blocks):
 
     def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
         """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
-        return self.meet(self.solve_mass_matrix(f), ca.SX(self.G.shape[0], 1) if g is None else g)
+        met = self.meet(self.solve_mass_matrix(f), ca.SX(self.G.shape[0], 1) if g is None else g)
+        return met.x, met.lambda_
 
 
 @dataclass
 class Constrained:
-    """udot and lambda (2), whether Y is delicate (7), and 1 + the first equation that is unmet (8), or 0."""
+    """udot and lambda (2), whether Y is delicate (7), and whether an equation is unmet (8)."""
 
     udot: ca.SX
     lambda_: ca.SX
@@ -242,11 +253,11 @@ class Constrained:
 
 def constrained(rows: Rows, udot0: ca.SX, lock: ca.SX) -> Constrained:
     """From the accelerations without constraints (1)."""
-    found, bias = Multipliers(rows, lock), rows.bias()
-    udot, lambda_ = found.meet(udot0, bias)
-    return Constrained(udot, lambda_, found.delicate, found.unmet(udot, bias, terms(rows, udot0)))
+    found = Multipliers(rows, lock)
+    met = found.meet(udot0, rows.bias())
+    return Constrained(met.x, met.lambda_, found.delicate, found.unmet(met, terms(rows, udot0)))
 
 
 def terms(rows: Rows, udot0: ca.SX) -> ca.SX:
-    """What rounding is small against, besides udot, in (8)."""
+    """The last sum of (8)."""
     return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)

@@ -218,9 +218,9 @@ class Differentiated:
         equations, loads = s.rows(kin), s.loads(kin)
         udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads, s.motions.held())
         found, bias = Multipliers(equations, s.lock), equations.bias()
-        udot, lambda_ = found.meet(udot0, bias)
-        self.status = [with_unmet(status, self.subject, found.unmet(udot, bias, terms(equations, udot0)))]
-        means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(udot, lambda_)
+        met = found.meet(udot0, bias)
+        self.status = [with_unmet(status, self.subject, found.unmet(met, terms(equations, udot0)))]
+        means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(met.x, met.lambda_)
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
 
     def _constrained_jvp(self, tangents: list[ca.SX]) -> ca.Function | Staged:

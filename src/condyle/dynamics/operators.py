@@ -229,9 +229,9 @@ def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, ca.SX | None]:
 
 
 def with_unmet(status: ca.SX, subject: Subject, unmet: ca.SX) -> ca.SX:
-    """The status of accelerations: 1 + a speed that has lost rank (aba.py), else the number of speeds + 1 + an equation that is
-    unmet (multipliers.py (8)), else 0."""
-    return ca.if_else(ca.logic_or(status != 0, unmet == 0), status, subject.tree.nu + unmet)
+    """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more where an
+    equation is unmet (multipliers.py (8)); 0 if all is well."""
+    return ca.if_else(unmet, subject.tree.nu + 1, 0) + status
 
 
 def _forward_dynamics(s: Symbols) -> list[ca.SX]:
