@@ -65,11 +65,11 @@ def turned_to(axis: Array, joint: str) -> Array:
 
 def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ...], ...] = ()) -> Model:
     """The data of a System. `lines` stand for those of its constraints that are no Ball, which OpenSim has no likes of."""
-    subject, acting = system.subject, {b.name: {} for b in system.bodies}
+    model, acting = system.model, {b.name: {} for b in system.bodies}
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
     springs, keys = [], {"MobilitySpring": "stiffness", "MobilityDamper": "damping", "MobilityForce": "effort"}
-    gravity = tuple(float(g) for g in subject.gravity.acceleration)
-    for force in subject.forces.values():
+    gravity = tuple(float(g) for g in model.gravity.acceleration)
+    for force in model.forces.values():
         kind = type(force).__name__
         if kind == "TwoPointSpring":
             springs.append((force.a, force.p_a, force.b, force.p_b, force.stiffness, force.rest_length))
@@ -86,7 +86,7 @@ def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ..
         X_PF, X_BM = ((np.asarray(X.R) @ R, np.array(X.p, dtype=float)) for X in (b.X_PF, b.X_BM))
         bodies.append(Body(b.name, b.parent.name, joint, X_PF, X_BM, float(m.mass), np.array(m.com), np.array(m.inertia),
                            **acting[b.name]))
-    points = tuple((c.a, c.p_a, c.b, c.p_b) for c in subject.constraints.values() if type(c).__name__ == "Ball")
+    points = tuple((c.a, c.p_a, c.b, c.p_b) for c in model.constraints.values() if type(c).__name__ == "Ball")
     return Model(name, gravity, tuple(bodies), tuple(springs), points, lines, np.array(q), np.array(u))
 
 

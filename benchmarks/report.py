@@ -97,7 +97,7 @@ def duration(seconds: float) -> str:
 
 def machine() -> dict[str, Any]:
     """CPU, cores we may use, lanes of a batch, versions of everything timed (None: not installed)."""
-    from condyle.native.jit import lane_width
+    from condyle.native.machine.jit import lane_width
 
     facts: dict[str, Any] = {"cpu": cpu_name(), "cores": cores(), "lanes": lane_width(),
                              "python": platform.python_version()}

@@ -75,7 +75,7 @@ def members(package: str) -> str:
 
 
 def operators(_: str) -> str:
-    from condyle.operations import OPTIONS, Operations, asked
+    from condyle.system.operators import OPTIONS, Operations, asked
 
     rows = ["| operator of a System | of a State, a Trajectory | stage | gives |", "|---|---|---|---|"]
     for name, method in vars(Operations).items():

@@ -11,7 +11,7 @@ from mpmath import mpf
 
 import condyle as cd
 from tests.forces.rig import arm, one_of_each
-from tests.zoo import subject
+from tests.zoo import model
 
 EPS = np.finfo(float).eps
 # Central differences of order 8: the error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f / h = 1e-13 f.
@@ -97,7 +97,7 @@ def assert_same(found, expected, what, tolerance=DIFFERENCES):
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_jacobians_against_differences(operator, evidence):
     """All variables at once."""
-    system, at = subject()
+    system, at = model()
     wrt = OPERATORS[operator][2]
     J = system.jacobian(operator, *arguments(operator, at), wrt=wrt, **options(at))
     assert tuple(J) == wrt
@@ -115,7 +115,7 @@ def test_jacobians_against_differences(operator, evidence):
 @pytest.mark.parametrize("operator", ["forward_dynamics", "inverse_dynamics", "reactions", "energy", "body_pose"])
 def test_one_variable_and_products_agree_with_the_jacobian(operator):
     """jacobian of one variable, jvp = J v, vjp = J' w, with several variables, one state and a batch."""
-    system, at = subject()
+    system, at = model()
     wrt = OPERATORS[operator][2]
     given, more = arguments(operator, at), options(at)
     J = system.jacobian(operator, *given, wrt=wrt, **more)
@@ -179,7 +179,7 @@ def test_machine_code(monkeypatch):
 
 def test_locked_speeds():
     """Locked speeds stay: their rows are zero, and what they would do does not reach the others."""
-    system, at = subject()
+    system, at = model()
     mask = np.zeros(system.nu)
     mask[[2, 7, 11]] = 1
     wrt = ("q", "u", "tau", "parameters", "t")
@@ -198,7 +198,7 @@ def test_locked_speeds():
 
 
 def test_disabled_forces_leave_no_derivative():
-    system, at = subject()
+    system, at = model()
     J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=("inputs", "z", "q"),
                         **options(at, disabled=["drag", "bath", "spring"]))
     np.testing.assert_array_equal(J["inputs"], 0)
@@ -207,14 +207,14 @@ def test_disabled_forces_leave_no_derivative():
 
 
 def test_jacobian_of_forward_dynamics_by_tau_is_the_inverse_mass_matrix():
-    system, at = subject()
+    system, at = model()
     J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt="tau", **options(at))
     assert_same(J, system.inverse_mass_matrix(at["q"], t=at["t"], parameters=at["parameters"]), "tau", 1e-11)
 
 
 def test_forward_and_inverse_dynamics_are_inverse_to_first_order():
     """dID/dq = -M dFD/dq at udot = FD(tau)."""
-    system, at = subject()
+    system, at = model()
     udot = system.forward_dynamics(*arguments("forward_dynamics", at), **options(at))
     wrt = ("q", "u", *TAIL)
     forward = system.jacobian("forward_dynamics", at["q"], at["u"], at["tau"], wrt=wrt, **options(at))
@@ -326,7 +326,7 @@ def test_top_along_the_manifold_in_60_digits(evidence):
 
 
 def test_the_length_of_a_quaternion_does_not_matter():
-    system, at = subject()
+    system, at = model()
     other = at | {"q": at["q"].copy()}
     other["q"][:4] *= 3.0
     J, K = (system.jacobian("forward_dynamics", *arguments("forward_dynamics", x), wrt="q", **options(x)) for x in (at, other))
@@ -373,7 +373,7 @@ def test_looked_up_splines(evaluator, monkeypatch):
     (lambda s, q, u: s.jacobian("energy", q, u, wrt="locked"), cd.UnknownNameError, "locked"),
 ])
 def test_refusals(call, error, words):
-    system, at = subject()
+    system, at = model()
     with pytest.raises(error, match=words):
         call(system, at["q"], at["u"])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.zoo import subject
+from tests.zoo import model
 
 EPS = np.finfo(float).eps
 
@@ -132,7 +132,7 @@ def test_splines_and_parameters_are_explained():
 
 def test_the_zoo(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-    system, at = subject()
+    system, at = model()
     state = system.state(t=at["t"], q=at["q"], u=at["u"], z=at["z"], inputs=at["inputs"], parameters=at["parameters"])
     explained = system.explain(state)
     assert explained.first is None

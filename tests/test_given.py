@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 import condyle as cd
 from condyle.arrays import Entries, vector
 from condyle.integrate.members import Members
-from condyle.operations import Operations
+from condyle.system.operators import Operations
 
 SOLID = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
 OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
@@ -195,7 +195,7 @@ def test_a_long_vector_is_read_to_its_end(monkeypatch):
     """Beyond 512 numbers machine code reads in a loop: each place is seen."""
     import casadi as ca
 
-    from condyle.native.function import NativeFunction
+    from condyle.native.calls.function import NativeFunction
 
     monkeypatch.delenv("CONDYLE_EVALUATOR", raising=False)
     n = 531

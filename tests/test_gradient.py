@@ -7,10 +7,10 @@ import pytest
 from mpmath import mpf
 
 import condyle as cd
-from condyle.dynamics.differentiate import Differentiated, has_gradient
-from condyle.dynamics.layouts import build_looped_gradient
 from condyle.errors import SingularError
-from condyle.native.function import NativeFunction
+from condyle.model.differentiate import Differentiated, has_gradient
+from condyle.model.layouts import build_looped_gradient
+from condyle.native.calls.function import NativeFunction
 from tests.forces.rig import arm, one_of_each
 from tests.test_derivatives import (
     STEPS,
@@ -24,7 +24,7 @@ from tests.test_derivatives import (
     small,
 )
 from tests.test_looped import arguments_of, chain, every_mobilizer, parametric, tree_of
-from tests.zoo import subject
+from tests.zoo import model
 
 WRT = ("q", "u", "tau")
 # Three arrangements of the same sums, some hundred products each, over trees some bodies deep.
@@ -34,7 +34,7 @@ SAME = 1e-12
 def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT) -> dict[str, NativeFunction]:
     """By automatic differentiation, always CasADi's evaluator; by the recursion, unrolled and looped."""
     system._freeze("a test")
-    subject_, nu = system._subject, system.nu
+    subject_, nu = system._model, system.nu
     sides = {"inputs": [*((n, subject_.sizes()[n]) for n in ("q", "u", "tau")), ("cotangent", nu), ("tail", subject_.tail_size)],
              "outputs": [*((f"d_{name}", nu) for name in wrt), ("status", 1)]}
     builds = {"ad": lambda: Differentiated(subject_, "forward_dynamics", wrt)._forward_vjp(),
@@ -47,7 +47,7 @@ def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT
 
 
 def compare(system: cd.System, given: dict[str, np.ndarray], how: str = "interpreted", same: float = SAME) -> None:
-    assert has_gradient(system._subject, "forward_dynamics", WRT)
+    assert has_gradient(system._model, "forward_dynamics", WRT)
     w = np.random.default_rng(7).uniform(-1, 1, given["u"].shape)
     arrays = [given["q"], given["u"], given["tau"], w, given["tail"]]
     if how == "scalar":
@@ -107,7 +107,7 @@ def test_parameters_and_locks(how):
 def test_against_differences(monkeypatch):
     """Every family of mobilizers, springs, dampers, a user's law, a thermostat, locks: both layouts."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-    system, at = subject()
+    system, at = model()
     mask = np.zeros(system.nu)
     mask[[2, 7, 11]] = 1
     w = np.random.default_rng(0).uniform(-1, 1, system.nu)

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.dynamics.layouts import MATRICES, build_looped, prefers_loops
-from condyle.dynamics.looped import LOOPED
-from condyle.dynamics.operators import OPERATORS
 from condyle.errors import DescriptionError, SingularError
-from condyle.native.function import NativeFunction
+from condyle.model.layouts import MATRICES, build_looped, prefers_loops
+from condyle.model.looped.passes import LOOPED
+from condyle.model.operators import OPERATORS
+from condyle.native.calls.function import NativeFunction
 from tests.forces.rig import arm, one_of_each
 from tests.oracles.trees import random_inertia, random_rotation
 
@@ -61,10 +61,10 @@ def arguments_of(system: cd.System, seed: int, n: int = STATES, **options) -> di
 
 def layouts(system: cd.System, name: str, how: str, **body: int) -> list[NativeFunction]:
     """The operator unrolled, by CasADi's evaluator, and looped."""
-    subject, operator = system._subject, OPERATORS[name]
-    sides = {"inputs": operator.inputs(subject), "outputs": operator.outputs(subject)}
-    unrolled = NativeFunction(name, lambda: operator.build(subject, name, **body), key="unrolled", **sides)
-    loops = NativeFunction(name, lambda: build_looped(subject, name, **body), key=f"looped {name} {body}\n{system._key}", **sides)
+    model, operator = system._model, OPERATORS[name]
+    sides = {"inputs": operator.inputs(model), "outputs": operator.outputs(model)}
+    unrolled = NativeFunction(name, lambda: operator.build(model, name, **body), key="unrolled", **sides)
+    loops = NativeFunction(name, lambda: build_looped(model, name, **body), key=f"looped {name} {body}\n{system._key}", **sides)
     unrolled._evaluator._casadi, loops._evaluator._casadi = True, how == "interpreted"
     return [unrolled, loops]
 
@@ -200,7 +200,7 @@ def test_equal_joints_compile_once():
     for n in (20, 200):
         system = chain(n, knee)
         system._freeze("a test")
-        rows = build_looped(system._subject, "forward_dynamics")
+        rows = build_looped(system._model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
         assert rows.n_instructions() > 300 * n
     assert made[0] == made[1] <= 6                           # three passes of ground and of knees, at most
@@ -212,12 +212,12 @@ def test_the_layout_is_chosen_by_size(monkeypatch):
     mixed = tree_of(every_mobilizer(), seed=2)               # as many types as bodies: loops would gain nothing
     for system, expected in ((small, False), (large, True), (mixed, False)):
         system._freeze("a test")
-        assert prefers_loops(system._subject) is expected
+        assert prefers_loops(system._model) is expected
     monkeypatch.setenv("CONDYLE_LAYOUT", "unrolled")
-    assert not prefers_loops(large._subject)
+    assert not prefers_loops(large._model)
     monkeypatch.setenv("CONDYLE_LAYOUT", "rolled")
     with pytest.raises(DescriptionError, match=r"CONDYLE_LAYOUT=rolled.*looped or unrolled"):
-        prefers_loops(large._subject)
+        prefers_loops(large._model)
 
 
 def test_a_long_chain_as_users_see_it():
@@ -234,7 +234,7 @@ def test_a_long_chain_as_users_see_it():
     R, _ = system.body_pose(q, "b119")
     # A product of 240 rotations.
     np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), rtol=0, atol=1000 * EPS)
-    assert prefers_loops(system._subject) and prefers_loops(system._subject, "mass_matrix")
+    assert prefers_loops(system._model) and prefers_loops(system._model, "mass_matrix")
     np.testing.assert_allclose(system.mass_matrix(q[0]) @ u[0], system.multiply_mass_matrix(q[0], u[0]), rtol=1e-11)
     J = system.station_jacobian(q[0], "b119", (0.1, 0.2, 0.3))
     np.testing.assert_allclose(J @ u[0], system.station_velocity(q[0], u[0], "b119", (0.1, 0.2, 0.3)), rtol=1e-10)

@@ -19,7 +19,6 @@ import pytest
 from mpmath import mpf
 
 import condyle as cd
-from condyle.dynamics.operators import OPERATORS
 from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers import (
     Ball,
@@ -46,6 +45,7 @@ from condyle.mobilizers import (
     motion,
 )
 from condyle.mobilizers.base import motion_at
+from condyle.model.operators import OPERATORS
 from condyle.spatial import rotation_from_quaternion, rotation_x, rotation_z
 from condyle.trace import Symbol
 
@@ -550,7 +550,7 @@ def operations(mobilizer):
     system = cd.System()
     system.add_body("b", mobilizer=mobilizer, mass=1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15))
     system.state()
-    f = OPERATORS["forward_dynamics"].build(system._subject, "forward_dynamics")
+    f = OPERATORS["forward_dynamics"].build(system._model, "forward_dynamics")
     arguments = f.sx_in()
     return ca.Function("udot", arguments, f.call(arguments, True, False)[:1]).n_instructions()
 

@@ -10,7 +10,7 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.methods import METHODS
-from condyle.simulate import SCIPY
+from condyle.studies.simulate import SCIPY
 
 F, C = cd.forces, cd.constraints
 

@@ -1,4 +1,4 @@
-"""Every operator of condyle.operations: one state, a batch and a State agree; each against differences or an identity.
+"""Every operator of condyle.system.operators: one state, a batch and a State agree; each against differences or an identity.
 
 tests/test_identities.py compares them with the oracle where no force but gravity acts; here forces of all kinds do.
 """
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.operations import Operations
+from condyle.system.operators import Operations
 from tests.forces.rig import arm, one_of_each
 from tests.forces.rig import state as arm_state
-from tests.zoo import subject
+from tests.zoo import model
 
 EPS = np.finfo(float).eps
 # Central differences of order 8: the error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f / h = 1e-13 f.
@@ -68,7 +68,7 @@ def options(at, **more):
 
 @pytest.mark.parametrize("name", EXTRA)
 def test_one_state_a_batch_and_a_State(name):
-    system, at = subject()
+    system, at = model()
     mask = np.zeros(system.nu)
     mask[[3, 9]] = 1
     more = {"locked": mask, "disabled": ["spring"]}
@@ -102,7 +102,7 @@ def test_one_state_a_batch_and_a_State(name):
 
 def along(at, f):
     """d/dt f(state) along the path with rates qdot, udot, and time; parameters, z and inputs stay."""
-    system, _ = subject()
+    system, _ = model()
     qdot = system.qdot(at["q"], at["u"], **options(at))
     moved = [at | {"q": at["q"] + s * qdot, "u": at["u"] + s * at["udot"], "t": at["t"] + s} for s in STEPS]
     return np.tensordot(WEIGHTS, np.stack([f(system, x) for x in moved]), axes=1)
@@ -115,7 +115,7 @@ def assert_rate(found, at, f):
 
 
 def test_velocities_are_rates_of_positions():
-    system, at = subject()
+    system, at = model()
     q, u, o = at["q"], at["u"], options(at)
     position = lambda s, x: s.station_position(x["q"], "hand", STATION, **options(x))
     assert_rate(system.station_velocity(q, u, "hand", STATION, **o), at, position)
@@ -132,7 +132,7 @@ def test_velocities_are_rates_of_positions():
 
 
 def test_accelerations_are_rates_of_velocities():
-    system, at = subject()
+    system, at = model()
     state, o = (at["q"], at["u"], at["udot"]), options(at)
     velocity = lambda s, x: s.frame_velocity(x["q"], x["u"], "hand", STATION, **options(x))
     assert_rate(system.frame_acceleration(*state, "hand", STATION, **o), at, velocity)
@@ -145,7 +145,7 @@ def test_accelerations_are_rates_of_velocities():
 
 def test_bias_is_the_rate_of_the_jacobian():
     """Jdot u, where nothing moves by itself: the foot. On the hand, which time moves too, J udot + bias is the acceleration."""
-    system, at = subject()
+    system, at = model()
     o = options(at)
     Jdot = along(at, lambda s, x: s.frame_jacobian(x["q"], "foot", STATION, **options(x)))
     bias = system.frame_bias(at["q"], at["u"], "foot", STATION, **o)
@@ -159,7 +159,7 @@ def test_bias_is_the_rate_of_the_jacobian():
 
 def test_jacobians_are_one():
     """The whole system's, a frame's and a station's."""
-    system, at = subject()
+    system, at = model()
     o = options(at)
     J = system.system_jacobian(at["q"], **o)
     for body in system.bodies:
@@ -173,7 +173,7 @@ def test_jacobians_are_one():
 
 def test_stations_broadcast():
     """Stations (5, 1, 3) and two states: (5, 2, ...)."""
-    system, at = subject()
+    system, at = model()
     stations = np.random.default_rng(0).uniform(-1, 1, (5, 1, 3))
     q, u = np.stack([at["q"], at["q"]]), np.stack([at["u"], 2 * at["u"]])
     o = options(at)
@@ -190,7 +190,7 @@ def test_stations_broadcast():
 # ---- Mass -----------------------------------------------------------------------------------------------------------
 
 def test_mass_matrix_and_its_products():
-    system, at = subject()
+    system, at = model()
     o = options(at)
     M = system.mass_matrix(at["q"], **o)
     np.testing.assert_array_equal(M, M.T)
@@ -205,7 +205,7 @@ def test_mass_matrix_and_its_products():
 
 def test_composite_inertia_is_the_diagonal_of_the_mass_matrix():
     """M_kk = h' C h: what a speed moves as one rigid body is its body and all that this carries."""
-    system, at = subject()
+    system, at = model()
     o = options(at)
     M = system.mass_matrix(at["q"], **o)
     for body in system.bodies:
@@ -216,7 +216,7 @@ def test_composite_inertia_is_the_diagonal_of_the_mass_matrix():
 
 def test_kinetic_energy_is_half_of_momentum_times_velocity():
     """2 KE = sum over bodies of h_B . V_B; about a moved point momentum changes by about x p."""
-    system, at = subject()
+    system, at = model()
     o = options(at)
     h = system.momentum(at["q"], at["u"], **o)
     about = np.array([1.0, -2.0, 0.5])
@@ -235,7 +235,7 @@ def test_kinetic_energy_is_half_of_momentum_times_velocity():
 
 def test_forces_add_up():
     """M udot + coriolis = tau + gravity + applied, with every kind of force, and for each force alone."""
-    system, at = subject()
+    system, at = model()
     o = options(at)
     q, u, udot = at["q"], at["u"], at["udot"]
     inertial = system.multiply_mass_matrix(q, udot, **o) + system.coriolis_forces(q, u, **o)
@@ -249,7 +249,7 @@ def test_forces_add_up():
 
 
 def test_gravity_forces_are_the_slope_of_its_energy():
-    system, at = subject()
+    system, at = model()
     off = [f for f in system.forces if f != "gravity"]
     directions = system.qdot(at["q"], np.eye(system.nu), **options(at))
     moved = at["q"] + STEPS[:, None, None] * directions
@@ -302,7 +302,7 @@ def test_energy_changes_by_power_of_what_is_not_potential():
 
 def test_reactions_hold_tau_and_what_acts_on_the_joint():
     """H' F = tau + the generalised forces that act on the joint's own speeds (motor, spring, damper, thermostat)."""
-    system, at = subject()
+    system, at = model()
     o = options(at)
     tau = system.inverse_dynamics(at["q"], at["u"], at["udot"], **o)
     everything = system.reactions(at["q"], at["u"], at["udot"], **o)
@@ -332,7 +332,7 @@ def origin_of_M(system, body, at):
 
 def test_motion_forces_hold():
     """Added to tau they do what the locks do; locked speeds may move, at constant speed."""
-    system, at = subject()
+    system, at = model()
     mask = np.zeros(system.nu)
     mask[[0, 4, 7, 12]] = 1
     state, o = (at["q"], at["u"], at["tau"]), options(at, locked=mask)
@@ -346,7 +346,7 @@ def test_motion_forces_hold():
 
 def test_rates_of_the_thermostat_follow_its_definition():
     """eta' = zeta, whatever else happens."""
-    system, at = subject()
+    system, at = model()
     z = dict(zip(system.state_variables, at["z"]))
     rates = dict(zip(system.state_variables, system.zdot(at["q"], at["u"], **options(at))))
     for k in range(3):

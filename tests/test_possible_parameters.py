@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.dynamics.instance import Possible
 from condyle.errors import DescriptionError
+from condyle.model.instance import Possible
 from condyle.spatial import MassProperties, exp_so3, possible_masses
 
 P = cd.Parameter

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.operations import OPTIONS, Operations
+from condyle.system.operators import OPTIONS, Operations
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +111,7 @@ def test_completion_shows_what_users_may_use(traj):
     for thing in (system, state, traj, table, ens, frames):
         assert not [name for name in dir(thing) if name.startswith("_")]
         assert all(hasattr(thing, name) for name in dir(thing))
-    for thing, there, hidden in ((system, "add_body forward_dynamics describe", "tail held subject programs no_tau refusal"),
+    for thing, there, hidden in ((system, "add_body forward_dynamics describe", "tail held model programs no_tau refusal"),
                                  (state, "q u replace energy", "tail result of"),
                                  (traj, "q energy events", "rows manifold changes"),
                                  (ens, "energy status t_end", "ended f_end kept"),

@@ -89,7 +89,7 @@ def test_readme_example_runs(tmp_path: Path) -> None:
 
 
 def test_readme_shows_the_knee_of_the_demo() -> None:
-    from condyle.demo import LEG
+    from condyle.cli.demo import LEG
 
     assert len(LEG.splitlines()) < 10
     assert LEG in marked("example")

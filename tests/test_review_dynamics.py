@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.dynamics.layouts import build_looped
-from condyle.dynamics.operators import OPERATORS
 from condyle.mobilizers import motion_at
-from condyle.native.function import NativeFunction
+from condyle.model.layouts import build_looped
+from condyle.model.operators import OPERATORS
+from condyle.native.calls.function import NativeFunction
 from condyle.spatial import rotation_x, rotation_z
 
 ROUNDING = 1e-12                                             # a few operations on numbers of order one
@@ -42,8 +42,8 @@ def test_disabled_force_in_the_looped_layout():
     tail = system.tail(disabled=("heat", "root"), z=np.arange(1.0, 7.0))
     for name, expected in (("zdot", system.zdot(q, u, disabled="heat")), ("energy", system.energy(q, u, disabled="root"))):
         operator = OPERATORS[name]
-        looped = NativeFunction(name, lambda name=name: build_looped(system._subject, name), key=f"review looped {name}",
-                                inputs=operator.inputs(system._subject), outputs=operator.outputs(system._subject))
+        looped = NativeFunction(name, lambda name=name: build_looped(system._model, name), key=f"review looped {name}",
+                                inputs=operator.inputs(system._model), outputs=operator.outputs(system._model))
         np.testing.assert_allclose(np.ravel(looped(q, u, tail)), np.ravel(expected), atol=ROUNDING)
     assert not system.zdot(q, u, disabled="heat", z=np.arange(1.0, 7.0)).any()
 

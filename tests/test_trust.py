@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle import demo
+from condyle.cli import demo
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def drag(s):
 
 
 @functools.cache
-def subject():
+def model():
     """A system and a state: arguments by name, z, inputs, parameters and t among them."""
     system = zoo()
     rng = np.random.default_rng(3)

@@ -8,12 +8,9 @@
 import importlib
 
 from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
-from condyle import constraints, forces, functions, goals
+from condyle import constraints, forces, functions
 from condyle.arguments import missing as _missing
 from condyle.arguments import spoken as _spoken
-from condyle.assembly.assemble import assemble, assemble_frames
-from condyle.assembly.frames import Frames
-from condyle.assembly.relax import relax
 from condyle.errors import (
     ArgumentError,
     CondyleError,
@@ -27,6 +24,8 @@ from condyle.errors import (
     TraceError,
     UnknownNameError,
 )
+from condyle.fit import goals
+from condyle.fit.frames import Frames
 from condyle.forces import Wrench
 from condyle.functions import SimmSpline, Spline
 from condyle.integrate.ensemble import Ensemble
@@ -56,15 +55,17 @@ from condyle.mobilizers import (
     Weld,
     compose,
 )
-from condyle.operations import Stage
-from condyle.simulate import simulate
 from condyle.spatial import Transform
-from condyle.state import State
-from condyle.system import System
+from condyle.studies.assemble import assemble, assemble_frames
+from condyle.studies.relax import relax
+from condyle.studies.simulate import simulate
+from condyle.system.operators import Stage
+from condyle.system.state import State
+from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace import where
+from condyle.trace.parameter import Input, Parameter
 from condyle.tree.body import Body, Coordinate
-from condyle.tree.parameter import Input, Parameter
 from condyle.tree.prescribed import Prescribed
 
 __version__ = "0.1.0"

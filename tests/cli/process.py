@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-from condyle import cli
+from condyle.cli import main as cli
 from tests.process import run
 
 

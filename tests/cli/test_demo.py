@@ -20,7 +20,7 @@ def whole_picture(path: Path) -> bool:
 
 
 def test_demo_twice_says_what_it_does_and_overwrites_nothing(tmp_path: Path) -> None:
-    from condyle.demo import LEG
+    from condyle.cli.demo import LEG
 
     first = condyle("demo", cwd=tmp_path)
     assert first.returncode == 0, first.stdout + first.stderr
@@ -75,9 +75,9 @@ def test_out_that_is_read_only(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_no_file(moment: str, tmp_path: Path) -> None:
     """SIGINT while the picture is drawn, and while it lies complete under its temporary name."""
     script = (
-        "import os, signal, condyle.cli, condyle.demo as d\n"
+        "import os, signal, condyle.cli.main, condyle.cli.demo as d\n"
         f"d.{moment} = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
-        "condyle.cli.app(['demo'])\n"
+        "condyle.cli.main.app(['demo'])\n"
     )
     done = run("-c", script, cwd=tmp_path)
     assert done.returncode == 130
@@ -88,9 +88,9 @@ def test_ctrl_c_leaves_no_file(moment: str, tmp_path: Path) -> None:
 def test_failing_check_is_exit_code_1(tmp_path: Path) -> None:
     """A tolerance of minus one cannot be met; everything else is as in the real demo."""
     script = (
-        "import condyle.cli, condyle.demo as d; check = d.Check\n"
+        "import condyle.cli.main, condyle.cli.demo as d; check = d.Check\n"
         "d.Check = lambda claim, measured, allowed: check(claim, measured, -1.0)\n"
-        "condyle.cli.app(['demo'])\n"
+        "condyle.cli.main.app(['demo'])\n"
     )
     done = run("-c", script, cwd=tmp_path)
     assert done.returncode == 1

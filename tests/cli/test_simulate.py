@@ -11,11 +11,11 @@ import pytest
 from tests.cli.process import condyle, condyle_here
 
 SIGNALLED = """
-import os, signal, condyle.script, condyle.table
+import os, signal, condyle.cli.simulate, condyle.table
 send = lambda: os.kill(os.getpid(), signal.{name})
 save = condyle.table.Table.save
 condyle.table.Table.save = lambda *x: (send(), save(*x), send())           # a second one while it is written, and a third
-condyle.script.shown = lambda title: (lambda share: send(), lambda: None)  # the first one while it runs
+condyle.cli.simulate.shown = lambda title: (lambda share: send(), lambda: None)  # the first one while it runs
 """
 
 LEG = '''

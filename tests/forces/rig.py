@@ -6,7 +6,7 @@ import numpy as np
 
 import condyle as cd
 from condyle import forces
-from condyle.dynamics.operators import OPERATORS
+from condyle.model.operators import OPERATORS
 
 EPS = np.finfo(float).eps
 R_TILT = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
@@ -81,8 +81,8 @@ CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web")
 
 def rate(system: cd.System, name: str, q, u, output: int = -1, udot=None, **options) -> np.ndarray:
     """d/dt of an operator of (q, u) along the motion, by CasADi's derivatives of its expressions."""
-    subject, tail = _frozen(system), system.tail(**options)
-    f = OPERATORS[name].build(subject, name)
+    model, tail = _frozen(system), system.tail(**options)
+    f = OPERATORS[name].build(model, name)
     x, v = ca.SX.sym("q", system.nq), ca.SX.sym("u", system.nu)
     arguments = [{"q": x, "u": v, "tail": ca.DM(tail)}[a] for a in OPERATORS[name].arguments]
     y = f.call(arguments)[output]
@@ -102,4 +102,4 @@ def power(system: cd.System, name: str, q, u, **options) -> float:
 
 def _frozen(system: cd.System):
     system.function("energy")
-    return system._subject
+    return system._model

@@ -7,7 +7,7 @@ import pytest
 
 import condyle as cd
 from condyle import forces
-from condyle.dynamics.operators import OPERATORS
+from condyle.model.operators import OPERATORS
 from tests.forces.rig import EPS
 
 MASS, K, REST = 2.0, 50.0, 0.4
@@ -72,7 +72,7 @@ def test_positive_force_pushes_the_points_apart(x, push):
 
 def slopes(system, x, v) -> np.ndarray:
     """d udot / dq and d udot / du by automatic differentiation."""
-    f = OPERATORS["forward_dynamics"].build(system._subject, "f")
+    f = OPERATORS["forward_dynamics"].build(system._model, "f")
     q, u = ca.SX.sym("q"), ca.SX.sym("u")
     udot = f.call([q, u, ca.SX(0), ca.SX(system.tail(t=0.0))])[0]
     return np.array(ca.Function("J", [q, u], [ca.jacobian(udot, ca.vertcat(q, u))])(x, v)).ravel()

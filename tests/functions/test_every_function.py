@@ -11,8 +11,8 @@ import pytest
 
 from condyle.errors import DescriptionError
 from condyle.functions import Constant, Function
-from condyle.native.function import NativeFunction
-from condyle.native.lookup import assembled
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import assembled
 from condyle.trace import Symbol, symbols, trace
 from tests.functions.every import ONE, SEVERAL
 from tests.process import output

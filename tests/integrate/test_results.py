@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
-from condyle.operations import OPTIONS, Operations
-from condyle.states import Batch, States
+from condyle.system.operators import OPTIONS, Operations
+from condyle.system.states import Batch, States
 
 OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
 P = (0.1, -0.2, 0.05)

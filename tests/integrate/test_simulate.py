@@ -6,7 +6,7 @@ from scipy.special import ellipj, ellipk
 
 import condyle as cd
 from condyle.integrate.methods import METHODS
-from condyle.native import cache
+from condyle.native.machine import cache
 from tests.ctrl_c import pressed_from
 
 G = 9.81

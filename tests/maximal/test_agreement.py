@@ -11,7 +11,7 @@ from condyle import maximal
 from tests.forces import rig
 from tests.oracles import EVERY_KIND, random_plan, random_tree
 from tests.oracles.trees import random_joint
-from tests.zoo import subject
+from tests.zoo import model
 
 # The issue's bound. Rounding is about cond(M) eps, 1e-10 at worst in these trees; an error in an equation is of order 1.
 AGREE = 1e-9
@@ -94,7 +94,7 @@ def test_nothing_is_left_out():
 
 def test_parameters_inputs_and_laws():
     """Every family of mobilizers with Parameters in frames, masses and joints, laws of many kinds, a thermostat's momenta."""
-    system, values = subject()
+    system, values = model()
     options = {name: values[name] for name in ("t", "z", "inputs", "parameters")}
     found = differences(system, values["q"], values["u"], values["tau"], **options)
     assert max(found.values()) <= TYPICAL, found

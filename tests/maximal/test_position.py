@@ -15,14 +15,14 @@ EPS = np.finfo(float).eps
 
 
 @functools.cache
-def subject(seed):
+def model(seed):
     plan = random_plan(seed, 6)
     return MaximalSystem(plan.system()), plan.states()[0]
 
 
 @pytest.mark.parametrize("seed", [21, 22, 23])
 def test_newton_comes_back_from_a_perturbed_start(seed):
-    maximal, q = subject(seed)
+    maximal, q = model(seed)
     exact = maximal.place(q, t=0.3)
     rng = np.random.default_rng(seed)
     start = exact + rng.uniform(-0.05, 0.05, maximal.nx)
@@ -36,7 +36,7 @@ def test_newton_comes_back_from_a_perturbed_start(seed):
 
 def test_newton_is_quadratic():
     """Each error is at most a multiple of the square of the one before: the Jacobian is right."""
-    maximal, q = subject(21)
+    maximal, q = model(21)
     x = maximal.place(q) + np.random.default_rng(0).uniform(-0.02, 0.02, maximal.nx)
     errors = []
     for _ in range(4):
@@ -87,7 +87,7 @@ def test_failure_says_which_joint():
 
 
 def test_wrong_arguments_are_refused():
-    maximal, q = subject(21)
+    maximal, q = model(21)
     with pytest.raises(cd.ShapeError, match=r"q: expected \d+ finite numbers"):
         maximal.place(q[:-1])
     with pytest.raises(cd.ShapeError, match="q: expected"):

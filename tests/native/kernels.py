@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from condyle.native import jit
-from condyle.native.emit import Module
-from condyle.native.ir import definition
+from condyle.native.machine import jit
+from condyle.native.straight.emit import Module
+from condyle.native.straight.ir import definition
 
 
 class Kernels:

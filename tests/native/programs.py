@@ -3,9 +3,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native import jit
-from condyle.native.nodes import If, Scan, Stream, While, kernel
-from condyle.native.program import Program
+from condyle.native.machine import jit
+from condyle.native.programs.nodes import If, Scan, Stream, While, kernel
+from condyle.native.programs.program import Program
 
 WIDE = jit.lane_width()
 LANES = pytest.mark.parametrize("W", [1, 2, WIDE], ids=lambda W: f"W{W}")

@@ -17,11 +17,12 @@ import pytest
 
 from condyle import files
 from condyle.errors import DescriptionError
-from condyle.native import cache, function, jit
-from condyle.native.function import NativeFunction
-from condyle.native.kept import kept
-from condyle.native.nodes import Scan, kernel
-from condyle.native.program import Program
+from condyle.native.calls import function
+from condyle.native.calls.function import NativeFunction
+from condyle.native.machine import cache, jit
+from condyle.native.programs.kept import kept
+from condyle.native.programs.nodes import Scan, kernel
+from condyle.native.programs.program import Program
 from tests.process import end, finish, output, run, start
 
 FACTS = {"operations": 7, "layout": {"q": [1, 2]}}

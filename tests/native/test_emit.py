@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from condyle.errors import NativeError
-from condyle.native import emit, jit
-from condyle.native.emit import Module
+from condyle.native.machine import jit
+from condyle.native.straight import emit
+from condyle.native.straight.emit import Module
 from tests.native.graphs import EXACT, LOGIC, OTHER, SPECIAL
 from tests.native.kernels import Kernels, evaluate
 
@@ -108,7 +109,7 @@ def test_if_else_with_a_number_as_condition():
 def test_sine_and_cosine_share_a_call():
     q = ca.SX.sym("q")
     f = ca.Function("f", [q], [ca.cos(q), ca.sin(q), ca.sin(2 * q)])
-    assert body_of(f).count("@condyle.sincos") == 2
+    assert body_of(f).count("condyle.sincos") == 2
 
 
 def test_contraction_rounds_once_and_only_if_allowed():

@@ -15,8 +15,9 @@ import pytest
 
 import condyle as cd
 from condyle.errors import ShapeError
-from condyle.native import fastcall, function, gufunc, jit
-from condyle.native.function import NativeFunction
+from condyle.native.calls import fastcall, function, gufunc
+from condyle.native.calls.function import NativeFunction
+from condyle.native.machine import jit
 from tests.native.functions import EMPTY, add_one, check, draw, make
 
 

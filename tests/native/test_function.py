@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError, ShapeError
-from condyle.native import function, jit, threads
-from condyle.native.function import NativeFunction
+from condyle.native.calls import function
+from condyle.native.calls.function import NativeFunction
+from condyle.native.machine import jit, threads
 from tests.native.functions import EMPTY, add_one, build, check, draw, make
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from condyle.native import emit, jit
+from condyle.native.machine import jit
+from condyle.native.straight import emit
 from tests.native.graphs import EXACT, LOGIC, OTHER, random_graph, random_inputs, spread
 from tests.native.kernels import Kernels, evaluate
 

@@ -9,8 +9,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native import gufunc, jit
-from condyle.native.emit import Module
+from condyle.native.calls import gufunc
+from condyle.native.machine import jit
+from condyle.native.straight.emit import Module
 from tests.process import output
 
 SIZES_IN, SIZES_OUT = [11, 0, 3], [11, 0, 4]

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native.interrupts import patient
+from condyle.native.machine.interrupts import patient
 from tests.ctrl_c import heard
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from condyle.errors import NativeError
-from condyle.native import jit, parallel
+from condyle.native.machine import jit, parallel
 from tests.native.kernels import Kernels
 from tests.native.test_emit import chain
 

@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from condyle.native import jit
+from condyle.native.machine import jit
 from tests.native.kernels import Kernels
 
 WIDTHS = sorted({1, jit.lane_width()})

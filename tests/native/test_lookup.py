@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.native.function import NativeFunction
-from condyle.native.lookup import Closure, Staged, Table, assembled, get, lookups_in
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import Closure, Staged, Table, assembled, get, lookups_in
 from tests.process import ROOT, output
 
 EPS = np.finfo(float).eps

@@ -5,9 +5,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native.function import NativeFunction
-from condyle.native.lookup import Staged
-from condyle.native.matrix import Matrix
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import Staged
+from condyle.native.sweeps.matrix import Matrix
 
 STATES = 11
 HOW = pytest.mark.parametrize("how", ["casadi", "native"])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError, ShapeError
-from condyle.native.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Status, Stream, While, kernel
-from condyle.native.program import Program, compile_kernel
+from condyle.native.programs.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Status, Stream, While, kernel
+from condyle.native.programs.program import Program, compile_kernel
 from tests.native.programs import LANES, WIDE, halving, nested, run
 
 EPS = np.finfo(float).eps

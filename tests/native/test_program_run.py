@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError, ShapeError, UnknownNameError
-from condyle.native.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Stream, Take, While, kernel
-from condyle.native.program import Program
+from condyle.native.programs.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Stream, Take, While, kernel
+from condyle.native.programs.program import Program
 from tests.ctrl_c import pressed_from
 from tests.native.programs import LANES, WIDE, halving, nested
 from tests.process import output

@@ -5,9 +5,9 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from condyle.errors import DescriptionError, ShapeError
-from condyle.native import solve
-from condyle.native.nodes import Kernel
-from condyle.native.program import Program
+from condyle.native.programs import solve
+from condyle.native.programs.nodes import Kernel
+from condyle.native.programs.program import Program
 from tests.native.programs import WIDE, run
 
 EPS = np.finfo(float).eps

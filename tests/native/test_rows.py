@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from condyle.errors import NativeError
-from condyle.native.function import NativeFunction
-from condyle.native.lookup import Table, get
-from condyle.native.rows import Kernel, Line, Pass, Rows
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import Table, get
+from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
 
 N, STATES = 23, 21                                           # rows; states: some blocks of lanes and a part of one
 # Sums of at most N products of numbers near 1.
@@ -36,18 +36,18 @@ class Case:
         self.arguments, self.results = [("x", self.nx), ("bias", 2)], [("y", n), ("total", 1)]
         self.windows = {"x": ("x", self.offset), "bias": ("bias", 0), "y": ("y", np.arange(n)), "total": ("total", 0)}
 
-    def rows(self, steps, **changes) -> Rows:
+    def rows(self, steps, **changes) -> Sweep:
         made = {"types": self.types, "parents": self.parents, "constants": {"gain": self.gain}, "windows": self.windows,
                 "arguments": self.arguments, "results": self.results, **changes}
-        return Rows(**made, steps=steps)
+        return Sweep(**made, steps=steps)
 
     def outward(self) -> Pass:
         """a = gain a_parent + f(x), the root has bias 0; also left for a later pass: half of x."""
         def kernel(n, f):
             x, a, gain = sym("x", n), sym("a"), sym("gain")
-            return Kernel({"x": x, "parent.a": a, "constant.gain": gain}, {"me.a": gain * a + f(x), "me.half": x / 2})
+            return RowKernel({"x": x, "parent.a": a, "constant.gain": gain}, {"me.a": gain * a + f(x), "me.half": x / 2})
         bias = sym("bias", 2)
-        return Pass([Kernel({"bias": bias}, {"me.a": bias[0], "me.s": ca.SX(0.0)}),
+        return Pass([RowKernel({"bias": bias}, {"me.a": bias[0], "me.s": ca.SX(0.0)}),
                      kernel(1, ca.sin), kernel(2, lambda x: x[0] * x[1])])
 
     def inward(self) -> Pass:
@@ -55,13 +55,13 @@ class Case:
         def kernel(n):
             a, half, s, up = sym("a"), sym("half", n), sym("s"), sym("up")
             own = a + ca.sum1(half) + s
-            return Kernel({"me.a": a, "me.half": half, "me.s": s, "parent.s": up}, {"parent.s": up + own, "y": own})
+            return RowKernel({"me.a": a, "me.half": half, "me.s": s, "parent.s": up}, {"parent.s": up + own, "y": own})
         s, a = sym("s"), sym("a")
-        return Pass([Kernel({"me.s": s, "me.a": a}, {"y": s + a}), kernel(1), kernel(2)], backwards=True)
+        return Pass([RowKernel({"me.s": s, "me.a": a}, {"y": s + a}), kernel(1), kernel(2)], backwards=True)
 
     def zero(self) -> Pass:
         """s = 0 everywhere."""
-        return Pass([Kernel({}, {"me.s": ca.SX(0.0)})] * 3)
+        return Pass([RowKernel({}, {"me.s": ca.SX(0.0)})] * 3)
 
     def expected(self, extra: dict[int, np.ndarray] | None = None) -> np.ndarray:
         a, s = np.zeros((self.n, STATES)), np.zeros((self.n, STATES))
@@ -79,7 +79,7 @@ class Case:
         return s.T
 
 
-def run(rows: Rows, arrays, how: str):
+def run(rows: Sweep, arrays, how: str):
     sides = {"inputs": list(rows.arguments), "outputs": list(rows.results)}
     f = NativeFunction("rows", lambda: rows, key=f"{id(rows)} {np.random.default_rng().integers(2**62)}", **sides)
     f._evaluator._casadi = how == "interpreted"
@@ -128,9 +128,9 @@ def test_sums_in_the_root(how):
 
     def kernel(n):
         x, t = sym("x", n), sym("t")
-        return Kernel({"x": x, "root.t": t}, {"root.t": t + ca.sum1(x)})
+        return RowKernel({"x": x, "root.t": t}, {"root.t": t + ca.sum1(x)})
     t = sym("t")
-    steps = [Pass([Kernel({}, {"me.t": ca.SX(0.0)}), kernel(1), kernel(2)]), Line({(0, "t"): t}, {"total": t})]
+    steps = [Pass([RowKernel({}, {"me.t": ca.SX(0.0)}), kernel(1), kernel(2)]), Line({(0, "t"): t}, {"total": t})]
     _, total = run(case.rows(steps), (case.x, case.bias), how)
     np.testing.assert_allclose(total[:, 0], case.x.sum(1), rtol=0, atol=ROUNDING)
 
@@ -139,8 +139,8 @@ def test_sums_in_the_root(how):
 def test_structural_zeros_are_not_kept(how):
     case = Case(5)
     sparse = ca.SX(ca.Sparsity.diag(3), sym("d", 3))
-    steps = [Pass([None, Kernel({"x": (x := sym("x"))}, {"me.D": x * ca.SX.eye(3)}), None]),
-             Pass([None, Kernel({"me.D": sparse}, {"y": ca.sum1(ca.sum2(sparse))}), None])]
+    steps = [Pass([None, RowKernel({"x": (x := sym("x"))}, {"me.D": x * ca.SX.eye(3)}), None]),
+             Pass([None, RowKernel({"me.D": sparse}, {"y": ca.sum1(ca.sum2(sparse))}), None])]
     rows = case.rows(steps)
     assert rows.layout[1]["D"] == slice(0, 3)
     y, _ = run(rows, (case.x, case.bias), how)
@@ -154,7 +154,7 @@ def test_look_ups_in_kernels(how):
     table = Table.of(np.random.default_rng(6).uniform(-1, 1, (7, 2)))
     x, gain = sym("x"), sym("gain")
     row = get(table, 3 * x + 3)
-    kernel = Kernel({"x": x, "constant.gain": gain}, {"y": gain * (row[0] + row[1] * x)})
+    kernel = RowKernel({"x": x, "constant.gain": gain}, {"y": gain * (row[0] + row[1] * x)})
     rows = case.rows([Pass([None, kernel, None])])
     y, _ = run(rows, (case.x, case.bias), how)
     mine = np.flatnonzero(case.types == 1)
@@ -170,7 +170,7 @@ def test_long_kernels_travel_through_work():
     y = x
     for k in range(1500):
         y = ca.sin(y + k) * 0.9 + x
-    rows = case.rows([Pass([None, Kernel({"x": x}, {"y": y}), None])])
+    rows = case.rows([Pass([None, RowKernel({"x": x}, {"y": y}), None])])
     mine = np.flatnonzero(case.types == 1)
     expected = run(rows, (case.x, case.bias), "interpreted")[0][:, mine]
     # Each step shrinks errors by 0.9 and adds one rounding of numbers below 3.
@@ -179,7 +179,7 @@ def test_long_kernels_travel_through_work():
 
 
 def test_machine_code_does_not_grow_with_rows():
-    from condyle.native.emit import Module
+    from condyle.native.straight.emit import Module
 
     kernels = []
     for n in (10, 1000):
@@ -197,13 +197,13 @@ def test_refusals():
     with pytest.raises(NativeError, match="parent must come before"):
         case.rows([], parents=np.roll(case.parents, -1) + 1)
     with pytest.raises(NativeError, match="no window 'z'"):
-        case.rows([Pass([None, Kernel({"z": x}, {"y": x}), None])]).merged(0)
+        case.rows([Pass([None, RowKernel({"z": x}, {"y": x}), None])]).merged(0)
     with pytest.raises(NativeError, match="field 'a' has sizes 1 and 2"):
-        case.rows([Pass([None, Kernel({"x": x}, {"me.a": x}), None]),
-                   Pass([None, Kernel({"me.a": (a := sym("a", 2))}, {"y": a[0]}), None])]).merged(0)
+        case.rows([Pass([None, RowKernel({"x": x}, {"me.a": x}), None]),
+                   Pass([None, RowKernel({"me.a": (a := sym("a", 2))}, {"y": a[0]}), None])]).merged(0)
     with pytest.raises(NativeError, match="constant 'gain' has 1 numbers a row, a kernel reads 2"):
-        case.rows([Pass([None, Kernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}), None])]).merged(0)
-    from condyle.native.emit import Module
+        case.rows([Pass([None, RowKernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}), None])]).merged(0)
+    from condyle.native.straight.emit import Module
     with pytest.raises(NativeError, match="no argument 'elsewhere'"):
-        case.rows([Pass([None, Kernel({"x": x}, {"y": x}), None])], windows={
+        case.rows([Pass([None, RowKernel({"x": x}, {"y": x}), None])], windows={
             "x": ("elsewhere", 0), "y": ("y", 0)}).emit(Module(1), "f")

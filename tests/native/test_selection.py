@@ -5,8 +5,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from condyle.native import jit, parallel
-from condyle.native.graph import Graph
+from condyle.native.machine import jit, parallel
+from condyle.native.straight.graph import Graph
 from tests.native.kernels import Kernels, evaluate
 
 WIDTHS = sorted({1, 2, jit.lane_width()})

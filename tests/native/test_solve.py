@@ -6,10 +6,10 @@ import pytest
 from scipy.optimize import brentq
 
 from condyle.errors import DescriptionError, NativeError
-from condyle.native import solve
-from condyle.native.derivative import jvp, vjp
-from condyle.native.nodes import Call, Get, If, Kernel, Put, Scan, Status, Stream, While, kernel
-from condyle.native.program import compile_kernel
+from condyle.native.programs import solve
+from condyle.native.programs.derivative import jvp, vjp
+from condyle.native.programs.nodes import Call, Get, If, Kernel, Put, Scan, Status, Stream, While, kernel
+from condyle.native.programs.program import compile_kernel
 from tests.native.programs import LANES, WIDE, run
 
 EPS = np.finfo(float).eps

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import condyle as cd
-from condyle.dynamics.operators import OPERATORS
-from condyle.native import solve
+from condyle.model.operators import OPERATORS
+from condyle.native.programs import solve
 from tests.verification.flow import motion
 
 G = 9.81
@@ -27,7 +27,7 @@ def right_hand_side(system):
     """y = (q, u), for pins: the operator's own CasADi Function as the native integrator takes it."""
     system.defaults()
     system.state()
-    f = OPERATORS["forward_dynamics"].build(system._subject, "f")
+    f = OPERATORS["forward_dynamics"].build(system._model, "f")
     t, y = ca.SX.sym("t"), ca.SX.sym("y", 2 * system.nu)
     q, u = y[:system.nu], y[system.nu:]
     udot = f(q, u, system.no_tau, system.tail())[0]

@@ -1,12 +1,7 @@
 """Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
 from condyle.arguments import missing, spoken
 from condyle.constraints.base import Constraint
-from condyle.constraints.contacts import (
-    LineOnLineContact,
-    PointOnPlaneContact,
-    SphereOnPlaneContact,
-    SphereOnSphereContact,
-)
+from condyle.constraints.contacts import LineOnLineContact, PointOnPlaneContact, SphereOnPlaneContact, SphereOnSphereContact
 from condyle.constraints.coordinates import (
     ConstantAcceleration,
     ConstantCoordinate,

@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from condyle.errors import DescriptionError
-from condyle.forces.asked import Ask
-from condyle.forces.base import Force, sx
-from condyle.forces.law import Described
-from condyle.native.lookup import Closure
-from condyle.tree.parameter import Expression, Input, Parameter
+from condyle.forces.base import Force
+from condyle.laws.ask import Ask
+from condyle.laws.described import Described, sx
+from condyle.native.sweeps.lookup import Closure
+from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
 MOVING = ("t", "coordinate", "station_position", "rotation")

@@ -15,9 +15,8 @@ import casadi as ca
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
 from condyle.errors import DescriptionError
-from condyle.forces.asked import Ask
-from condyle.forces.base import sx
-from condyle.forces.law import BodyName, Station, quantity
+from condyle.laws.ask import Ask
+from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.tree.tree import Tree
 
 PARALLEL = 1e-8

@@ -11,10 +11,10 @@ import casadi as ca
 from condyle.constraints.base import Constraint
 from condyle.constraints.user import Written, sequence
 from condyle.errors import DescriptionError
-from condyle.forces.asked import Ask
-from condyle.forces.base import sx
-from condyle.forces.law import CoordinateName, name, quantity
 from condyle.functions.splines import is_series, measured
+from condyle.laws.ask import Ask
+from condyle.laws.described import CoordinateName, quantity, sx
+from condyle.laws.names import name
 from condyle.trace import is_truth
 
 Value = Annotated[Any, quantity("")]

@@ -11,11 +11,10 @@ import numpy as np
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import Direction, frame_leaves, two_bodies
 from condyle.errors import DescriptionError
-from condyle.forces.asked import Ask
-from condyle.forces.base import sx
-from condyle.forces.law import BodyName, Frame, placed, quantity
+from condyle.laws.ask import Ask
+from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.spatial import Transform
-from condyle.tree.parameter import Expression, as_sx
+from condyle.trace.parameter import Expression, as_sx
 
 SMALLEST_SINE = 1e-3
 """Near 0 and pi an angle's cosine hardly changes: the equation loses its digits, and at the ends its rank."""

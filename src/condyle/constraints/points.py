@@ -10,10 +10,9 @@ import numpy as np
 
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.errors import DescriptionError
-from condyle.forces.asked import Ask
-from condyle.forces.base import sx
-from condyle.forces.law import BodyName, Station, quantity
-from condyle.tree.parameter import Expression
+from condyle.laws.ask import Ask
+from condyle.laws.described import BodyName, Station, quantity, sx
+from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)
 COINCIDENT = 1e-8

@@ -9,8 +9,8 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint, check_direction, unit
 from condyle.constraints.points import ORIGIN, Direction, two_bodies
-from condyle.forces.asked import Ask
-from condyle.forces.law import BodyName, Station
+from condyle.laws.ask import Ask
+from condyle.laws.described import BodyName, Station
 
 
 @dataclass(frozen=True, eq=False, repr=False)

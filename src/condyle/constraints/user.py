@@ -6,7 +6,7 @@
 
     system.add_constraint("groove", cd.constraints.Holonomic(on_parabola))
 
-The function is called with `s` as those of forces are (condyle.forces.asked), traced once and kept as an expression.
+The function is called with `s` as those of forces are (condyle.laws.ask), traced once and kept as an expression.
 """
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ import numpy as np
 
 from condyle.constraints.base import ACCELERATIONS, MOVING, VELOCITIES, Constraint
 from condyle.errors import DescriptionError, TraceError
-from condyle.forces.asked import Ask, AskedMotion, AskedState, traced_law
-from condyle.forces.law import text
+from condyle.laws.ask import Ask, AskedMotion, AskedState, traced_law
+from condyle.laws.described import text
 from condyle.trace import Traced
-from condyle.tree.parameter import Parameter
+from condyle.trace.parameter import Parameter
 
 
 def sequence(result: Any, what: str = "") -> list[Any]:

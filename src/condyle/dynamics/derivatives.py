@@ -33,7 +33,7 @@ from condyle.dynamics.kinematics import Kinematics, accelerations
 from condyle.dynamics.rnea import generalised, mobilizer_forces
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, motion
-from condyle.native.lookup import Closure
+from condyle.native.sweeps.lookup import Closure
 from condyle.tree.tree import Tree
 
 _LOCAL: dict[str, Closure] = {}

@@ -38,9 +38,8 @@ from condyle.dynamics.aba import ZERO, Solved
 from condyle.dynamics.inertia import add, inner, rigid, shift_force
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
-from condyle.dynamics.load_gradient import LoadGradient
 from condyle.mobilizers import Mobilizer, motion
-from condyle.native.lookup import Closure
+from condyle.native.sweeps.lookup import Closure
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -186,3 +185,17 @@ def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: 
             bars[P] = added(bars[P], to_parent(bars[B], kin.p_PM[B], w_P, kin.V_FM[B]))
     both = [ca.vertcat(ca.SX(0, 1), *(d[B] for B in tree.base_to_tip)) for d in (dq, du)]
     return both[0], both[1]
+
+
+@dataclass
+class LoadGradient:
+    """Bars of -psi by body, or by speed for H; what is zero may be left out. q and u: by what laws see of these themselves,
+    as d/dq_j along N and d/du_j."""
+
+    F: dict[int, Pair] = field(default_factory=dict)
+    V: dict[int, Pair] = field(default_factory=dict)
+    T: dict[int, Pair] = field(default_factory=dict)
+    r: dict[int, ca.SX] = field(default_factory=dict)
+    H: dict[int, Pair] = field(default_factory=dict)
+    q: dict[int, ca.SX] = field(default_factory=dict)
+    u: dict[int, ca.SX] = field(default_factory=dict)

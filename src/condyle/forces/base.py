@@ -6,61 +6,16 @@ expressed in ground, and generalised forces on speeds. It never sees dynamics. A
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Iterable, Mapping
-from types import ModuleType
-from typing import Any, Protocol
+from dataclasses import dataclass, field
 
 import casadi as ca
-import numpy as np
 
-from condyle.tree.parameter import Expression, Parameter, as_sx
+from condyle.errors import DescriptionError
+from condyle.laws.described import Described, _value
+from condyle.laws.view import Loads, View
+from condyle.trace.parameter import Expression, Parameter
 from condyle.tree.tree import Tree
-
-
-def _value(value: Any) -> str:
-    """Text of a value that a user's method uses; of what has no exact text, one that nothing else has."""
-    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
-        return repr(value)
-    if isinstance(value, (tuple, list)):
-        return repr([_value(v) for v in value])
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        return f"{value.dtype} {value.shape} {value.tobytes()!r}"
-    if isinstance(value, ModuleType):
-        return value.__name__
-    return uuid.uuid4().hex
-
-
-class View(Protocol):
-    """The state as a law sees it. Bodies by name, stations p in the body's frame [m]; results in ground, SX columns."""
-
-    tree: Tree
-    t: ca.SX
-
-    def coordinate(self, name: str) -> ca.SX: ...
-    def speed(self, name: str) -> ca.SX: ...
-    def rotation(self, body: str) -> ca.SX:
-        """R_GB."""
-    def station_position(self, body: str, p: Any) -> ca.SX: ...
-    def station_velocity(self, body: str, p: Any) -> ca.SX: ...
-    def angular_velocity(self, body: str) -> ca.SX: ...
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
-        """Mass and mass centre in the body's frame."""
-    def generalised_momentum(self) -> ca.SX:
-        """M u, shape (nu,)."""
-    def state_variable(self, k: int) -> ca.SX:
-        """The law's own k-th auxiliary state z."""
-
-
-class Loads(Protocol):
-    """Where a law's result goes."""
-
-    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
-        """A force in ground [N] at station p of the body."""
-    def add_torque(self, body: str, torque: ca.SX) -> None:
-        """A torque in ground [N m]."""
-    def add_mobility(self, speed: str, value: ca.SX) -> None:
-        """A generalised force on a speed [N m, N]."""
 
 
 class Force:
@@ -121,12 +76,16 @@ class Force:
         return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""
 
 
-def number(value: Any, what: str) -> Any:
-    """A float, an array, or an Expression where Parameters are inside: what a law keeps of its numbers."""
-    value = as_sx(value)
-    return Expression(value, what) if isinstance(value, ca.SX) else value
+GROUPS = ("gravity", "passive", "external", "actuator", "muscle")
 
 
-def sx(value: Any) -> ca.SX:
-    """A kept number as an expression."""
-    return value.sx if isinstance(value, Expression) else ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))
+@dataclass(frozen=True, eq=False, repr=False)
+class Law(Described, Force):
+    """A force law whose fields declare their roles."""
+
+    group: str = field(default="passive", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.group not in GROUPS:
+            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}")

@@ -18,8 +18,9 @@ from typing import Annotated, Any
 
 import casadi as ca
 
-from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import BodyName, Frame, Law, placed, quantity
+from condyle.forces.base import Law
+from condyle.laws.described import BodyName, Frame, placed, quantity, sx
+from condyle.laws.view import Loads, View
 
 
 @dataclass(frozen=True, eq=False, repr=False)

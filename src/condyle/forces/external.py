@@ -13,11 +13,12 @@ import numpy as np
 
 from condyle.arrays import real
 from condyle.errors import DescriptionError
-from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import BodyName, Law, Role, Station, quantity
+from condyle.forces.base import Law
 from condyle.functions import Spline
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
+from condyle.laws.described import BodyName, Role, Station, quantity, sx
+from condyle.laws.view import Loads, View
 from condyle.trace import Symbol
 
 FRAMES = ("ground", "body")

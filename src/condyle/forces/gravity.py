@@ -8,9 +8,11 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.forces.base import Force, Loads, View, number, sx
+from condyle.forces.base import Force
+from condyle.laws.described import number, sx
+from condyle.laws.view import Loads, View
+from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
-from condyle.tree.parameter import Expression
 from condyle.tree.tree import Tree
 
 

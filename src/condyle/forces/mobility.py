@@ -12,45 +12,14 @@ from typing import Annotated, Any
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError, UnknownNameError
-from condyle.forces.base import Loads, View, sx
+from condyle.errors import DescriptionError
+from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
-from condyle.forces.law import CoordinateName, Law, quantity
-from condyle.tree.body import Body
-from condyle.tree.parameter import Expression
+from condyle.laws.described import CoordinateName, quantity, sx
+from condyle.laws.names import speed_named, speed_of
+from condyle.laws.view import Loads, View
+from condyle.trace.parameter import Expression
 from condyle.tree.tree import Tree
-
-
-def owner(tree: Tree, which: str, where: str) -> tuple[Body, int]:
-    """The body that a coordinate belongs to, and its place among that body's coordinates."""
-    for b in tree.bodies:
-        for j, c in enumerate(b.coordinates):
-            if c.name == which:
-                return b, j
-    raise UnknownNameError("coordinate", which, tree.coordinates, where)
-
-
-def speed_of(tree: Tree, which: str, where: str) -> str:
-    """The speed that is the rate of a coordinate."""
-    b, j = owner(tree, which, where)
-    row = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq))[j, :])
-    if row.is_constant():
-        rate = np.array(ca.evalf(row).full()).ravel()
-        if np.count_nonzero(rate) == 1 and rate.max() == 1.0:
-            return b.speeds[int(rate.argmax())]
-    raise DescriptionError(
-        f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot = N(q) u), so that a "
-        f"force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or write the energy: "
-        f"cd.forces.Potential(lambda s: ...)")
-
-
-def speed_named(tree: Tree, which: str, where: str) -> str:
-    """A speed, given by its own name or that of the coordinate whose rate it is."""
-    if which in tree.coordinates:
-        return speed_of(tree, which, where)
-    if which in tree.speeds:
-        return which
-    raise UnknownNameError("coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)), where)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,8 +8,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import Law, quantity
+from condyle.forces.base import Law
+from condyle.laws.described import quantity, sx
+from condyle.laws.view import Loads, View
 from condyle.tree.tree import Tree
 
 

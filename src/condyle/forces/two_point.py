@@ -12,9 +12,10 @@ from typing import Annotated, Any
 
 import casadi as ca
 
-from condyle.forces.base import Loads, View, sx
+from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
-from condyle.forces.law import BodyName, Law, Station, quantity
+from condyle.laws.described import BodyName, Station, quantity, sx
+from condyle.laws.view import Loads, View
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,7 @@
 
     system.add_force("drag", cd.forces.Custom(drag))
 
-The function is called with `s` (condyle.forces.asked.AskedState), traced once, compared with plain floats and kept as an
+The function is called with `s` (condyle.laws.ask.AskedState), traced once, compared with plain floats and kept as an
 expression: it runs as machine code, pickles without the function, and has exact derivatives.
 """
 from __future__ import annotations
@@ -19,14 +19,15 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.forces.asked import Ask, AskedState, answers, traced_law
-from condyle.forces.base import Loads, View, sx
-from condyle.forces.law import Law, body_name, known_body
-from condyle.forces.mobility import owner, speed_named
-from condyle.native.lookup import Closure
+from condyle.forces.base import Law
+from condyle.laws.ask import Ask, AskedState, answers, traced_law
+from condyle.laws.described import sx
+from condyle.laws.names import body_name, known_body, owner, speed_named
+from condyle.laws.view import Loads, View
+from condyle.native.sweeps.lookup import Closure
 from condyle.trace import Traced
+from condyle.trace.parameter import Parameter
 from condyle.tree.body import Body
-from condyle.tree.parameter import Parameter
 from condyle.tree.tree import Tree
 
 ZERO = (0.0, 0.0, 0.0)

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from condyle.constraints.projection import project
+from condyle.constraints.solve.projection import project
 from condyle.errors import ConstraintError, ShapeError, SingularError
-from condyle.explanation import explain
-from condyle.integrate.given import COARSEST
 from condyle.integrate.manifold import Manifold
 from condyle.mobilizers import motion_at
-from condyle.native.nodes import Status
-from condyle.state import State
+from condyle.model.explain import explain
+from condyle.native.programs.nodes import Status
+from condyle.system.given import COARSEST
+from condyle.system.state import State
 
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """[s]: how far ahead to look for what stopped a run."""
@@ -74,12 +74,12 @@ class _Place:
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:
         self.system, self.t, self.y, nq, nu = like.system, t, y, like.q.size, like.u.size
         self.q, self.u, self.tail = y[:nq].copy(), y[nq:nq + nu].copy(), like.tail.copy()
-        where = like.system.subject.tail
+        where = like.system.model.tail
         self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu:]
 
     def not_finite(self) -> object:
         """The first thing that is not finite."""
-        return explain(self.system.subject, self.q, self.u, self.system.no_tau, self.tail).first
+        return explain(self.system.model, self.q, self.u, self.system.no_tau, self.tail).first
 
     def singular(self) -> str:
         """What has lost rank, if something has."""

@@ -8,16 +8,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from condyle.columns import place, variable_names, variables
 from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
-from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
-from condyle.integrate.trajectory import Rows, Statistics, Trajectory
+from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
-from condyle.states import Batch, States
-from condyle.system import System
+from condyle.system.columns import place, variable_names, variables
+from condyle.system.given import nth
+from condyle.system.states import Batch, States
+from condyle.system.system import System
 from condyle.table import Table, distinct, titles
 
 
@@ -37,14 +37,14 @@ class Steps:
     """Every step: those of member i are the rows begin[i] to begin[i + 1]."""
 
     begin: np.ndarray
-    rows: Rows
+    rows: StepRows
 
     def some(self, i: np.ndarray) -> Steps:
         count = np.diff(self.begin)[i]
         begin = np.concatenate([[0], np.cumsum(count)])
         here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
         r = self.rows
-        return Steps(begin, Rows(r.t[here], r.y[here], r.f[here], r.more[here], r.own))
+        return Steps(begin, StepRows(r.t[here], r.y[here], r.f[here], r.more[here], r.own))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,12 +151,12 @@ class Ensemble(States):
         return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i], self.f_end[i], self.step,
                         self.utilisation, self.manifold)
 
-    def _rows(self, i: int) -> Rows:
+    def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]
         if isinstance(self.kept, Steps):
             here, rows = slice(*self.kept.begin[i:i + 2]), self.kept.rows
             if here.stop > here.start:
-                return Rows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.own)
+                return StepRows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.own)
         t, y = [np.array([start])], [self.members.y[[i]]]
         if isinstance(self.kept, AtTimes):
             inside = (self.kept.t > start) & (self.kept.t < end)
@@ -164,7 +164,7 @@ class Ensemble(States):
         if end > start:
             t, y = [*t, np.array([end])], [*y, self.y_end[[i]]]
         time, states = np.concatenate(t), np.concatenate(y)
-        return Rows(time, states, np.zeros_like(states), np.empty((len(time), 0, states.shape[1])), False, whole=len(time) == 1)
+        return StepRows(time, states, np.zeros_like(states), np.empty((len(time), 0, states.shape[1])), False, whole=len(time) == 1)
 
     def at(self, t: Any) -> np.ndarray:
         """q, u, z side by side of all members at times t (...), shape (N, ..., n); NaN where a member was not."""

@@ -16,9 +16,9 @@ from condyle.integrate.members import Members
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.run import INTERVAL, Settings
 from condyle.integrate.timed import timed
-from condyle.integrate.trajectory import Rows
-from condyle.native import threads
-from condyle.native.program import Program, Workspace
+from condyle.integrate.trajectory import StepRows
+from condyle.native.machine import threads
+from condyle.native.programs.program import Program, Workspace
 
 LOG_BYTES = 8e6
 """Memory of a thread's log of steps; it is emptied when it is nearly full."""
@@ -151,4 +151,4 @@ class EnsembleRun:
         more = rows["D"][order].reshape(len(order), -1, n) if "D" in rows else np.empty((len(order), 0, n))
         begin = np.searchsorted(member[order], np.arange(len(self.members) + 1))
         own = isinstance(self.method, Rosenbrock)
-        return Steps(begin, Rows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, own))
+        return Steps(begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, own))

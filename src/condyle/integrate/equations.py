@@ -8,16 +8,18 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
-from condyle.dynamics.operators import OPERATORS, Subject, Symbols, forward_dynamics
-from condyle.integrate.evaluated import Evaluated
 from condyle.integrate.projection import Projection, projection
 from condyle.integrate.timed import timed
-from condyle.native.emit import Module
-from condyle.native.jit import compile_ir
-from condyle.native.lookup import Staged, assembled
-from condyle.native.nodes import External, Kernel, Node, Put, Scan, Stream
-from condyle.system import System
+from condyle.model.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
+from condyle.model.model import Model
+from condyle.model.operators import OPERATORS, forward_dynamics
+from condyle.model.symbols import Symbols
+from condyle.native.machine.jit import compile_ir
+from condyle.native.programs.evaluated import Evaluated
+from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
+from condyle.native.straight.emit import Module
+from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.system.system import System
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,25 +65,25 @@ class Equations:
 
 def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
     """The equations of a system, for W lanes; `loops` allows the looped layout, which has no derivatives."""
-    subject = system.subject
+    model = system.model
     nq, nu = system.nq, system.nu
     f: ca.Function | Staged | Loops
-    if loops and prefers_loops(subject, lanes=True):
-        f = _loops(subject, W)
+    if loops and prefers_loops(model, lanes=True):
+        f = _loops(model, W)
     else:
-        f = _right_hand_side(subject)                       # frames that are not turned make it much shorter than expected
-        if loops and W == 1 and prefers_loops(subject) and f.n_instructions() > LONGEST_FOR_ONE:
-            f = _loops(subject, W)
-    prescribed = sum(len(x) for b in subject.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds))
-    return Equations(f, partial(_qdot, subject), partial(projection, subject), nq, nu, nq + nu + subject.nz,
-                     subject.tail_size - subject.tail["inputs"].start, prescribed, bool(timed(system).names))
+        f = _right_hand_side(model)                       # frames that are not turned make it much shorter than expected
+        if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
+            f = _loops(model, W)
+    prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds))
+    return Equations(f, partial(_qdot, model), partial(projection, model), nq, nu, nq + nu + model.nz,
+                     model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names))
 
 
-def _right_hand_side(subject: Subject) -> ca.Function | Staged:
-    s = Symbols(subject)
-    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][subject.tail["inputs"].start:]]
+def _right_hand_side(model: Model) -> ca.Function | Staged:
+    s = Symbols(model)
+    inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
     s.follow_motions()
-    s.arguments["tau"] = ca.SX.zeros(subject.tree.nu)
+    s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
     qdot, lost = OPERATORS["qdot"].expressions(s)
     udot, status, delicate = forward_dynamics(s)
     zdot, = OPERATORS["zdot"].expressions(s)
@@ -97,33 +99,33 @@ def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
     return ca.vertcat(ca.if_else(status != 0, np.nan, first), *rest)
 
 
-def _loops(subject: Subject, W: int) -> Loops:
-    nq, nu, nz, start = subject.tree.nq, subject.tree.nu, subject.nz, subject.tail["inputs"].start
-    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": subject.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
-    s = Symbols(subject)
+def _loops(model: Model, W: int) -> Loops:
+    nq, nu, nz, start = model.tree.nq, model.tree.nu, model.nz, model.tail["inputs"].start
+    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": model.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
+    s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
     s.follow_motions()
     split = assembled("split", inputs, [s["q"], s["u"], s["tail"]])
-    kernels = [_looped(subject, "forward_dynamics", ("f.udot", "f.status"), W)]
+    kernels = [_looped(model, "forward_dynamics", ("f.udot", "f.status"), W)]
     if nz:
-        kernels.append(_looped(subject, "zdot", ("f.zdot",), W))
+        kernels.append(_looped(model, "zdot", ("f.zdot",), W))
     arguments = ("q", nq), ("u", nu), ("udot", nu), ("zdot", nz), ("status", 1)
     q, u, udot, zdot, status = (ca.SX.sym(name, n) for name, n in arguments)
-    tail = ca.SX.sym("tail", subject.tail_size)
-    ydot = ca.vertcat(_qdot(subject)(tail[0], q, u), unless(status, udot), zdot)
+    tail = ca.SX.sym("tail", model.tail_size)
+    ydot = ca.vertcat(_qdot(model)(tail[0], q, u), unless(status, udot), zdot)
     join = ca.Function("join", [q, u, tail, udot, zdot, status], [ydot])
     return Loops(split, tuple(kernels), Kernel(join, ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", "f.status"), ()), sizes)
 
 
-def _looped(subject: Subject, name: str, outs: tuple[str, ...], W: int) -> Kernel:
-    rows, module, symbol = build_looped(subject, name), Module(W, True), f"simulate.{name}"
+def _looped(model: Model, name: str, outs: tuple[str, ...], W: int) -> Kernel:
+    rows, module, symbol = build_looped(model, name), Module(W, True), f"simulate.{name}"
     work = rows.emit(module, symbol)
     code = External(symbol, tuple(rows.inputs), tuple(rows.outputs), W, work, compile_ir(module.text()), masked=False)
     return Kernel(code, tuple(f"f.{argument}" for argument in OPERATORS[name].arguments), outs)
 
 
-def _qdot(subject: Subject) -> ca.Function:
-    s = Symbols(subject)
+def _qdot(model: Model) -> ca.Function:
+    s = Symbols(model)
     qdot, lost = OPERATORS["qdot"].expressions(s)
     return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(unless(lost, qdot))])
 

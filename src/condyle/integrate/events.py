@@ -14,14 +14,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.operators import Symbols, description
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.forces.asked import Ask, answers, traced_law
-from condyle.integrate.given import number
-from condyle.native.function import NativeFunction
-from condyle.native.lookup import Staged, assembled
-from condyle.state import State
-from condyle.system import System
+from condyle.laws.ask import Ask, answers, traced_law
+from condyle.model.model import description
+from condyle.model.symbols import Symbols
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.system.given import number
+from condyle.system.state import State
+from condyle.system.system import System
 from condyle.trace import Traced, is_truth
 
 DIRECTIONS = ("falling", "rising", "both")
@@ -114,8 +115,8 @@ class Witnesses:
     def __init__(self, system: System, events: Sequence[Event]) -> None:
         self.events = [e for e in events if e.witness is not None]
         self._traced = [e for e in self.events if e.law is not None]
-        self._subject = subject = system.subject
-        known = (*subject.tree.parameters.names, *subject.tree.inputs.names)
+        self._model = model = system.model
+        known = (*model.tree.parameters.names, *model.tree.inputs.names)
         for e in self._traced:
             assert e.law is not None
             for p in [*(p for ask in e.asks for p in ask.parameters()), *e.law.outside]:
@@ -123,16 +124,16 @@ class Witnesses:
                 if name not in known:
                     raise UnknownNameError("parameter", name, known, f"Event({e.name}) cannot bring one of its own")
             for ask in e.asks:
-                ask.check(subject.tree, f"Event({e.name})")
+                ask.check(model.tree, f"Event({e.name})")
         key = "\n".join(f"{[ask.text for ask in e.asks]} {e.law.text}" for e in self._traced if e.law is not None)
         if self._traced:
-            sizes = subject.sizes()
+            sizes = model.sizes()
             self._function = NativeFunction(
-                "witnesses", self._build, key=f"witnesses {key}\n{description(subject)}",
+                "witnesses", self._build, key=f"witnesses {key}\n{description(model)}",
                 inputs=[(name, sizes[name]) for name in ("q", "u", "tail")], outputs=[("g", len(self._traced))])
 
     def _build(self) -> ca.Function | Staged:
-        s = Symbols(self._subject)
+        s = Symbols(self._model)
         view = s.view(s.kinematics())
         values = [e.law.apply(*answers(e.asks, view)) for e in self._traced if e.law is not None]
         return assembled("witnesses", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
@@ -144,7 +145,7 @@ class Witnesses:
         out = np.empty((len(t), len(self.events)))
         if self._traced:
             tail = np.repeat(like.tail[None], len(t), axis=0)
-            tail[:, self._subject.tail["t"]], tail[:, self._subject.tail["z"]] = t[:, None], z
+            tail[:, self._model.tail["t"]], tail[:, self._model.tail["z"]] = t[:, None], z
             found = self._function(np.ascontiguousarray(q), np.ascontiguousarray(u), tail)
             out[:, [e.law is not None for e in self.events]] = found
         for j, e in enumerate(self.events):

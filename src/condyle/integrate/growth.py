@@ -23,14 +23,14 @@ import numpy as np
 
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.integrate.ensemble_run import EnsembleRun
-from condyle.integrate.given import error_weights
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import DP5, RODAS, Method
 from condyle.integrate.native import native
 from condyle.integrate.run import Settings
-from condyle.native.threads import thread_count
-from condyle.state import State
+from condyle.native.machine.threads import thread_count
+from condyle.system.given import error_weights
+from condyle.system.state import State
 from condyle.tree import scales
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from condyle.integrate.equations import Equations
 from condyle.integrate.loop import copy, trial
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.steps import Step
-from condyle.native.nodes import Get, If, Node, Put, Stream, Take, While, kernel
-from condyle.native.program import Program
+from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, kernel
+from condyle.native.programs.program import Program
 
 SUMMARY = ("t", "h_try", "worst", "code", "status", "steps", "rejected", "evaluations", "jacobians", "projections")
 """Columns of `ended`."""

@@ -12,7 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.native.graph import CHOICE
+from condyle.native.straight.graph import CHOICE
 
 MOST = 200_000
 """Breaks of one function; one with more is taken as curved."""

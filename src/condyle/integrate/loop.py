@@ -26,8 +26,8 @@ from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.projection import Projector
 from condyle.integrate.steps import SHARE, Step, estimates, one_step, total, weighed
-from condyle.native.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
-from condyle.native.program import Program
+from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
+from condyle.native.programs.program import Program
 
 SMALLEST_STEP = 1e-13
 """Of the time reached or of one second: where steps would have to be smaller, the run ends."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from condyle.constraints.projection import project
-from condyle.system import System
+from condyle.constraints.solve.projection import project
+from condyle.system.system import System
 from condyle.tree import scales
 
 SHARE = 0.1
@@ -40,7 +40,7 @@ class Manifold:
         y = system.followed(system.normalised(y), t, tail)
         if not system.constraints:
             return y
-        nq, nu, where = system.nq, system.nu, system.subject.tail
+        nq, nu, where = system.nq, system.nu, system.model.tail
         tails = np.empty((len(t), tail.shape[-1]))
         tails[...] = tail
         tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]

@@ -9,8 +9,8 @@ import numpy as np
 
 from condyle.arrays import Entries, complaint, real, unusable, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.state import State
-from condyle.system import System
+from condyle.system.state import State
+from condyle.system.system import System
 
 VARIED = ("t", "q", "u", "z", "inputs", "parameters")
 COMMON = ("locked", "disabled")

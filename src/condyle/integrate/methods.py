@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from condyle.integrate import dormand_prince_8 as dp8
-from condyle.native.solve import DORMAND_PRINCE, MERSON, RK4, Tableau
+from condyle.native.programs.solve import DORMAND_PRINCE, MERSON, RK4, Tableau
 
 Weights = tuple[float, ...]
 

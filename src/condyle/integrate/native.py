@@ -1,15 +1,15 @@
 """The native program of a system and a method: made once, kept with the system and on disk."""
 from __future__ import annotations
 
-from condyle.dynamics.layouts import prefers_loops
-from condyle.dynamics.operators import description
 from condyle.integrate.equations import equations
 from condyle.integrate.lanes import ensemble_loop
 from condyle.integrate.loop import step_loop
 from condyle.integrate.methods import Method, Rosenbrock
-from condyle.native.jit import lane_width
-from condyle.native.kept import Made, kept
-from condyle.system import System
+from condyle.model.layouts import prefers_loops
+from condyle.model.model import description
+from condyle.native.machine.jit import lane_width
+from condyle.native.programs.kept import Made, kept
+from condyle.system.system import System
 
 
 def native(system: System, method: Method, many: str = "") -> Made:
@@ -17,8 +17,8 @@ def native(system: System, method: Method, many: str = "") -> Made:
     W = lane_width() if many else 1
     key = ("simulate", method.name, *((many, W) if many else ()))
     if key not in system.programs:
-        loops = prefers_loops(system.subject, lanes=bool(many))
-        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.subject)}"
+        loops = prefers_loops(system.model, lanes=bool(many))
+        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.model)}"
         system.programs[key] = kept(text, lambda: _made(system, method, many, W))
     return system.programs[key]
 

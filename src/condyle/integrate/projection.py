@@ -25,12 +25,20 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.corrections import across_quaternions, moved, normalised, position_change, tangential, velocity_change
-from condyle.dynamics.operators import Subject, Symbols
-from condyle.integrate.evaluated import Evaluated
+from condyle.constraints.solve.corrections import (
+    across_quaternions,
+    moved,
+    normalised,
+    position_change,
+    tangential,
+    velocity_change,
+)
 from condyle.integrate.manifold import LIGHTEST, SHARE
-from condyle.native.lookup import Closure, Staged, assembled
-from condyle.native.nodes import If, Node, Stream, While, kernel
+from condyle.model.model import Model
+from condyle.model.symbols import Symbols
+from condyle.native.programs.evaluated import Evaluated
+from condyle.native.programs.nodes import If, Node, Stream, While, kernel
+from condyle.native.sweeps.lookup import Closure, Staged, assembled
 from condyle.tree.scales import TIME_SCALE, length
 
 ROUNDS = 8
@@ -118,13 +126,13 @@ def metric(weights: ca.SX) -> ca.SX:
     return ca.if_else(most > 0, ca.fmax(weights, LIGHTEST * most), 1)
 
 
-def projection(subject: Subject, errors: int) -> Projection | None:
+def projection(model: Model, errors: int) -> Projection | None:
     """Of a system whose steps have so many estimates of their error; None where there is nothing to project."""
-    s, tree = Symbols(subject), subject.tree
+    s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
-    n = nq + nu + subject.nz
+    n = nq + nu + model.nz
     weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
-    inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][subject.tail["inputs"].start:], weights]
+    inputs = [s.t, ca.vertcat(q, u, s.z), s["tail"][model.tail["inputs"].start:], weights]
 
     def made(name: str, outputs: list[ca.SX], *more: ca.SX) -> ca.Function | Staged:
         """The function at the state that motions prescribe."""
@@ -134,7 +142,7 @@ def projection(subject: Subject, errors: int) -> Projection | None:
         return assembled(name, [*inputs, *more], outputs)
 
     own, unit = [s.motions.without(e) for e in E], normalised(tree, q)
-    if not subject.constraints:
+    if not model.constraints:
         if ca.is_equal(unit, q, 1) and not tree.driven:
             return None
         along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]

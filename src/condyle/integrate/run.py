@@ -17,10 +17,10 @@ from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method, Rosenbrock
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
 from condyle.integrate.timed import timed
-from condyle.integrate.trajectory import Occurrence, Rows, Statistics, Trajectory
+from condyle.integrate.trajectory import Occurrence, Statistics, StepRows, Trajectory
 from condyle.integrate.watch import Watch
-from condyle.native.program import Program
-from condyle.state import State
+from condyle.native.programs.program import Program
+from condyle.system.state import State
 
 ROWS, FEW = 2_000, 16
 """Rows of one native run: at most; at first, and after an event, where there are witnesses to look at."""
@@ -82,7 +82,7 @@ class Run:
 
     def _restart(self) -> None:
         """Give the native loop the state to go on from."""
-        tail = self.start.system.subject.tail
+        tail = self.start.system.model.tail
         self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start:]
         self.ws["fresh"], self.ws["code"], self.ws["status"] = 1, 0, 0
         if "knots" in self.program.layout["streams"]:
@@ -150,10 +150,10 @@ class Run:
             rows[:self.count] = self.memory[name][:self.count]
         self.memory = more
 
-    def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] | None = None) -> Rows:
+    def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] | None = None) -> StepRows:
         m = {name: rows[:stop] for name, rows in self.memory.items()}
         more = m["D"].reshape(stop, self.more, self.n) if self.more else np.empty((stop, 0, self.n))
-        return Rows(m["T"][:, 0], m["Y"], m["F"], more, self.own, self.cuts if cuts is None else cuts)
+        return StepRows(m["T"][:, 0], m["Y"], m["F"], more, self.own, self.cuts if cuts is None else cuts)
 
     def _keep(self, done: int) -> None:
         """So many rows behind the last are part of the trajectory from now on."""

@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 from condyle.integrate.events import Event
-from condyle.state import State
+from condyle.system.state import State
 
 CHANGE = 1e-6
 """Of a radian, metre or second: for derivatives by differences. Their errors are near 1e-9 of the gradient."""
@@ -137,7 +137,7 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
         return False
     rows = []
     if system.constraints:
-        tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.subject.tail
+        tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.model.tail
         tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu:]
         q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq:nq + nu])
         errors = np.concatenate(system.function("constraint_errors")(q, u, tails), axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import Explicit, Method, Rosenbrock
 from condyle.integrate.projection import Rate
-from condyle.native.nodes import Call, Ints, Node, While, kernel
+from condyle.native.programs.nodes import Call, Ints, Node, While, kernel
 
 SHARE = 1 / 250
 """Of the accuracy asked for that one step may add: 250 steps whose errors all have one sign, and that nothing damps or amplifies,

@@ -17,13 +17,13 @@ import numpy as np
 
 from condyle.constraints.base import Constraint
 from condyle.dynamics.view import View
-from condyle.forces.asked import Ask
 from condyle.forces.external import TimeSeries
 from condyle.integrate.lines import STRAIGHT, Lines, Value, evaluated, follow
+from condyle.laws.ask import Ask
 from condyle.mobilizers import motion
-from condyle.native.graph import CHOICE, Graph
-from condyle.native.lookup import Table, lookups_in
-from condyle.system import System
+from condyle.native.straight.graph import CHOICE, Graph
+from condyle.native.sweeps.lookup import Table, lookups_in
+from condyle.system.system import System
 from condyle.tree.tree import Tree
 
 TIME, STATE, CURVED = 1, 2, 4
@@ -81,19 +81,19 @@ class Gathered:
 
 def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
     """What may depend on time, by name, with its expressions."""
-    subject, tree = system.subject, system.subject.tree
-    for name, force in subject.forces.items():
+    model, tree = system.model, system.model.tree
+    for name, force in model.forces.items():
         if _may_read_time(force):
             view, loads = Blank(tree, t), Gathered()
             view.z = ca.SX.sym("z", len(force.states))
             force.apply(view, loads)
             yield f"force {name!r}", [*loads.values, *map(ca.SX, force.rates(view))]
-    for name, constraint in subject.constraints.items():
+    for name, constraint in model.constraints.items():
         for part in constraint.parts:
             if any(leaf.kind == "t" for leaf in part.leaves):
                 yield f"constraint {name!r}", _equations(part, t)
     known: set[str] = set()
-    for body, text in zip(tree.bodies, subject.mobilizers, strict=True):
+    for body, text in zip(tree.bodies, model.mobilizers, strict=True):
         q, u = ca.SX.sym("q", body.mobilizer.nq), ca.SX.sym("u", body.mobilizer.nu)
         if body.motion is not None:
             yield f"the motion of {body.name!r}", body.motion.closure(t, q, u)
@@ -271,7 +271,7 @@ class Timed:
     """
 
     def __init__(self, system: System) -> None:
-        t, tree, tail = ca.SX.sym("t"), system.subject.tree, system.subject.tail
+        t, tree, tail = ca.SX.sym("t"), system.model.tree, system.model.tail
         outside = ca.vertcat(ca.SX(0, 1), tree.parameters.symbols, tree.inputs.symbols)
         found = [source(name, t, outputs, outside) for name, outputs in sources(system, t)]
         self.sources = [s for s in found if s is not None]

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from condyle.columns import place, variable_names, variables
 from condyle.errors import ShapeError
-from condyle.integrate.given import nth
 from condyle.integrate.manifold import Manifold
 from condyle.presentation import Block, cut, number, page, rows_of, span
-from condyle.state import State
-from condyle.states import Batch, States
-from condyle.system import System
+from condyle.system.columns import place, variable_names, variables
+from condyle.system.given import nth
+from condyle.system.state import State
+from condyle.system.states import Batch, States
+from condyle.system.system import System
 from condyle.table import Table, titles
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class StepRows:
     """y at the steps, and what y(t) between them needs: row i starts a piece that ends at row i + 1.
 
     Args:
@@ -86,17 +86,17 @@ class Rows:
             y = (y + F[k]) * (1 - x if k % 2 else x)
         return start + y
 
-    def part(self, first: int, last: int, step: int) -> Rows:
+    def part(self, first: int, last: int, step: int) -> StepRows:
         """Rows from the first on, before the last. Between them all is known only if none is left out."""
         here = slice(first, last, step)
         whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
         cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
-        return Rows(self.t[here], self.y[here], self.f[here], self.more[here], self.own, cuts, whole)
+        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.own, cuts, whole)
 
     @staticmethod
-    def alone(t: np.ndarray, y: np.ndarray) -> Rows:
+    def alone(t: np.ndarray, y: np.ndarray) -> StepRows:
         """Rows between which nothing is known."""
-        return Rows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), False, whole=False)
+        return StepRows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), False, whole=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +121,7 @@ class Trajectory(States):
     """
 
     start: State
-    rows: Rows = field(repr=False)
+    rows: StepRows = field(repr=False)
     status: str
     statistics: Statistics
     manifold: Manifold = field(repr=False)
@@ -210,7 +210,7 @@ class Trajectory(States):
         if t.ndim != 1 or (np.diff(t) < 0).any():
             raise ShapeError(f"t: a Trajectory at several times needs them in order, shape (m,), got {_short(t)}; traj.at(t) "
                              "takes any")
-        return self._of(self._row(t), Rows.alone(t, y))
+        return self._of(self._row(t), StepRows.alone(t, y))
 
     def _row(self, t: Any) -> Any:
         """The last row that is not later than t (...)."""
@@ -220,7 +220,7 @@ class Trajectory(States):
         """At row i (...) or after: how many changes of parameters, inputs, locks have been."""
         return np.searchsorted([row for row, _ in self.changes], i, side="right")
 
-    def _of(self, i: np.ndarray, rows: Rows) -> Trajectory:
+    def _of(self, i: np.ndarray, rows: StepRows) -> Trajectory:
         """Other rows of the same run, each at row i (m,) of these or after."""
         which, likes = self._which(i), (self.start, *(state for _, state in self.changes))
         start = self.start

@@ -8,9 +8,9 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.sides import CHANGE, ROUNDS, Sides, last_numbers, turning_points
-from condyle.integrate.trajectory import Rows
-from condyle.state import State
-from condyle.system import System
+from condyle.integrate.trajectory import StepRows
+from condyle.system.state import State
+from condyle.system.system import System
 
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
 """Where in a step witnesses are looked at."""
@@ -61,7 +61,7 @@ class Watch:
         self.sides.settle(g)
         self.scale, self.seen = np.maximum(self.scale, np.abs(g).max(axis=0)), g[-1]
 
-    def looks(self, like: State, rows: Rows, first: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    def looks(self, like: State, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), steps (m,) and values (m, count) of the looks at the steps from a row on, the first at that row."""
         steps = len(rows.t) - first - 1

@@ -17,7 +17,7 @@ import numpy as np
 from condyle.maximal.pairs import Pair, Relative, pair_of, turned_apart
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.base import Reversed
-from condyle.native.lookup import Closure
+from condyle.native.sweeps.lookup import Closure
 from condyle.spatial import (
     quaternion_conjugate,
     quaternion_from_rotation,

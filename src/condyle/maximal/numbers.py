@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.native.lookup import Staged, assembled
+from condyle.native.sweeps.lookup import Staged, assembled
 
 
 class Numbers:

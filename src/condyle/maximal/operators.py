@@ -16,7 +16,7 @@ from condyle.maximal.system import MaximalSystem, known_options
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
-    from condyle.system import System
+    from condyle.system.system import System
 
 Array = np.ndarray
 

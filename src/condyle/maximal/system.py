@@ -18,7 +18,7 @@ from condyle.spatial import Transform, quaternion_from_rotation
 
 if TYPE_CHECKING:
     from condyle.maximal.simulation import MaximalTrajectory
-    from condyle.system import System
+    from condyle.system.system import System
 
 Array = np.ndarray
 STEPS = 50
@@ -76,9 +76,9 @@ class MaximalSystem:
     """
 
     def __init__(self, system: System, loops: Iterable[Loop] = ()) -> None:
-        subject = system.subject
-        self.system, self.tree = system, subject.tree
-        self._parts = subject.tail
+        model = system.model
+        self.system, self.tree = system, model.tree
+        self._parts = model.tail
         self.joints = [Joint.of_body(self.tree, body) for body in self.tree.bodies]
         n = len(self.joints)
         self.nx, self.nv, self.m = 7 * n, 6 * n, 0
@@ -86,7 +86,7 @@ class MaximalSystem:
         m = self.m
         closing = [self._wire(self._closing(k, loop)) for k, loop in enumerate(loops)]
         self.loops, self.m = slice(m, self.m), m
-        self.expressions = Expressions(self.tree, subject.forces, subject.constraints, wired, closing, self.nx, self.nv)
+        self.expressions = Expressions(self.tree, model.forces, model.constraints, wired, closing, self.nx, self.nv)
         own = [w.x.start + k for w in wired for k in w.joint.quaternions]
         self.quaternions = np.array([*range(0, 7 * n, 7), *own], dtype=int)
         self._attached = tuple(Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6)) for w in wired)

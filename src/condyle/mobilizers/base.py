@@ -22,7 +22,7 @@ import numpy as np
 
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.units import coordinate_units, speed_units
-from condyle.native.lookup import Closure
+from condyle.native.sweeps.lookup import Closure
 from condyle.trace import DEFAULTED
 
 

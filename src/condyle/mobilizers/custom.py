@@ -14,7 +14,7 @@ from condyle.mobilizers.base import Mobilizer, Motion
 from condyle.mobilizers.constants import constants, names_of, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.units import QUATERNION, given_units
-from condyle.native.lookup import Closure
+from condyle.native.sweeps.lookup import Closure
 from condyle.trace import Symbol, Traced, symbols, trace
 
 TOLERANCE = 1e-9

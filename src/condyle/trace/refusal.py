@@ -18,7 +18,7 @@ from condyle.errors import TraceError
 
 
 @dataclass
-class Call:
+class UserCall:
     """The call of a user function that is under way, as errors speak of it."""
 
     what: str
@@ -30,7 +30,7 @@ class Call:
         return TraceError(f"{self.what}: {self.function} {message}")
 
 
-_current: ContextVar[Call | None] = ContextVar("condyle_trace", default=None)
+_current: ContextVar[UserCall | None] = ContextVar("condyle_trace", default=None)
 
 _NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
                 "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "dist": "hypot"}
@@ -52,7 +52,7 @@ REMEDIES = {
 
 def refuse(kind: str, did: str) -> NoReturn:
     """Raise the TraceError for something a Symbol cannot do. It is kept too, in case NumPy or SciPy swallows it."""
-    call = _current.get() or Call("user code", "it")
+    call = _current.get() or UserCall("user code", "it")
     inner: list[str] = []
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code is not evaluate.__code__:
@@ -112,7 +112,7 @@ def describe(function: Any) -> str:
     return f"function {name}" + (f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, CodeType) else "")
 
 
-def evaluate(call: Call, function: Callable[..., Any], flatten: Callable[[Any], Any] | None, arguments: Sequence[Any],
+def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[Any], Any] | None, arguments: Sequence[Any],
              symbolic: bool) -> Any:
     """The function's result; what fails in it is told as what the user did."""
     token = _current.set(call)
@@ -144,7 +144,7 @@ def _passes(traceback: TracebackType | None, library: str) -> bool:
 
 
 @contextlib.contextmanager
-def refusal_first(call: Call) -> Iterator[None]:
+def refusal_first(call: UserCall) -> Iterator[None]:
     """What a Symbol refused is the cause of what fails later, even if NumPy, SciPy or the user's function caught it."""
     try:
         yield
@@ -154,7 +154,7 @@ def refusal_first(call: Call) -> Iterator[None]:
         raise call.refusal from error
 
 
-def check_arity(function: Callable[..., Any], names: tuple[str, ...], call: Call) -> None:
+def check_arity(function: Callable[..., Any], names: tuple[str, ...], call: UserCall) -> None:
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):

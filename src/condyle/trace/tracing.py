@@ -12,8 +12,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import TraceError
-from condyle.native.lookup import Closure, Table, lookups_in
-from condyle.trace.refusal import REMEDIES, Call, check_arity, describe, evaluate, refusal_first
+from condyle.native.sweeps.lookup import Closure, Table, lookups_in
+from condyle.trace.refusal import REMEDIES, UserCall, check_arity, describe, evaluate, refusal_first
 from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, is_truth, scalar, symbols
 
 
@@ -52,7 +52,7 @@ class Traced:
     @functools.cached_property
     def function(self) -> ca.Function:
         """CasADi SX Function: one scalar input per name; one dense column, the result in row-major order. Where there are
-        Parameters or tables: `condyle.native.lookup.Closure.function`."""
+        Parameters or tables: `condyle.native.sweeps.lookup.Closure.function`."""
         return ca.Function.deserialize(self.serial)
 
     @functools.cached_property
@@ -97,7 +97,7 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
         source: the user's own function, where `function` only wraps it: errors name it.
     """
     names = tuple(names)
-    call = Call(what, "the constant")
+    call = UserCall(what, "the constant")
     if function is None or is_number(function):
         value = 0.0 if function is None else function
         law: Callable[..., Any] = lambda *_: value
@@ -135,7 +135,7 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
     return traced
 
 
-def _entries(result: Any, outputs: tuple[int, ...] | None, call: Call) -> np.ndarray:
+def _entries(result: Any, outputs: tuple[int, ...] | None, call: UserCall) -> np.ndarray:
     """A function's result as an object array of Symbols and numbers."""
     expected = "expected " + ("a real number, or an array or nested list of them" if outputs is None else
                               f"real numbers in an array of shape {outputs}" if outputs else "one real number")
@@ -156,7 +156,7 @@ def _entries(result: Any, outputs: tuple[int, ...] | None, call: Call) -> np.nda
     return array
 
 
-def _number(entry: Any, call: Call) -> float:
+def _number(entry: Any, call: UserCall) -> float:
     """A float, or the value of an expression of Parameters at their defaults."""
     if not is_symbolic(entry):
         return float(entry)
@@ -186,7 +186,7 @@ def _named(traced: Traced, point: np.ndarray) -> str:
     return ", ".join(f"{name} = {value:.9g}" for name, value in zip(traced.names, point, strict=True)) or "no arguments"
 
 
-def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample: np.ndarray, call: Call) -> None:
+def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample: np.ndarray, call: UserCall) -> None:
     """Plain floats against the expression; an entry that is NaN or infinite at every point is an error too."""
     def floats(point: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
@@ -214,7 +214,7 @@ def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample:
                          f"{_named(traced, sample[0])}; expected finite values")
 
 
-def _check_derivatives(traced: Traced, sample: np.ndarray, call: Call) -> None:
+def _check_derivatives(traced: Traced, sample: np.ndarray, call: UserCall) -> None:
     """A finite value with a NaN first or second derivative comes from the side of a `where` that is not taken."""
     x = ca.SX.sym("x", len(traced.names))
     if traced.outside or traced.tables:

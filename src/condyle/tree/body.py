@@ -9,7 +9,7 @@ import casadi as ca
 
 from condyle.mobilizers import Mobilizer, Weld
 from condyle.spatial import MassProperties, Transform
-from condyle.tree.parameter import Expression
+from condyle.trace.parameter import Expression
 from condyle.tree.prescribed import Driver
 
 

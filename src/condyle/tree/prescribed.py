@@ -23,9 +23,9 @@ from condyle.functions.base import Function
 from condyle.functions.splines import is_series, measured
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
-from condyle.native.lookup import Closure
+from condyle.native.sweeps.lookup import Closure
 from condyle.trace import DEFAULTED, Symbol, Traced, trace
-from condyle.tree.parameter import Input, Parameter
+from condyle.trace.parameter import Input, Parameter
 
 LEVELS = ("position", "velocity", "acceleration")
 TOLERANCE = 1e-9

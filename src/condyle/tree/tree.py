@@ -11,8 +11,8 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.mobilizers.units import QUATERNION
 from condyle.spatial import MassProperties, Transform, too_large
+from condyle.trace.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
 from condyle.tree.body import Body, Coordinate
-from condyle.tree.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
 from condyle.tree.prescribed import Prescribed
 
 

@@ -1,1 +1,0 @@
-"""Assembly: configurations that satisfy constraints and come near to goals; equilibria."""

@@ -1,0 +1,159 @@
+"""Studies of a system that a Python file describes, for the command line."""
+from __future__ import annotations
+
+import contextlib
+import os
+import runpy
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.integrate.progress import shown
+from condyle.integrate.trajectory import Trajectory
+from condyle.studies.simulate import simulate
+from condyle.system.state import State
+from condyle.system.system import System
+
+MOST_ROWS = 10_000_000
+"""Of a table: some gigabytes of text."""
+
+
+def described(file: Path) -> State:
+    """The State to start from: `state` of a file, or the default one of its `system`."""
+    if not file.is_file():
+        raise DescriptionError(f"{file}: no such file; give a Python file that makes `system = cd.System()` and adds bodies")
+    names = runpy.run_path(str(file))
+    system = names.get("system")
+    if not isinstance(system, System):
+        raise DescriptionError(f"{file}: expected a cd.System under the name `system`, got {system!r}")
+    state = names.get("state", None)
+    if state is None:
+        return system.state()
+    if not isinstance(state, State):
+        raise DescriptionError(f"{file}: `state` must be a State, such as system.state(q=...), got {state!r}")
+    return state
+
+
+def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integrator: str, rate: float | None,
+                  force: bool = False) -> tuple[str, Path, int]:
+    """Simulate with a progress bar and save the motion, as far as it came.
+
+    Args:
+        t_final: [s].
+        out: a .csv, written whole or not at all.
+        rate: rows per second of the table; None is one for each step.
+        force: overwrite what is there.
+
+    Returns its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after signal n.
+    """
+    _check_target(out, force)
+    if rate is not None and not (np.isfinite(rate) and rate > 0):
+        raise DescriptionError(f"--rate {rate}: expected a positive number, rows per second")
+    with _beside(file):
+        state = described(file)
+        _check_rows(rate, t_final - state.t)
+        with Signals() as signals:
+            traj = _run(state, t_final, accuracy, integrator, signals)
+            signals.keep()
+            out = out if force else _free(out)
+            traj.table(_times(traj, rate)).save(out)
+    interrupted = traj.status == "interrupted"
+    status = f"interrupted at t = {traj.t[-1]:.9g} s" if interrupted else traj.status
+    return status, out, 0 if status == "finished" else 128 + (signals.number or signal.SIGINT) if interrupted else 1
+
+
+class Signals:
+    """Ctrl-C and requests to end (SIGTERM, SIGHUP). Before `keep` they interrupt as ever; after it they are only remembered, and
+    the run ends at the next look at `number`: so nothing that was computed is lost, however many come."""
+
+    def __init__(self) -> None:
+        self.number, self._old = 0, {}  # type: ignore[var-annotated]
+
+    def __enter__(self) -> Signals:
+        return self
+
+    def keep(self) -> None:
+        """From now on, there is something to keep."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP") if not self._old else ():
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:    # what the caller ignores stays ignored
+                self._old[number] = signal.signal(number, self._remember)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self.number = self.number or number
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+
+
+def _run(state: State, t_final: float, accuracy: float, integrator: str, signals: Signals) -> Trajectory:
+    report, stop = shown("simulate")
+
+    def watch(share: float) -> None:
+        signals.keep()
+        if signals.number:
+            raise KeyboardInterrupt
+        report(share)
+
+    try:
+        return simulate(state.system, state, t_final, accuracy=accuracy, integrator=integrator, progress=watch)
+    finally:
+        stop()
+
+
+def _check_target(out: Path, force: bool) -> None:
+    """Whether a table can be written, before anything runs."""
+    if out.suffix != ".csv" or not out.parent.is_dir():
+        raise DescriptionError(f"--out {out}: expected a file in an existing folder whose name ends in .csv")
+    if out.is_dir():
+        raise DescriptionError(f"--out {out}: is a folder; expected a file whose name ends in .csv")
+    if not force and os.path.lexists(out):
+        raise DescriptionError(f"--out {out}: exists already; choose another name, or overwrite it by --force")
+    try:
+        descriptor, temporary = tempfile.mkstemp(".new", out.stem, out.parent)
+    except OSError as error:
+        raise DescriptionError(f"--out {out}: nothing can be written into {out.parent.resolve()}: {error.strerror}") from None
+    os.close(descriptor)
+    os.unlink(temporary)
+
+
+def _check_rows(rate: float | None, span: float) -> None:
+    if rate is not None and rate * span > MOST_ROWS:
+        raise DescriptionError(f"--rate {rate:g}: {rate * span:.3g} rows in {span:g} s; at most {MOST_ROWS:,} are written, so "
+                               f"--rate {MOST_ROWS / span:.3g} or less")
+
+
+def _times(traj: Trajectory, rate: float | None) -> np.ndarray | None:
+    """So many times per second, and the end."""
+    if rate is None:
+        return None
+    first, last = float(traj.t[0]), float(traj.t[-1])
+    times = first + np.arange(int((last - first) * rate) + 1) / rate
+    return np.append(times[times < last - 1e-9 / rate], last)
+
+
+def _free(out: Path) -> Path:
+    """The same name, or with a number if a file of this name has appeared since the run began."""
+    free, k = out, 2
+    while os.path.lexists(free):
+        free, k = out.with_stem(f"{out.stem}-{k}"), k + 1
+    return free
+
+
+@contextlib.contextmanager
+def _beside(file: Path) -> Iterator[None]:
+    """Import what stands beside a file, as Python does when it runs it."""
+    folder = str(file.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):               # the file may have changed the path too
+            sys.path.remove(folder)

@@ -1,0 +1,99 @@
+"""Projection as expressions: what takes a state to the constraints, and what of an error is along them.
+
+    du = -S G' (G S G')^+ e,    S = W^-2 for positions, M^-1 for speeds; zero where a speed is locked    (1)
+
+is the least du' S^-1 du with G du = -e (projection.py (1), (2)); the pseudo-inverse is that of multipliers.py. Speeds change as
+by an impulse of the constraints, which does not touch what moves along them. With W in its place, what is normal to constraints
+that nearly lose rank, and large, would leak into the motion. Of an estimated error (e_q, e_u) projection removes what is normal,
+to first order
+
+    e_q <- e_q + N du,   du by (1) for  p_q e_q,        e_u <- e_u + du,   du by (1) for  G e_u                (2)
+
+and of a quaternion's part what is along the quaternion.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+
+from condyle.constraints.solve.equations import Equations
+from condyle.constraints.solve.multipliers import Blocks
+from condyle.dynamics.derivatives import factorisation
+from condyle.mobilizers import motion
+from condyle.tree.tree import Tree
+
+MASSLESS = 1e-12
+"""[kg m^2, kg] times W^2, added to M."""
+
+
+def rows_of(rows: Equations, *levels: str) -> list[int]:
+    """Numbers of the equations of some levels."""
+    return [i for _, part, at in rows.parts if part.level in levels for i in range(at.start, at.stop)]
+
+
+def turns(rows: Equations, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+    """du of (1) for each of some errors of position rows P, shape (nu,), and whether these are delicate."""
+    return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights ** 2 + lock)) @ P.T), lock, errors)
+
+
+def impulses(rows: Equations, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> list[ca.SX]:
+    """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights stand in where bodies have no mass."""
+    factor, solve = factorisation(rows.tree, rows.kin, lock + MASSLESS * weights ** 2)
+    columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
+    return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
+
+
+def _changes(rows: Equations, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+    found = Blocks(rows.tree, G, Z, lock)
+    return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e).x) for e in errors], found.delicate
+
+
+def position_change(rows: Equations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised; and whether the
+    constraints are delicate."""
+    (du,), delicate = turns(rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights, [rows.errors()[0]])
+    return du, delicate
+
+
+def velocity_change(rows: Equations, lock: ca.SX, weights: ca.SX) -> ca.SX:
+    """du that takes u to the constraints, shape (nu,): in one step where they are linear in u."""
+    return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]])[0]
+
+
+def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
+    """N du, shape (nq,)."""
+    return ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], du[b.u])[8] for b in tree.bodies))
+
+
+def normalised(tree: Tree, q: ca.SX) -> ca.SX:
+    """q with quaternions of unit length."""
+    unit = ca.SX(ca.densify(q))
+    for part in tree.quaternions:
+        unit[part] = q[part] / ca.norm_2(q[part])
+    return unit
+
+
+def across_quaternions(tree: Tree, q: ca.SX, e: ca.SX) -> ca.SX:
+    """An error e of q without what changes the lengths of quaternions."""
+    across = ca.SX(ca.densify(e))
+    for part in tree.quaternions:
+        across[part] = e[part] - q[part] * ca.dot(q[part], e[part]) / ca.sumsqr(q[part])
+    return across
+
+
+def tangential(rows: Equations, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[ca.SX, ca.SX]]
+               ) -> tuple[ca.SX, ca.SX, ca.SX, list[tuple[ca.SX, ca.SX]]]:
+    """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the position constraints,
+    and (e_q, e_u) by (2)."""
+    view, G = rows.view, rows.jacobian()
+    held, moving = rows_of(rows, "position"), rows_of(rows, "position", "velocity")
+    p, v = rows.errors()
+    P, V = G[held, :], G[moving, :]
+    along = impulses(rows, V, lock, weights, [v, *(V @ e_u for _, e_u in errors)])
+    rates = [p, *(ca.jtimes(p, view.q, e_q) for e_q, _ in errors)]
+    du = turns(rows, P, lock, weights, rates)[0] if held else [ca.SX(rows.tree.nu, 1)] * len(rates)
+    out = [(e_q + moved(rows.tree, view.t, view.q, turn), e_u + change)
+           for (e_q, e_u), turn, change in zip(errors, du[1:], along[1:], strict=True)]
+    linear = not ca.depends_on(V, view.u)
+    return along[0], v + V @ along[0] if linear else v, du[0], out

@@ -1,0 +1,263 @@
+"""Multipliers: sherman2011 (16)-(21) on expressions.
+
+    udot0 = M^-1 f,    g0 = G udot0 - b                        accelerations without constraints, and their errors       (1)
+    Y = G M^-1 G',     Y lambda = g0,    udot = udot0 - M^-1 G' lambda                                                   (2)
+
+Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least sum of Y_ii lambda_i^2 is
+taken, without looking for the rank: with e_i = 1e-12 m Y_ii, E = diag(e) and K = (Y + E)^-1,
+
+    lambda <- K g0,  twice  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
+    twice  lambda <- lambda - (K E)^4 lambda                                                                             (4)
+    udot <- udot0 - M^-1 G' lambda,    r = G udot - b,    udot <- udot - M^-1 G' (1 - (K E)^4) K r                       (5)
+
+Each row has its own unit and moves its own mass, so that all of this is as if every row were divided by the root of Y_ii: then
+the diagonal of Y is one, no choice of units and no light part elsewhere makes a row look redundant, and no other scaling of rows
+makes Y much better to solve (van der Sluis). With y an eigenvalue of that matrix and e = 1e-12 m, (3) converges by e / (y + e);
+along the directions of redundancy it leaves rounding over e, about 1e-4, which (4) takes away: K E is 1 there and e / (y + e)
+elsewhere, so that it costs other directions no more than (3) leaves. (5) is one more step of (3) with errors that G itself
+gives: light parts have accelerations that are small differences of large terms.
+
+Constraints on parts of the system that share no body are solved by themselves. A row whose part of G that can move is at most
+1e-10 of its block's length is nothing but rounding, or nothing at all if all its speeds are held: e_i is no less than the
+trace of Y or 1 then, and lambda_i = 0.                                                                                 (6)
+
+Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is short:
+
+    1.1 e_i < D_i,     (D_i / Y_ii) |G_i|^2 < 3e-3 mean |G_j|^2                                                          (7)
+
+A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but not beside them, as in
+Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number. Step loops
+then ask at the nearest state that is on them.
+
+Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or motions, or are
+independent by less than 1e-6 (y < 1e-12). The status says so where for any row
+
+    not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                              (8)
+
+with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what accelerations are to
+be right to, the second is rounding where they should be zero. A state beside the constraints, where these are redundant, leaves
+about its relative distance from them, and no more than 1e-6 if they are redundant on themselves only. What is not a number is
+unmet too.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, reduce
+
+import casadi as ca
+
+from condyle.constraints.solve.equations import Equations
+from condyle.dynamics.derivatives import factorisation
+from condyle.tree.tree import Tree
+
+REGULAR = 1e-12
+"""e_i of (3) over m Y_ii."""
+REFINEMENTS, POWER = 2, 4
+"""Of (3) and (4)."""
+SMALL = 6
+"""Rows up to which (K E)^4 is made as a matrix."""
+NOISE = 1e-20
+"""|G_i|^2 over the sum of all of its block: what is no more is rounding (6)."""
+DOUBTFUL, DELICATE = 1.1, 3e-3
+"""Bounds of (7)."""
+UNMET, ROUNDING = 1e-4, 1e-12
+"""Of (8)."""
+
+
+def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
+    """Rows of G that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In order; rows without
+    any speed are a block each."""
+    base = {k: next(A for A in tree.path(B) if tree.speeds_of(A)) for B in tree.base_to_tip for k in tree.speeds_of(B)}
+    groups: list[tuple[set[int], list[int]]] = []
+    for i in range(G.shape[0]):
+        mine = {base[k] for k in G[i, :].sparsity().get_triplet()[1]}
+        joined = [g for g in groups if g[0] & mine]
+        groups = [g for g in groups if not g[0] & mine]
+        groups.append((mine.union(*(g[0] for g in joined)), sorted([i, *(r for g in joined for r in g[1])])))
+    return sorted(rows for _, rows in groups)
+
+
+class _Solver:
+    """Blocks of m rows: functions that are inlined once for each block.
+
+    Attributes:
+        factor: (Y, lengths) -> what K and (K E)^4 are made of, one vector, and whether Y is delicate (7).   lengths: |G_i|^2.
+        least: (Y, factors, g) -> lambda by (3) and (4).
+        last: (factors, r) -> K r of (5), without what (4) takes away.
+    """
+
+    def __init__(self, m: int) -> None:
+        Y, lengths, g = ca.SX.sym("Y", m, m), ca.SX.sym("lengths", m), ca.SX.sym("g", m)
+        own, total = ca.diag(Y), ca.sum1(lengths)
+        nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
+        e = ca.if_else(lengths > NOISE * total, REGULAR * m * own, nothing)                      # (3), (6)
+        L, D = _factors(Y, e)
+        delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < DELICATE / m * total * own)) > 0           # (7)
+        LD = ca.vertcat(L, 1 / D)
+        more = ca.vec(_power(partial(_solve, m, LD), e)) if m <= SMALL else e
+        self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
+        factors = ca.SX.sym("factors", LD.numel() + more.numel())
+        K, more = partial(_solve, m, factors), factors[LD.numel():]
+
+        def kept(x: ca.SX) -> ca.SX:
+            if m <= SMALL:
+                return x - ca.reshape(more, m, m) @ x
+            return x - reduce(lambda w, _: K(more * w), range(POWER), x)
+
+        x = K(g)
+        self.last = ca.Function("last", [factors, g], [kept(x)])                             # (5)
+        for _ in range(REFINEMENTS):
+            x = x + K(g - Y @ x)                                                             # (3)
+        self.least = ca.Function("least", [Y, factors, g], [kept(kept(x))])                  # (4)
+
+
+def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """L below its diagonal, by columns, and D (m,) of Y + E = L D L'."""
+    m = Y.shape[0]
+    L: dict[tuple[int, int], ca.SX] = {}
+    D: list[ca.SX] = []
+    for j in range(m):
+        LD = [L[j, k] * D[k] for k in range(j)]
+        D.append(Y[j, j] + e[j] - sum((L[j, k] * LD[k] for k in range(j)), ca.SX(0)))
+        for i in range(j + 1, m):
+            L[i, j] = (Y[i, j] - sum((L[i, k] * LD[k] for k in range(j)), ca.SX(0))) / D[j]
+    return ca.vertcat(ca.SX(0, 1), *L.values()), ca.vertcat(*D)
+
+
+def _solve(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
+    """K b from L and 1 / D, one behind the other."""
+    at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
+    L = {(i, j): next(at) for j in range(m) for i in range(j + 1, m)}
+    for i in range(m):
+        x[i] = x[i] - sum((L[i, k] * x[k] for k in range(i)), ca.SX(0))
+    x = [v * next(at) for v in x]
+    for i in reversed(range(m)):
+        x[i] = x[i] - sum((L[k, i] * x[k] for k in range(i + 1, m)), ca.SX(0))
+    return ca.vertcat(*x)
+
+
+def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
+    """(K E)^4: elements of a matrix do not wait for each other as solutions do."""
+    square = ca.horzcat(*(K(column) for column in ca.horzsplit(ca.diag(e))))
+    for _ in range(POWER // 2):
+        square = square @ square
+    return square
+
+
+class Blocks:
+    """Y = G Z by blocks, and what follows from it.
+
+    Args:
+        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).   lock: 0, or infinity where a speed is held.
+
+    Attributes:
+        Y: (m, m).   delicate: 0/1, (7).
+    """
+
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX) -> None:
+        self.G, self.Z, self.delicate = G, Z, ca.SX(0)
+        self.Y, self._lengths, free = ca.SX(G.shape[0], G.shape[0]), ca.SX(G.shape[0], 1), lock == 0
+        self.blocks, self._solvers, self._factors = blocks(tree, G), dict[int, _Solver](), list[ca.SX]()
+        for block in self.blocks:
+            for a, i in enumerate(block):
+                for j in block[:a + 1]:
+                    self.Y[i, j] = self.Y[j, i] = G[i, :] @ Z[:, j]                          # (2)
+            m = len(block)
+            if m not in self._solvers:
+                self._solvers[m] = _Solver(m)
+            self._lengths[block] = lengths = ca.densify(G[block, :] ** 2 @ free)
+            factors, delicate = self._solvers[m].factor.call([self._own(block), lengths], True, False)
+            self._factors.append(factors)
+            self.delicate = ca.logic_or(self.delicate, delicate)
+
+    def _own(self, block: list[int]) -> ca.SX:
+        return ca.densify(self.Y[block, block])
+
+    def scaled(self) -> ca.SX:
+        """Y with a unit diagonal; rows that move nothing (6) are zero."""
+        scale = ca.SX(self.Y.shape[0], 1)
+        for block in self.blocks:
+            lengths, own = self._lengths[block], ca.diag(self.Y)[block]
+            scale[block] = ca.if_else(lengths <= NOISE * ca.sum1(lengths), 0, 1 / ca.sqrt(own))
+        return ca.diag(scale) @ self.Y @ ca.diag(scale)
+
+    def solve(self, g: ca.SX) -> ca.SX:
+        """lambda with Y lambda = g, of least norm (4), for a column g (m,)."""
+        out = ca.SX(*g.shape)
+        for block, factors in zip(self.blocks, self._factors, strict=True):
+            out[block], = self._solvers[len(block)].least.call([self._own(block), factors, ca.densify(g[block])], True, False)
+        return out
+
+    def meet(self, x: ca.SX, g: ca.SX) -> Met:
+        """x <- x - Z lambda with G x + g = 0 (5)."""
+        lambda_ = self.solve(self.G @ x + g)
+        x = x - self.Z @ lambda_
+        r, last = ca.densify(self.G @ x + g), ca.SX(*g.shape)
+        for block, factors in zip(self.blocks, self._factors, strict=True):
+            last[block], = self._solvers[len(block)].last.call([factors, r[block]], True, False)
+        size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
+        return Met(x - self.Z @ last, lambda_, r - self.Y @ last, size)
+
+    def unmet(self, met: Met, terms: ca.SX) -> ca.SX:
+        """Whether a row is unmet (8): 0/1. terms: the last sum of (8)."""
+        fine = []
+        for block in self.blocks:
+            rounding = ROUNDING * ca.sqrt(ca.sum1(self._lengths[block])) * terms
+            fine += [ca.fabs(met.r[i]) <= UNMET * met.size[i] + rounding for i in block]
+        return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
+
+
+@dataclass
+class Met:
+    """x and lambda of (5), what is left of G x + g, and the sums of the terms of these."""
+
+    x: ca.SX
+    lambda_: ca.SX
+    r: ca.SX
+    size: ca.SX
+
+
+class Multipliers(Blocks):
+    """Y and M^-1 G' of one state, and what follows from them for any accelerations.
+
+    Attributes:
+        G: (m, nu).   Z: M^-1 G', (nu, m); locked speeds have zero rows.   Y: (m, m).
+    """
+
+    def __init__(self, rows: Equations, lock: ca.SX) -> None:
+        G = rows.jacobian()
+        self._factor, self._solve = factorisation(rows.tree, rows.kin, lock)
+        columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
+        super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
+
+    def solve_mass_matrix(self, f: ca.SX) -> ca.SX:
+        """M^-1 f."""
+        return self._solve.call([self._factor, ca.densify(f)], True, False)[0]
+
+    def response(self, f: ca.SX, g: ca.SX | None = None) -> tuple[ca.SX, ca.SX]:
+        """x and mu with M x + G' mu = f and G x + g = 0; g None is zero."""
+        met = self.meet(self.solve_mass_matrix(f), ca.SX(self.G.shape[0], 1) if g is None else g)
+        return met.x, met.lambda_
+
+
+@dataclass
+class Constrained:
+    """udot and lambda (2), whether Y is delicate (7), and whether an equation is unmet (8)."""
+
+    udot: ca.SX
+    lambda_: ca.SX
+    delicate: ca.SX
+    unmet: ca.SX
+
+
+def constrained(rows: Equations, udot0: ca.SX, lock: ca.SX) -> Constrained:
+    """From the accelerations without constraints (1)."""
+    found = Multipliers(rows, lock)
+    met = found.meet(udot0, rows.bias())
+    return Constrained(met.x, met.lambda_, found.delicate, found.unmet(met, terms(rows, udot0)))
+
+
+def terms(rows: Equations, udot0: ca.SX) -> ca.SX:
+    """The last sum of (8)."""
+    return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)

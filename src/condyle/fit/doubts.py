@@ -1,0 +1,75 @@
+"""Ends of an assembly that a user should hear of: far from the goals at a place that is not their least, or beyond all sizes.
+
+At the end the goals have no slope. That is so at a least, where nothing can be gained, and at places such as that of a pendulum
+that points straight away from its target. From beside such a place the way leads on: the frame of the largest cost is run again
+from there if its goals are missed by far.
+"""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from condyle.fit.frames import Frames
+from condyle.fit.goals import Goal, Station
+from condyle.fit.loop import FOUND, INFO, STATIONARY
+from condyle.system.state import State
+from condyle.tree import scales
+
+FAR = 0.05
+"""Of the system's size, or rad: goals that are missed by less are met as well as measurements are."""
+ASIDE = 1e-3
+"""How far beside its end a frame is run again [rad, or sizes of the system]."""
+GAIN = 0.98
+"""Part of the cost that a better end has at most: what the accuracy leaves is far smaller."""
+BEYOND = 30.0
+"""Sizes of the system: no marker is so far. One in millimetres is."""
+
+Again = Callable[[State, tuple[Goal, ...], np.ndarray], Frames]
+
+
+def doubt(who: str, frames: Frames, again: Again) -> Frames:
+    """The same frames, with the one that ended at no least marked so; warns of sizes that cannot be.
+
+    Args:
+        again: runs a start, goals of one frame and its time, shape (1,).
+    """
+    system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
+    size = scales.reach(system.bodies)
+    long = [g for g in frames.goals if isinstance(g, Station) and size and np.linalg.norm(g.station) > BEYOND * size]
+    if long:
+        _warn(who, f"the station {long[0].station.tolist()} of goal {long[0].name!r} is far outside of the system, which is "
+                   f"{size:.3g} m long")
+    chosen = np.where(code == FOUND, cost, -1.0)
+    i = int(chosen.argmax()) if len(frames) else 0
+    if not len(frames) or not _missed_by_far(frames, i, float(chosen[i]), size):
+        return frames
+    goals = tuple(g.frame(i) for g in frames.goals)
+    here = Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1], frames.tolerance, 1)
+    stations = [k for k, g in enumerate(goals) if isinstance(g, Station) and g.weights(1)[0]]
+    if stations and size and not long and np.median(miss := here.residuals[0, stations]) > BEYOND * size:
+        k = stations[int(miss.argmax())]
+        _warn(who, f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m long")
+        return frames
+    at = here[0]
+    aside = np.random.default_rng(0).choice((-ASIDE, ASIDE), system.nu) / scales.weights(system.bodies)[1] * scales.TIME_SCALE
+    beside = system.normalised(at.q + at.replace(u=aside).qdot)
+    better = again(at.replace(q=beside), goals, here.t).info[0]
+    if better[0] == FOUND and better[INFO.index("cost")] < GAIN * cost[i]:
+        info = frames.info.copy()
+        info[i, 0] = STATIONARY
+        info.flags.writeable = False
+        return Frames(frames.start, frames.goals, frames.t, frames.q, info, frames.tolerance, frames.wanted)
+    return frames
+
+
+def _missed_by_far(frames: Frames, i: int, cost: float, size: float) -> bool:
+    """Whether the goals of a frame are missed by more than FAR, in the mean of their squares."""
+    total = sum(float(g.weights(frames.wanted)[i]) for g in frames.goals)
+    return cost > 0 and total > 0 and np.sqrt(2 * cost / total) > FAR * min(size or 1.0, 1.0)
+
+
+def _warn(who: str, what: str) -> None:
+    warnings.warn(f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide them by 1000",
+                  RuntimeWarning, stacklevel=4)

@@ -1,0 +1,333 @@
+"""What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which frames failed."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
+from condyle.fit.goals import Coordinate, Distance, Goal, Orientation, Station
+from condyle.fit.loop import INFO, STATIONARY, UNFINISHED, VIOLATED
+from condyle.presentation import Block, cut, page, rows_of, span
+from condyle.spatial import log_so3
+from condyle.system.columns import place, variables
+from condyle.system.given import nth
+from condyle.system.state import State
+from condyle.system.states import Batch, States
+from condyle.system.system import System
+from condyle.table import Table, distinct
+from condyle.tree import scales
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Frames(States):
+    """Configurations that follow goals, made by `cd.assemble_frames`. `frames[i]` is the State of frame i.
+
+    `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames. Every operator of
+    the System is a method, for all frames at once: `frames.station_position("foot", p)`, `frames.inverse_dynamics()`. Speeds
+    and accelerations are those of the motion, by splines over time: smooth noisy targets first.
+
+    Attributes:
+        t: [s], shape (T,).   q: shape (T, nq). A frame that failed holds the nearest that was found.
+        u: speeds of the motion, shape (T, nu): see `speeds`.   udot: its accelerations, shape (T, nu): see `accelerations`.
+        residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where nothing was measured.
+        names: of the goals, each once.
+        iterations: of each frame, shape (T,).
+        failures: messages by frame: constraints that are violated, by how much, goals that were still improving, or goals that
+            are missed by far at a place where they have no slope but are not at their least.
+        status: "finished", or how many frames failed, or where the run was interrupted: what was computed is there.
+    """
+
+    start: State
+    goals: tuple[Goal, ...]
+    t: np.ndarray
+    q: np.ndarray
+    info: np.ndarray
+    tolerance: float
+    wanted: int
+    part: tuple[Frames, np.ndarray] | None = None           # the Frames that these are some of, and which
+
+    plumbing = frozenset({"info", "tolerance", "wanted", "part"})
+
+    def __repr__(self) -> str:
+        return f"Frames({len(self)}{span(self.t)}, {len(self.goals)} goals, {self.status}; {cut(self.system.coordinates)})"
+
+    def _repr_html_(self) -> str:
+        table = rows_of(["time [s]", *self.table().titles], self.t, self.q)
+        failed = Block("failures", (), [(text,) for text in self.failures.values()])
+        return page(repr(self), table, *[failed] * bool(failed.rows))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def system(self) -> System:
+        return self.start.system
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, i: int) -> State: ...
+    @overload
+    def __getitem__(self, i: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, i: slice) -> Frames: ...
+
+    def __getitem__(self, i: Any) -> Any:
+        """The State of a frame, with the speeds of the motion, or those of the start if times do not increase."""
+        if isinstance(i, str):
+            k, nq = place(self.system, i), self.system.nq
+            return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
+        if isinstance(i, slice):
+            return self._some(np.arange(len(self))[i])
+        i = nth("frame", i, len(self))
+        moving = {"u": self.u[i]} if self.timed else {}
+        return self.start.replace(t=float(self.t[i]), q=self.q[i], **moving)
+
+    def _some(self, i: np.ndarray) -> Frames:
+        part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
+        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.tolerance, len(i), part)
+
+    def _batch(self, t: Any = None) -> Batch:
+        if t is not None:
+            given = np.atleast_1d(np.asarray(t, dtype=float))
+            i = np.clip(np.searchsorted(self.t, given), 0, len(self) - 1)
+            if given.ndim != 1 or not (self.t[i] == given).all():
+                raise ShapeError("t: Frames know their own times only; make a spline of frames.q for others")
+            return self._some(i)._batch()
+        arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
+        return Batch(self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays, self.status)
+
+    @property
+    def _z(self) -> np.ndarray:
+        return np.broadcast_to(self.start.z, (len(self), self.start.z.size))
+
+    @property
+    def iterations(self) -> np.ndarray:
+        return self.info[:, INFO.index("iterations")].astype(int)
+
+    @cached_property
+    def failures(self) -> dict[int, str]:
+        code = self.info[:, 0].astype(int)
+        if self.part is not None:
+            known = self.part[0].failures
+            return {k: known[int(i)] for k, i in enumerate(self.part[1]) if code[k]}
+        return {int(i): self._reason(int(i), int(code[i])) for i in np.flatnonzero(code)}
+
+    def _reason(self, i: int, code: int) -> str:
+        if code == UNFINISHED:
+            return (f"frame {i} (t = {self.t[i]:.6g} s): goals were still improving after {self.iterations[i]} iterations; "
+                    "start nearer, or loosen the accuracy")
+        if code == STATIONARY:
+            k = int(np.nanargmax(self.residuals[i]))
+            return (f"frame {i} (t = {self.t[i]:.6g} s): ended where the goals have no slope but are not at their least: goal "
+                    f"{self.names[k]!r} is missed by {self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place "
+                    "leads nearer; start from another state")
+        amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
+        return (f"frame {i} (t = {self.t[i]:.6g} s): no configuration nearby satisfies the constraints; violated: {amounts}; "
+                f"allowed {self.tolerance:.1g}")
+
+    def violated(self, i: int) -> dict[str, float]:
+        """Constraint equations of a frame that do not hold, by name, the worst first."""
+        p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraint_errors()[0]
+        labels = [name for name, level in self.system.equation_names() if level == "position"]
+        order = sorted((k for k in range(len(p)) if not abs(p[k]) <= self.tolerance), key=lambda k: -abs(p[k]))
+        return {labels[k]: float(p[k]) for k in order}
+
+    @property
+    def status(self) -> str:
+        if len(self) < self.wanted:
+            return f"interrupted after {len(self)} of {self.wanted} frames"
+        bad = self.failures
+        return "finished" if not bad else f"{len(bad)} of {self.wanted} frames failed; the first: {next(iter(bad.values()))}"
+
+    def check(self) -> Frames:
+        """Itself, or ConstraintError if constraints are violated in some frame."""
+        for i in np.flatnonzero(self.info[:, 0] == VIOLATED):
+            raise ConstraintError(
+                f"{self.failures[int(i)]}. Start nearer, free locked speeds, or see whether constraints contradict each other",
+                self.violated(int(i)), self.q[i].copy())
+        return self
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(distinct([g.name for g in self.goals]))
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        system = self.start.system
+        unit = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
+        return tuple(unit[g.coordinate] if isinstance(g, Coordinate) else g.unit for g in self.goals)
+
+    @cached_property
+    def residuals(self) -> np.ndarray:
+        if self.part is not None:
+            return self.part[0].residuals[self.part[1]]
+        if not self.goals:
+            return np.zeros((len(self), 0))
+        return np.stack([np.where(g.weights(self.wanted)[:len(self)] > 0, self._error(g), np.nan) for g in self.goals], axis=1)
+
+    @cached_property
+    def _tail(self) -> np.ndarray:
+        return Batch.tails(self.system, self.start.tail, self.t)
+
+    @cached_property
+    def _poses(self) -> np.ndarray:
+        """R by rows, then p, of all bodies in all frames, shape (T, bodies, 12)."""
+        return self.start.system.function("poses")(self.q, self._tail).reshape(len(self), -1, 12)
+
+    def _rotation(self, body: str) -> np.ndarray:
+        return self._poses[:, self.start.system.body(body).index, :9].reshape(-1, 3, 3)
+
+    def _place(self, body: str, station: np.ndarray) -> np.ndarray:
+        which = self.start.system.body(body)
+        return station if which.is_ground else self._rotation(body) @ station + self._poses[:, which.index, 9:]
+
+    def _error(self, g: Goal) -> np.ndarray:
+        target = g.targets(self.wanted)[:len(self)]
+        if isinstance(g, Station):
+            return np.linalg.norm(self._place(g.body, g.station) - target, axis=-1)
+        if isinstance(g, Orientation):
+            missing = target @ np.swapaxes(self._rotation(g.body), -1, -2)
+            known = np.where(g.weights(self.wanted)[:len(self), None, None] > 0, missing, np.eye(3))
+            return np.linalg.norm(log_so3(known), axis=-1)
+        if isinstance(g, Distance):
+            return np.abs(np.linalg.norm(self._place(g.b, g.p_b) - self._place(g.a, g.p_a), axis=-1) - target)
+        assert isinstance(g, Coordinate)
+        return np.abs(self.q[:, self.start.system.coordinates.index(g.coordinate)] - target)
+
+    @cached_property
+    def rms(self) -> np.ndarray:
+        """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no station was seen."""
+        if self.part is not None:
+            return self.part[0].rms[self.part[1]]
+        chosen = [k for k, g in enumerate(self.goals) if isinstance(g, Station)]
+        w = np.stack([self.goals[k].weights(self.wanted)[:len(self)] for k in chosen] or [np.zeros(len(self))], axis=1)
+        square = np.nansum(w * self.residuals[:, chosen] ** 2, axis=1) if chosen else np.zeros(len(self))
+        total = w.sum(axis=1)
+        return np.sqrt(np.divide(square, total, out=np.full(len(self), np.nan), where=total > 0))
+
+    @property
+    def timed(self) -> bool:
+        """Whether there are two frames or more and their times increase: if not, nothing is known of speeds."""
+        t = self.t if self.part is None else self.part[0].t
+        return len(t) > 1 and bool((np.diff(t) > 0).all())
+
+    def _rate(self, x: np.ndarray) -> np.ndarray:
+        """d/dt of x (T, n) by a spline of degree 5, or 3 or 1 if there are few frames."""
+        from scipy.interpolate import make_interp_spline
+
+        if not self.timed:
+            raise ShapeError("speeds: needs two frames or more whose times increase; give assemble_frames t=...")
+        degree = min(5, len(self) - 1)
+        return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        return _kept(self.speeds())
+
+    @cached_property
+    def udot(self) -> np.ndarray:
+        return _kept(self.accelerations())
+
+    def speeds(self) -> np.ndarray:
+        """u of each frame, shape (T, nu), from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then the
+        nearest u that the velocity constraints allow. Noise in the targets comes out larger: smooth them first."""
+        if self.part is not None:
+            return self.part[0].u[self.part[1]]
+        system = self.system
+        q = _continuous(system, self.q)
+        u = _speeds(system, q, self._rate(q), self._tail)
+        u = system.prescribed(self.q, u, self._tail, self.start.locked)[1]
+        if not system.constraints:
+            return u
+        change, weights = system.function("velocity_change"), scales.weights(system.bodies)[1]
+        for _ in range(2):                                  # linear in u as a rule: the second takes rounding away
+            u = u + change(self.q, u, weights, self._tail)
+        return u
+
+    def accelerations(self) -> np.ndarray:
+        """udot of each frame, shape (T, nu): the rate of `speeds`, in the same way, then the nearest that the constraints allow.
+        Noise comes out larger still."""
+        if self.part is not None:
+            return self.part[0].udot[self.part[1]]
+        system, udot = self.system, self._rate(self.u)
+        if not system.constraints:
+            return udot
+        batch, free = self._batch(), ~system.held(self._tail)
+        W = scales.weights(system.bodies)[1]
+        G = batch.ask("constraint_jacobian", (), {})
+        error = (G @ udot[..., None])[..., 0] + batch.ask("constraint_bias", (), {})
+        return udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
+
+    def table(self) -> Table:
+        """Coordinates by name over time."""
+        names, units = variables(self.system)
+        nq = self.system.nq
+        return Table(self.t, names[:nq], self.q, units[:nq], status=self.status)
+
+    def residual_table(self) -> Table:
+        """Residuals by the goals' names over time."""
+        return Table(self.t, self.names, self.residuals, self.units, status=self.status)
+
+    def to_pandas(self) -> Any:
+        """The table of coordinates as a pandas DataFrame."""
+        return self.table().to_pandas()
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw coordinates or residuals (all residuals, if none is named) over time; returns matplotlib's axes."""
+        coordinates = self.start.system.coordinates
+        if names and all(name in coordinates for name in names):
+            return self.table().plot(*names, axes=axes)
+        for name in names:
+            if name not in (*coordinates, *self.names):
+                raise UnknownNameError("coordinate or goal", name, (*coordinates, *self.names))
+        return self.residual_table().plot(*names, axes=axes)
+
+
+def _kept(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def _continuous(system: Any, q: np.ndarray) -> np.ndarray:
+    """q with quaternions that do not change sign from frame to frame."""
+    q = q.copy()
+    for quaternion in system.model.tree.quaternions:
+        part = q[:, quaternion]
+        sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
+        part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
+    return q
+
+
+def _speeds(system: Any, q: np.ndarray, qdot: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
+    u = np.zeros((len(q), system.nu))
+    most = max(b.mobilizer.nu for b in system.bodies)
+    columns, rates = [], system.function("qdot")
+    for j in range(most):                                   # column j of N of all bodies at once
+        e = np.zeros(system.nu)
+        e[[b.u.start + j for b in system.bodies if b.mobilizer.nu > j]] = 1.0
+        columns.append(rates(q, np.broadcast_to(e, u.shape), tail))
+    for b in system.bodies:
+        if b.mobilizer.nu:
+            N = np.stack([column[:, b.q] for column in columns[:b.mobilizer.nu]], axis=-1)
+            u[:, b.u] = (np.linalg.pinv(N) @ qdot[:, b.q, None])[..., 0]
+    return u
+
+
+def frame_count(goals: Sequence[Goal], t: np.ndarray | None) -> int:
+    """The number of frames that goals and times agree on."""
+    counts = {g.name: g.frames for g in goals if g.frames is not None}
+    if t is not None:
+        counts["t"] = len(t)
+    if len(set(counts.values())) > 1:
+        raise ShapeError(f"goals have different numbers of frames: {', '.join(f'{k} {n}' for k, n in counts.items())}")
+    if not counts:
+        raise DescriptionError("assemble_frames: no goal and no t says how many frames there are; give a target of shape "
+                               "(T, ...), or use cd.assemble for one")
+    return next(iter(counts.values()))

@@ -1,0 +1,281 @@
+"""What a user's law asks of the state: the one argument `s` of the functions given to Custom and Potential.
+
+`s` has the accessors of a State. Each question is kept as an `Ask`; its answer is a few scalars, which become the arguments of
+the traced function: random numbers first (to learn the questions), then symbols, then numbers again (to compare), and in the end
+the expressions of the system.
+"""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, TraceError, UnknownNameError
+from condyle.laws.described import Role, sx, text
+from condyle.laws.names import body_name, known_body, name, owner, speed_named
+from condyle.laws.view import View
+from condyle.spatial import rotation_from_quaternion
+from condyle.trace import Traced, trace
+from condyle.trace.parameter import Expression, Input, Parameter, is_number_like
+from condyle.tree.tree import Tree
+
+STATION = Role("quantity", "m", (3,))
+SIZES = {"t": 1, "coordinate": 1, "speed": 1, "parameter": 1, "input": 1, "station_position": 3, "station_velocity": 3,
+         "angular_velocity": 3, "rotation": 9, "udot": 1, "station_acceleration": 3, "angular_acceleration": 3}
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """One question: its kind (a key of SIZES), the name of a body, coordinate or parameter, a station, a default."""
+
+    kind: str
+    name: str = ""
+    station: Any = ()
+    default: float | None = None
+
+    @property
+    def size(self) -> int:
+        return SIZES[self.kind]
+
+    @property
+    def text(self) -> str:
+        """Equal questions have equal texts."""
+        return f"{self.kind} {self.name!r} {text(self.station)} {self.default!r}"
+
+    def labels(self) -> list[str]:
+        """How errors call the scalars of the answer."""
+        of = f"s.{self.kind}({self.name!r})" if self.name else f"s.{self.kind}"
+        return [of] if self.size == 1 else [f"{of}[{i}]" for i in range(self.size)]
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        """Where to compare with plain floats; a rotation is always the same one."""
+        if self.kind == "rotation":
+            q = rng.normal(size=4)
+            return [(r, r) for r in rotation_from_quaternion(q / np.linalg.norm(q)).ravel().tolist()]
+        if self.default is not None:
+            spread = 0.1 * abs(self.default)
+            return [(self.default - spread, self.default + spread)]
+        return [(0.0, 1.0)] if self.kind == "t" else [(-1.0, 1.0)] * self.size
+
+    def parameters(self) -> list[Parameter]:
+        """Parameters and Inputs that the question brings along."""
+        own = list(self.station.parameters) if isinstance(self.station, Expression) else []
+        if self.kind in ("parameter", "input") and self.default is not None:
+            own.append((Parameter if self.kind == "parameter" else Input)(self.name, self.default))
+        return own
+
+    def check(self, tree: Tree, where: str) -> None:
+        """Raise a clear error if what it names does not exist."""
+        if self.kind == "coordinate":
+            owner(tree, self.name, where)
+        elif self.kind in ("speed", "udot"):
+            speed_named(tree, self.name, where)
+        elif self.kind in ("parameter", "input"):
+            known = (tree.parameters if self.kind == "parameter" else tree.inputs).names
+            if self.default is None and self.name not in known:
+                raise UnknownNameError(self.kind, self.name, known, f"{where}; a new one needs a default: "
+                                       f"s.{self.kind}({self.name!r}, 1.0)")
+        elif self.kind != "t":
+            known_body(tree, self.name, where)
+
+    def answer(self, s: View) -> ca.SX:
+        """The answer from a system, a column."""
+        match self.kind:
+            case "t":
+                return s.t
+            case "coordinate":
+                return s.coordinate(self.name)
+            case "speed":
+                return s.speed(speed_named(s.tree, self.name, self.text))
+            case "station_position":
+                return s.station_position(self.name, sx(self.station))
+            case "station_velocity":
+                return s.station_velocity(self.name, sx(self.station))
+            case "angular_velocity":
+                return s.angular_velocity(self.name)
+            case "rotation":
+                return ca.vec(s.rotation(self.name).T)
+        registry = s.tree.parameters if self.kind == "parameter" else s.tree.inputs
+        return next(p.sx for p in registry if p.name == self.name)
+
+
+class Pose:
+    """X_GB as a law sees it: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @ point`."""
+
+    def __init__(self, R: np.ndarray, p: np.ndarray) -> None:
+        self.R, self.p = R, p
+
+    def __iter__(self) -> Any:
+        return iter((self.R, self.p))
+
+    def __matmul__(self, point: Any) -> np.ndarray:
+        return self.p + self.R @ np.asarray(point)
+
+
+class AskedState:
+    """The state as a user's law sees it. Bodies and coordinates by name; stations in the body's frame [m]; results in ground.
+
+    Answers are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
+    """
+
+    def __init__(self, answer: Callable[[Ask], np.ndarray]) -> None:
+        self._answer = answer
+
+    def _of_body(self, kind: str, body: Any, station: Any = None) -> np.ndarray:
+        what = f"s.{kind}"
+        if station is None:
+            return self._answer(Ask(kind, body_name(body, what)))
+        try:
+            kept = STATION.take(station, f"{what}: station")
+        except DescriptionError as error:
+            if not is_number_like(station):
+                raise
+            raise TraceError(f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for a point that moves "
+                             "on the body write R, p = s.body_pose(body) and p + R @ point") from error
+        return self._answer(Ask(kind, body_name(body, what), kept))
+
+    @property
+    def t(self) -> Any:
+        """Time [s]."""
+        return self._answer(Ask("t"))[0]
+
+    def coordinate(self, coordinate: str) -> Any:
+        """A coordinate [rad, m]."""
+        return self._answer(Ask("coordinate", name(coordinate, "s.coordinate")))[0]
+
+    def speed(self, speed: str) -> Any:
+        """A speed [rad/s, m/s], by its own name or that of the coordinate whose rate it is."""
+        return self._answer(Ask("speed", name(speed, "s.speed")))[0]
+
+    q, u = coordinate, speed
+
+    def station_position(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Position of a point of the body [m]."""
+        return self._of_body("station_position", body, station)
+
+    def station_velocity(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Velocity of a point of the body [m/s]."""
+        return self._of_body("station_velocity", body, station)
+
+    def rotation(self, body: Any) -> np.ndarray:
+        """R_GB, shape (3, 3)."""
+        return self._of_body("rotation", body).reshape(3, 3)
+
+    def angular_velocity(self, body: Any) -> np.ndarray:
+        """w_GB [rad/s]."""
+        return self._of_body("angular_velocity", body)
+
+    def body_pose(self, body: Any) -> Pose:
+        """X_GB, which unpacks as R, p."""
+        return Pose(self.rotation(body), self.station_position(body))
+
+    def body_velocity(self, body: Any) -> np.ndarray:
+        """V_GB, shape (6,): angular, then linear velocity of the body's origin."""
+        return np.concatenate([self.angular_velocity(body), self.station_velocity(body)])
+
+    def parameter(self, parameter: str, default: float | None = None) -> Any:
+        """A parameter of the system; with a default it is made if it does not exist."""
+        return self._answer(Ask("parameter", name(parameter, "s.parameter"), (), _default(parameter, default)))[0]
+
+    def input(self, input: str, default: float | None = None) -> Any:
+        """An input of the system; with a default it is made if it does not exist."""
+        return self._answer(Ask("input", name(input, "s.input"), (), _default(input, default)))[0]
+
+    def __getattr__(self, accessor: str) -> Any:
+        if accessor.startswith("_"):
+            raise AttributeError(accessor)
+        raise UnknownNameError("accessor of s", accessor, [n for n in dir(type(self)) if not n.startswith("_")])
+
+
+class AskedMotion(AskedState):
+    """The state and its accelerations, as constraints on these see them."""
+
+    def udot(self, speed: str) -> Any:
+        """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the speed is."""
+        return self._answer(Ask("udot", name(speed, "s.udot")))[0]
+
+    def station_acceleration(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+        """Acceleration of a point of the body [m/s^2]."""
+        return self._of_body("station_acceleration", body, station)
+
+    def angular_acceleration(self, body: Any) -> np.ndarray:
+        """Of the body [rad/s^2]."""
+        return self._of_body("angular_acceleration", body)
+
+    def body_acceleration(self, body: Any) -> np.ndarray:
+        """A_GB, shape (6,): angular, then linear acceleration of the body's origin."""
+        return np.concatenate([self.angular_acceleration(body), self.station_acceleration(body)])
+
+
+def _default(what: str, default: Any) -> float | None:
+    return None if default is None else Parameter(what, default).default
+
+
+def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], asked: type[AskedState] = AskedState,
+               source: Any = None) -> tuple[Traced, tuple[Ask, ...]]:
+    """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
+
+    Args:
+        flatten: turns the function's result into a list of scalars, or raises TraceError.
+        asked: what the function may ask.
+        source: the user's own function, where `function` only wraps it: errors name it.
+    """
+    _check_function(function, what)
+    rng = np.random.default_rng(0)
+    asks: dict[str, Ask] = {}
+    ranges: dict[str, list[tuple[float, float]]] = {}
+
+    def learn(ask: Ask) -> np.ndarray:
+        if ask.text not in asks:
+            asks[ask.text], ranges[ask.text] = ask, ask.ranges(rng)
+        return np.array([rng.uniform(low, high) for low, high in ranges[ask.text]])
+
+    try:
+        with np.errstate(all="ignore"):
+            flatten(function(asked(learn)))
+    except Exception as error:
+        if isinstance(error, TypeError) and "'method'" in str(error):
+            raise TraceError(f"{what}: {error}: accessors of s are asked by name in round brackets, such as s.q('knee'), "
+                             "s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the time") from error
+        if not isinstance(error, TraceError):
+            error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it asks of the state.")
+        raise
+
+    def law(*values: Any) -> list[Any]:
+        rest, at = iter(values), {}
+        for key, ask in asks.items():
+            at[key] = np.array([next(rest) for _ in range(ask.size)])
+
+        def answer(ask: Ask) -> np.ndarray:
+            if ask.text not in at:
+                raise TraceError(f"{what}: asks for {ask.labels()[0]} on one call and not on another; what it asks must not "
+                                 "depend on values")
+            return at[ask.text]
+
+        return flatten(function(asked(answer)))
+
+    labels = [label for ask in asks.values() for label in ask.labels()]
+    box = [pair for pairs in ranges.values() for pair in pairs]
+    return trace(law, labels, what=what, ranges=box, source=source or function), tuple(asks.values())
+
+
+def _check_function(function: Any, what: str) -> None:
+    if not callable(function):
+        raise TraceError(f"{what}: expected a function of one argument s, got {function!r}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(None)
+    except TypeError as error:
+        raise TraceError(f"{what}: takes {signature}, but is called with one argument, the state s: {error}") from error
+
+
+def answers(asks: Iterable[Ask], s: View) -> list[ca.SX]:
+    """All answers from a system as scalars, the arguments of the traced function."""
+    return [x for ask in asks for x in ca.vertsplit(ca.densify(ask.answer(s)))]

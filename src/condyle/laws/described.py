@@ -1,0 +1,233 @@
+"""What all laws of this package share: fields that say what may stand in them, checked when made and when added.
+
+A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest: it keeps names of
+bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the law exactly for the cache.
+"""
+from __future__ import annotations
+
+import functools
+import math
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from types import ModuleType
+from typing import Annotated, Any, get_type_hints
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.laws.names import body_name, known_body, name
+from condyle.spatial import Transform
+from condyle.trace.parameter import Expression, Parameter, as_sx
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True)
+class Role:
+    """What may stand in a field of a law.
+
+    Attributes:
+        kind: "body", "coordinate", "frame" or "quantity".
+        unit, shape: of a quantity.   lowest: its smallest value.   positive: zero is too small.   infinite: ±inf is allowed.
+    """
+
+    kind: str
+    unit: str = ""
+    shape: tuple[int, ...] = ()
+    lowest: float = -math.inf
+    positive: bool = False
+    infinite: bool = False
+
+    def take(self, value: Any, what: str) -> Any:
+        """What the law keeps of a value, checked."""
+        if self.kind in ("body", "coordinate"):
+            return body_name(value, what) if self.kind == "body" else name(value, what)
+        if self.kind == "frame":
+            X = Transform.of(as_sx(value), what)
+            if isinstance(X.R, ca.SX):
+                return tuple(v if v.parameters else _tuples(v.at()) for v in (number(X.R, what), number(X.p, what)))
+            if X.p.ndim > 1:
+                raise DescriptionError(f"{what}: expected one Transform, got {X!r}")
+            return X
+        kept = number(value, what)
+        if isinstance(kept, Expression):
+            self.check(self.shaped(kept.at()), what, value)
+            return kept
+        self.check(kept, what, value)
+        return _tuples(np.asarray(kept, dtype=float))
+
+    def shaped(self, column: np.ndarray) -> np.ndarray:
+        """An expression's values in the shape of the quantity, if they fit."""
+        return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
+
+    def check(self, values: Any, what: str, shown: Any) -> None:
+        """Raise DescriptionError unless the numbers are allowed."""
+        try:
+            array = np.asarray(values)
+        except ValueError:
+            array = np.empty(0, dtype=object)
+        good = array.dtype.kind in "fiu" and array.shape == self.shape and not np.isnan(array).any()
+        good = good and (self.infinite or bool(np.isfinite(array).all()))
+        if not (good and (array > self.lowest if self.positive else array >= self.lowest).all()):
+            raise DescriptionError(f"{what}: expected {self.allowed}, got {shown!r}")
+
+    def conditions(self, x: ca.SX) -> list[ca.SX]:
+        """The same for expressions: all not zero where `check` would pass."""
+        entries = ca.vertsplit(ca.densify(ca.vec(x)))
+        low = [v > self.lowest if self.positive else v >= self.lowest for v in entries]
+        return low if self.infinite else low + [ca.fabs(v) < ca.inf for v in entries]
+
+    @property
+    def allowed(self) -> str:
+        n = math.prod(self.shape)
+        few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
+        text = f"{few} {'' if self.infinite else 'finite '}number{'s' if n > 1 else ''} or cd.Parameter{'s' if n > 1 else ''}"
+        text += f" [{self.unit}]" if self.unit else ""
+        if self.lowest > -math.inf:
+            text += f", {'above' if self.positive else 'at least'} {self.lowest:g}"
+        return text
+
+
+def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False, infinite: bool = False) -> Role:
+    """Numbers that may be Parameters or Inputs."""
+    return Role("quantity", unit, shape, lowest, positive, infinite)
+
+
+BodyName = Annotated[Any, Role("body")]
+CoordinateName = Annotated[str, Role("coordinate")]
+Frame = Annotated[Any, Role("frame")]
+Station = Annotated[Any, quantity("m", 3)]
+
+
+@functools.cache
+def _roles_of(law: Any) -> dict[str, Role]:
+    """The roles of a law's fields."""
+    hints = get_type_hints(law, include_extras=True)
+    return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ()) if isinstance(role, Role)}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Described:
+    """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree."""
+
+    def __post_init__(self) -> None:
+        for f, role in self._roles():
+            object.__setattr__(self, f, role.take(getattr(self, f), f"{type(self).__name__}: {f}"))
+
+    def _roles(self) -> Iterable[tuple[str, Role]]:
+        law: Any = type(self)
+        return _roles_of(law).items()
+
+    def check(self, tree: Tree) -> None:
+        for f, role in self._roles():
+            if role.kind == "body":
+                known_body(tree, getattr(self, f), f"{f} of {self!r}")
+
+    def parameters(self) -> list[Parameter]:
+        return [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        """Raise DescriptionError if these values of parameters are not allowed in some field."""
+        for f, role in self._roles():
+            kept = getattr(self, f)
+            if role.kind == "quantity" and isinstance(kept, Expression):
+                at = kept.at(values)
+                role.check(role.shaped(at), f"{type(self).__name__}: {f}", at.ravel().tolist())
+
+    def conditions(self) -> ca.SX:
+        """Force.conditions for the fields' roles."""
+        kept = [(role, getattr(self, f)) for f, role in self._roles() if role.kind == "quantity"]
+        return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression) for c in role.conditions(x.sx)))
+
+    def description(self) -> str:
+        values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
+        return f"{type(self).__name__}({values})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.description())
+
+    def __repr__(self) -> str:
+        shown = []
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.repr and not (f.default is not MISSING and text(value) == text(f.default)):
+                shown.append(f"{f.name}={_short(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+
+
+
+
+
+
+
+
+def placed(X: Any) -> tuple[ca.SX, ca.SX]:
+    """R and p of a kept frame as expressions."""
+    R, p = X
+    return sx(R), sx(p)
+
+
+def text(value: Any) -> str:
+    """Text that determines a kept value exactly."""
+    if isinstance(value, Expression):
+        return f"<{value.parameters!r} {value.text}>"
+    if isinstance(value, Transform) and isinstance(value.R, np.ndarray):
+        return f"Transform({value.R.tolist()}, {value.p.tolist()})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(text, value))})"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return repr(float(value))
+    return value.description() if hasattr(value, "description") else repr(value)
+
+
+def _expressions(value: Any) -> Iterator[Expression]:
+    if isinstance(value, Expression):
+        yield value
+    elif isinstance(value, tuple):
+        for v in value:
+            yield from _expressions(v)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Expression):
+        return f"<of {', '.join(p.name for p in value.parameters)}>"
+    if isinstance(value, tuple) and len(value) <= 6:
+        return f"({', '.join(map(_short, value))})"
+    return f"{value:g}" if isinstance(value, float) else repr(value)
+
+
+def _tuples(array: np.ndarray) -> Any:
+    return float(array) if array.ndim == 0 else tuple(_tuples(a) for a in array)
+
+
+def _value(value: Any) -> str:
+    """Text of a value that a user's method uses; of what has no exact text, one that nothing else has."""
+    if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+        return repr(value)
+    if isinstance(value, (tuple, list)):
+        return repr([_value(v) for v in value])
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return f"{value.dtype} {value.shape} {value.tobytes()!r}"
+    if isinstance(value, ModuleType):
+        return value.__name__
+    return uuid.uuid4().hex
+
+
+def number(value: Any, what: str) -> Any:
+    """A float, an array, or an Expression where Parameters are inside: what a law keeps of its numbers."""
+    value = as_sx(value)
+    return Expression(value, what) if isinstance(value, ca.SX) else value
+
+
+def sx(value: Any) -> ca.SX:
+    """A kept number as an expression."""
+    return value.sx if isinstance(value, Expression) else ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))

@@ -1,0 +1,40 @@
+"""What a law sees of the state, and where its result goes."""
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import casadi as ca
+
+from condyle.tree.tree import Tree
+
+
+class View(Protocol):
+    """The state as a law sees it. Bodies by name, stations p in the body's frame [m]; results in ground, SX columns."""
+
+    tree: Tree
+    t: ca.SX
+
+    def coordinate(self, name: str) -> ca.SX: ...
+    def speed(self, name: str) -> ca.SX: ...
+    def rotation(self, body: str) -> ca.SX:
+        """R_GB."""
+    def station_position(self, body: str, p: Any) -> ca.SX: ...
+    def station_velocity(self, body: str, p: Any) -> ca.SX: ...
+    def angular_velocity(self, body: str) -> ca.SX: ...
+    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
+        """Mass and mass centre in the body's frame."""
+    def generalised_momentum(self) -> ca.SX:
+        """M u, shape (nu,)."""
+    def state_variable(self, k: int) -> ca.SX:
+        """The law's own k-th auxiliary state z."""
+
+
+class Loads(Protocol):
+    """Where a law's result goes."""
+
+    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
+        """A force in ground [N] at station p of the body."""
+    def add_torque(self, body: str, torque: ca.SX) -> None:
+        """A torque in ground [N m]."""
+    def add_mobility(self, speed: str, value: ca.SX) -> None:
+        """A generalised force on a speed [N m, N]."""

@@ -1,0 +1,102 @@
+"""The INSTANCE stage: the table that parameters give, and whether there can be such a system.
+
+Both come from one kernel, which costs microseconds where Python would need milliseconds: a fit sets new parameters at every call.
+Python looks again only where the status is not zero, and words the error.
+
+    status   0: all is well.   1: ask what has checks of its own, in Python.   2: something is not as it should be.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.base import Constraint
+from condyle.errors import DescriptionError
+from condyle.forces.base import Force
+from condyle.mobilizers import Mobilizer, motion_symbols
+from condyle.spatial import possible_masses
+
+if TYPE_CHECKING:
+    from condyle.model.model import Model
+
+Checked = Mobilizer | Force | Constraint
+CHAINS = 8
+"""Sums that run side by side: one alone would wait for every addition."""
+
+
+class Possible:
+    """What parameters must be for there to be such a system.
+
+    Attributes:
+        bodies: those with Parameters in their mass properties.
+        laws: mobilizers, forces and constraints with Parameters.   asked: those of them whose checks only Python can make.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.tree = tree = model.tree
+        self.bodies = [b for b in tree.bodies if {"mass", "com", "inertia"} & b.symbolic.keys()]
+        mobilizers = dict.fromkeys(b.mobilizer for b in tree.bodies if motion_symbols(b.mobilizer).numel())
+        others: list[Force | Constraint] = [*model.forces.values(), *model.constraints.values()]
+        self.laws: list[Checked] = [*mobilizers, *(law for law in others if list(law.parameters()) or not _speaks_for(law))]
+        self.asked = [law for law in self.laws if self._conditions(law) is None]
+        self._passed = b""
+
+    def status(self) -> ca.SX:
+        """As an expression of the parameters."""
+        p = self.tree.parameters.symbols
+        conditions = [_sum(ca.vertsplit(p ** 2)) < ca.inf] if p.numel() else []
+        for body in self.bodies:
+            mass, com, inertia = body.mass_expressions()
+            conditions += [possible_masses(mass, inertia), ca.sumsqr(com) < ca.inf]
+        for law in self.laws:
+            conditions += ca.vertsplit(given) if (given := self._conditions(law)) is not None and given.numel() else []
+        inputs = self.tree.inputs
+        good = ca.substitute(_all(conditions), inputs.symbols, ca.DM(inputs.defaults)) if len(inputs) else _all(conditions)
+        return ca.if_else(good, 1.0 if self.asked else 0.0, 2.0)
+
+    @staticmethod
+    def _conditions(law: Checked) -> ca.SX | None:
+        return law.conditions() if _speaks_for(law) else None
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return self.tree.parameters.names
+
+    def refuse(self, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> None:
+        """Look closely at parameters (..., n) where the status (..., 1) is not zero: raise, and say why, or let them pass."""
+        rows = np.asarray(arguments[0], dtype=float).reshape(-1, len(self._names))[status.ravel() != 0]
+        if (now := rows.tobytes()) == self._passed:
+            return
+        bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))
+        if len(bad):
+            raise DescriptionError(f"parameter {self._names[bad[0]]!r} is not finite")
+        everything = status.max() > 1
+        for row in np.unique(rows, axis=0):
+            values = dict(zip(self._names, row.tolist(), strict=True))
+            for law in self.laws if everything else self.asked:
+                law.check_parameters(values)
+            for body in self.bodies if everything else ():
+                body.mass_properties_at(values)
+        self._passed = now                                  # a State that changes something else has the same ones again
+
+
+def _speaks_for(law: Checked) -> bool:
+    """Whether the law's `conditions` cover its `check_parameters`: no class below has checks of its own."""
+    return next("conditions" in vars(c) for c in type(law).__mro__ if {"conditions", "check_parameters"} & vars(c).keys())
+
+
+def _all(conditions: Sequence[ca.SX]) -> ca.SX:
+    """Whether all hold, in pairs."""
+    while len(conditions) > 1:
+        pairs = zip(conditions[::2], conditions[1::2], strict=False)
+        conditions = [*(ca.logic_and(a, b) for a, b in pairs), *(conditions[-1:] if len(conditions) % 2 else [])]
+    return conditions[0] if conditions else ca.SX(1)
+
+
+def _sum(terms: Sequence[ca.SX]) -> ca.SX:
+    sums = [sum(terms[k::CHAINS], ca.SX(0)) for k in range(min(CHAINS, len(terms)))]
+    return sum(sums, ca.SX(0))

@@ -1,0 +1,119 @@
+"""Which layout an operator has: one straight line for the whole tree, or kernels over tables.
+
+The straight line is what CasADi simplifies most, but compiling takes 40 microseconds an operation, and for one state a processor
+must fetch every instruction of it once. Loops compile at once at any size. Measured for forward dynamics of pins: one state is
+quicker by loops from ten bodies on (30 bodies: 2.5 against 3.3 microseconds), lanes by a straight line (0.6 against 0.9).
+"""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.mobilizers import motion_size
+from condyle.model.looped.gradient import forward_gradient
+from condyle.model.looped.passes import LOOPED, frame_velocity
+from condyle.model.looped.tables import Looped
+from condyle.model.model import Model
+from condyle.model.operators import OPERATORS
+from condyle.native.sweeps.matrix import Matrix
+from condyle.native.sweeps.sweep import Sweep
+
+MATRICES = ("mass_matrix", "system_jacobian", "frame_jacobian", "station_jacobian")
+"""Operators whose columns are made by passes over rows."""
+
+
+def _rows(model: Model, arguments: Sequence[str], results: Sequence[tuple[str, int]], write: Callable[[Looped], None]
+          ) -> Sweep:
+    sizes = {**model.sizes(), "cotangent": model.tree.nu}
+    looped = Looped(model, [(name, sizes[name]) for name in arguments], results)
+    write(looped)
+    return looped.rows()
+
+
+def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Matrix:
+    """An operator in the looped layout. Matrices are columns of M f, or of velocities."""
+    results = OPERATORS[name].outputs(model)
+    match name:
+        case "mass_matrix":
+            return Matrix(build_looped(model, "multiply_mass_matrix"), 1, symmetric=True)
+        case "system_jacobian":
+            return Matrix(build_looped(model, "velocities"), 1, offset=True)
+        case "frame_jacobian" | "station_jacobian":
+            assert body is not None
+            size = 6 if name == "frame_jacobian" else 3
+            return Matrix(_rows(model, ("q", "u", "station", "tail"), [("V", size)],
+                                lambda looped: frame_velocity(looped, body)), 1, offset=True)
+    return _rows(model, OPERATORS[name].arguments, results, LOOPED[name])
+
+
+def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
+    """The vjp of forward dynamics with respect to some of q, u and tau in the looped layout."""
+    results = [*((f"d_{name}", model.tree.nu) for name in wrt), ("status", 1)]
+    return _rows(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient)
+
+
+VARIABLE = "CONDYLE_LAYOUT"
+LONGEST = 22_000
+"""Operations of a straight line beyond which loops are preferred: about a second of compiling."""
+LONGEST_FOR_ONE = 5_500
+"""The same where one state is asked for, if loops are quicker then."""
+UNTURNED = 0.35
+"""Share of the operations that remain of a body whose frames are not turned against each other."""
+LOOPED_BODY, LOOPED_SPEED = 300, 150
+"""What a body takes by loops, in operations of a straight line that take as long (30 pins: 2.5 us against 3.3 of 17,400)."""
+
+
+GRADIENT = 1.65
+"""How many times as long as forward dynamics its gradient is."""
+
+
+def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False,
+                  longer: float = 1.0) -> bool:
+    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter. Constraints are
+    only written as a straight line. `longer`: what is looped takes so many times as long as the operator.
+
+    The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
+    """
+    wish = os.environ.get(VARIABLE) or "auto"
+    if wish not in ("auto", "looped", "unrolled"):
+        raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
+    if wish == "unrolled" or name not in (*LOOPED, *MATRICES) or (model.constraints and name == "forward_dynamics"):
+        return False
+    if name in MATRICES:
+        return (wish == "looped" or _size(model, name, body) > LONGEST) and model.tree.nu > 0
+    if wish == "looped":
+        return True
+    cost = {text: motion_size(b.mobilizer) + 350 + 200 * b.mobilizer.nu
+            for b, text in zip(model.tree.bodies, model.mobilizers, strict=True)}
+    # Frames that are not turned leave zeros and ones that fold: about a third of the operations remain.
+    turned = [not (_is_identity(b.X_PF.R) and _is_identity(b.X_BM.R)) for b in model.tree.bodies]
+    total = sum(cost[text] * (1.0 if t else UNTURNED) for text, t in zip(model.mobilizers, turned, strict=True))
+    if total <= 2 * sum(cost.values()):
+        return False
+    by_loops = sum(LOOPED_BODY + LOOPED_SPEED * b.mobilizer.nu for b in model.tree.bodies)
+    return total * longer > LONGEST or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
+
+
+def _is_identity(R: np.ndarray) -> bool:
+    return bool((R == _IDENTITY).all())
+
+
+_IDENTITY = np.eye(3)
+
+
+def _size(model: Model, name: str, body: int | None) -> int:
+    """Operations, about, of a matrix as a straight line."""
+    tree = model.tree
+    if body is not None:
+        return sum(150 + 30 * tree.bodies[B].mobilizer.nu for B in tree.path(body))
+    before = np.zeros(len(tree.bodies), dtype=np.int64)      # speeds of a body and its ancestors
+    for B in tree.base_to_tip:
+        P = tree.parent(B)
+        before[B] = tree.bodies[B].mobilizer.nu + (0 if P is None else before[P])
+    speeds = np.array([b.mobilizer.nu for b in tree.bodies])
+    if name == "mass_matrix":
+        return int(300 * len(speeds) + (25 * speeds * before).sum())
+    return int(150 * len(speeds) + 15 * before.sum())

@@ -1,0 +1,139 @@
+"""The gradient of w . udot (gradient.py) in the looped layout: kinematics out; both right-hand sides of aba.py in; accelerations
+and the bars of each body by itself out; sums of bars, and what each mobilizer makes of them, in."""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+
+from condyle.dynamics import aba
+from condyle.dynamics.aba import ZERO
+from condyle.dynamics.gradient import Bars, LoadGradient, Moving, added, is_plain, of_loads, of_mobilizer, own, to_parent
+from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
+from condyle.model.load_gradient import load_gradient
+from condyle.model.looped.between import Between
+from condyle.model.looped.passes import apply_loads, apply_motions, falling_up, has_forces, make_room, nothing, of_held
+from condyle.model.looped.tables import Draft, Looped, packed
+
+_NO_BARS = Bars(ZERO, ZERO, ca.SX(3, 1))
+
+
+def _bars(d: Draft, where: str, loads: bool) -> Bars:
+    bars = Bars(*(d.get(where, name) for name in ("F", "A_bar", "w_bar")))
+    return replace(bars, v=d.get(where, "v_bar"), T=d.get(where, "T")) if loads else bars
+
+
+def _put_bars(d: Draft, where: str, bars: Bars, loads: bool) -> None:
+    names = ("F", "A_bar", "w_bar", "v_bar", "T") if loads else ("F", "A_bar", "w_bar")
+    for name, value in zip(names, (bars.F, bars.A, bars.w, bars.v, bars.T), strict=False):
+        d.put(where, name, value)
+
+
+def forward_gradient(looped: Looped) -> None:
+    """d_q, d_u and d_tau of the cotangent's product with udot, as far as they are among the results."""
+    forces = has_forces(looped.model)
+    wanted = {name for name, _ in looped.results}
+
+    def start(d: Draft) -> None:
+        falling_up(d)
+        d.put("me", "X", ZERO)
+        d.put("me", "z_f", ZERO)
+        _put_bars(d, "me", _NO_BARS, forces)
+        d.writes["me.status"] = ca.SX.zeros(1, 1)
+
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(True, positions=forces)
+        P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
+        d.put("me", "P", P)
+        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], None))
+        d.put("me", "z_f", ZERO)
+        d.keep("own", (ca.tril(P[0]), p_c))
+        d.keep("V_FM", new.V_FM)
+        d.keep("R_GF", new.X_GF[0])
+        make_room(d)
+
+    looped.outward(prepare, start)
+    generalised = forces and apply_loads(looped, "z", -1)
+    apply_motions(looped, True)
+
+    def inward(d: Draft) -> None:
+        r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds("tau")
+        if generalised:
+            taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
+        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c"), H, taus, of_held(d, "lock"),
+                                                 of_held(d, "held"), d.read("root.status", 1), d.read("constant.number", 1))
+        z_f, again = aba.inward_again(d.get("me", "z_f"), H, d.of_speeds("cotangent"), steps, pivots)
+        d.keep("steps", steps)
+        d.keep("eps", [eps for _, eps in again])
+        d.writes["root.status"] = status
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
+        d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+        d.put("parent", "z_f", add(d.get("parent", "z_f"), shift_force(z_f, r)))
+
+    looped.inward(inward, nothing)
+
+    def outward(d: Draft) -> None:
+        r, H, steps = d.kept("r"), d.kept("H"), d.kept("steps")
+        again = [(U_D, eps) for (U_D, _), eps in zip(steps, d.kept("eps"), strict=True)]
+        udot, A = aba.outward(d.get("parent", "A"), r, d.kept("c"), H, steps)
+        x, X = aba.outward(d.get("parent", "X"), r, None, H, again)
+        I, p_c = d.kept("own")
+        _put_bars(d, "me", Bars(*own(ca.tril2symm(I), p_c, d.body.mass, d.get("me", "V")[0], A, X)), forces)
+        for name, value in (("A", A), ("X", X)):
+            d.put("me", name, value)
+        nu = d.mobilizer.nu
+        for name, kept in (("udot", udot), ("x", x), ("r_bar", ca.SX.zeros(3, 1)), ("H_bar", [_dense(ZERO)] * nu),
+                           ("q_bar", ca.SX.zeros(nu, 1)), ("u_bar", ca.SX.zeros(nu, 1))):
+            d.keep(name, kept)
+        if "d_tau" in wanted:
+            d.writes["d_tau"] = ca.vertcat(ca.SX(0, 1), *x)
+
+    def finish(d: Draft) -> None:
+        d.writes["status"] = d.read("me.status", 1)
+
+    looped.outward(outward, finish)
+    if not wanted & {"d_q", "d_u"}:
+        return
+    loads = (_apply_load_gradient(looped) if forces else None) or LoadGradient()
+    pulled = bool(loads.F or loads.V or loads.T)
+
+    def back(d: Draft) -> None:
+        nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0] for name in ("V", "A", "X")]
+        at = Moving(d.get("me", "V"), d.get("me", "A"), d.get("me", "X"), *parent)
+        bars = _bars(d, "me", pulled)
+        u, udot, x = (ca.vertcat(ca.SX(0, 1), *values) for values in (
+            d.of_speeds("u"), *([ca.SX(0)] * nu if plain else d.kept(name) for name in ("udot", "x"))))
+        dq, du = of_mobilizer(d.mobilizer, d.t, d.q, u, udot, x, None if plain else d.kept("R_GF"), d.kept("H"), at, bars,
+                              d.kept("r_bar") if loads.r else 0, d.kept("H_bar") if loads.H else ())
+        for name, value, more in (("q", dq, loads.q), ("u", du, loads.u)):
+            if f"d_{name}" in wanted:
+                d.writes[f"d_{name}"] = -ca.densify(value + d.kept(f"{name}_bar") if more else value)
+        handed = to_parent(bars, d.kept("r"), at.w_P, d.kept("V_FM"))
+        _put_bars(d, "parent", added(_bars(d, "parent", pulled), handed), pulled)
+
+    looped.inward(back, nothing)
+
+
+def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
+    """Add the bars of loads to those of the bodies."""
+    line = Between(looped)
+    loads = load_gradient(line)
+    if loads is None:
+        return None
+    writes: dict[Any, ca.SX] = {}
+    for B in {*loads.F, *loads.V, *loads.T}:
+        bars = added(Bars(line.read(B, "F"), ZERO, line.read(B, "w_bar")), of_loads(loads, B))
+        writes |= {(B + 1, name): packed(_dense(value)) for name, value in (
+            ("F", bars.F), ("w_bar", bars.w), ("v_bar", bars.v), ("T", bars.T))}
+    for name, values in (("r_bar", loads.r), ("q_bar", loads.q), ("u_bar", loads.u)):
+        writes |= {(B + 1, name): ca.densify(value) for B, value in values.items()}
+    for B in {line.owner[k][0] for k in loads.H}:
+        H_bar = [_dense(loads.H.get(k, ZERO)) for k in looped.model.tree.speeds_of(B)]
+        writes[B + 1, "H_bar"] = packed(H_bar)
+    line.write(writes)
+    return loads
+
+
+def _dense(value: Any) -> Any:
+    return ca.densify(value) if isinstance(value, ca.SX) else tuple(ca.densify(x) for x in value)

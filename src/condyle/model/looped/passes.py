@@ -1,0 +1,346 @@
+"""The looped layout of the operators: for trees whose straight line would take long to compile.
+
+Each operator is a few passes over the rows of condyle.model.looped.tables with the functions of kinematics.py, aba.py, rnea.py and
+energy.py; forces other than gravity are one straight line between two passes, which sees the rows that it asks for.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+from condyle.dynamics import aba, energy, rnea
+from condyle.dynamics.aba import ZERO
+from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
+from condyle.dynamics.kinematics import acceleration, body_acceleration, body_pose, body_velocity
+from condyle.dynamics.view import Loads
+from condyle.mobilizers import motion, runaway
+from condyle.model.looped.between import Between
+from condyle.model.looped.tables import Draft, Looped, packed
+from condyle.model.model import Model
+from condyle.model.operators import rows
+
+
+def nothing(d: Draft) -> None:
+    """A pass in which ground has no part."""
+
+
+def at_rest(d: Draft) -> None:
+    """Ground: the frame of reference, which carries nothing yet."""
+    d.put("me", "R", ca.SX.eye(3))
+    d.put("me", "p", ca.SX(3, 1))
+    d.put("me", "P", (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)))
+    for name in ("V", "A", "z", "F"):
+        d.put("me", name, ZERO)
+
+
+def falling_up(d: Draft) -> None:
+    """Ground under gravity: it accelerates upwards."""
+    at_rest(d)
+    d.put("me", "A", (ca.SX(3, 1), -d.gravity))
+
+
+def has_forces(model: Model) -> bool:
+    """Whether there is more than gravity for all."""
+    return len(model.forces) > 1 or bool(model.gravity.excluded)
+
+
+def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
+    """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
+    line = Between(looped)
+    loads = line.loads(gravity)
+    writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
+              for B, load in loads.bodies.items()}
+    for B in {line.owner[k][0] for k in loads.mobility}:
+        speeds = looped.model.tree.speeds_of(B)
+        writes[B + 1, "f"] = ca.densify(ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in speeds)))
+    line.write(writes)
+    return bool(loads.mobility)
+
+
+def make_room(d: Draft) -> None:
+    """For the generalised forces of laws, and for what motions do."""
+    for name in ("f", "lock", "held") if d.kind.driven else ("f",):
+        d.keep(name, [ca.SX.zeros(1, 1) for _ in d.kind.kept["H"]])
+
+
+def apply_motions(looped: Looped, moving: bool) -> None:
+    """Keep what motions make of "lock" and, if bodies move, of "held", in the rows of the bodies that they drive."""
+    if driven := looped.model.tree.driven:
+        line = Between(looped)
+        motions = line.symbols.motions
+        fields = {"lock": motions.lock, **({"held": motions.held()} if moving else {})}
+        line.write({(b.index + 1, name): ca.densify(x[b.u]) for b in driven for name, x in fields.items()})
+
+
+def of_held(d: Draft, name: str) -> list[ca.SX]:
+    """lock or held of the speeds of this body, with what motions make of it."""
+    return d.kept(name) if d.kind.driven else d.of_speeds(name)
+
+
+def _no_status(d: Draft) -> None:
+    """Ground: nothing is wrong yet."""
+    d.writes["me.status"] = ca.SX.zeros(1, 1)
+
+
+def _report_status(d: Draft) -> None:
+    d.writes["status"] = d.read("me.status", 1)
+
+
+# ---- operators ------------------------------------------------------------------------------------------------------------
+
+def _qdot(looped: Looped) -> None:
+    def rates(d: Draft) -> None:
+        u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
+        d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u)[8])
+        if (lost := runaway(d.mobilizer, d.q)) is not None:
+            d.writes["root.status"] = ca.if_else(lost, d.read("constant.number", 1), d.read("root.status", 1))
+
+    looped.outward(rates, _no_status)
+    looped.outward(nothing, _report_status)
+
+
+def _solve(looped: Looped, moving: bool, tau: str) -> None:
+    """aba.py. Forces act only if bodies move."""
+    forces = moving and has_forces(looped.model)
+
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(moving, positions=forces)
+        P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
+        d.put("me", "P", P)
+        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], None) if new.V_GM is not None else ZERO)
+        make_room(d)
+
+    def start(d: Draft) -> None:
+        (falling_up if moving else at_rest)(d)
+        _no_status(d)
+
+    looped.outward(prepare, start)
+    generalised = forces and apply_loads(looped, "z", -1)
+    apply_motions(looped, moving)
+
+    def inward(d: Draft) -> None:
+        r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds(tau)
+        if generalised:
+            taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
+        P, z, steps, _, status = aba.inward(
+            d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus, of_held(d, "lock"),
+            of_held(d, "held") if moving else None, d.read("root.status", 1), d.read("constant.number", 1))
+        d.keep("steps", steps)
+        d.writes["root.status"] = status
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
+        d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+
+    looped.inward(inward, nothing)
+
+    def outward(d: Draft) -> None:
+        udot, A = aba.outward(d.get("parent", "A"), d.kept("r"), d.kept("c") if moving else None, d.kept("H"), d.kept("steps"))
+        d.put("me", "A", A)
+        d.writes["udot"] = ca.vertcat(ca.SX(0, 1), *udot)
+
+    looped.outward(outward, _report_status)
+
+
+def _forward_dynamics(looped: Looped) -> None:
+    _solve(looped, True, "tau")
+
+
+def _solve_mass_matrix(looped: Looped) -> None:
+    _solve(looped, False, "f")
+
+
+def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None], result: str,
+                  forces: bool = False) -> None:
+    """rnea.py: `result` is the generalised forces, or "F" for the reactions."""
+    forces = forces and has_forces(looped.model)
+
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(moving, positions=forces)
+        H = new.H if udot is not None else []
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None else [])
+        d.put("me", "A", A)
+        d.put("me", "F", rnea.net_force(d.body, new.R_GM, A, new.V_GM[0] if new.V_GM is not None else None, None))
+        make_room(d)
+
+    looped.outward(prepare, ground)
+    generalised = forces and apply_loads(looped, "F", -1)
+    _project(looped, result, -1 if generalised else 0)
+
+
+def _project(looped: Looped, result: str, sign: int) -> None:
+    """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces themselves as "F"."""
+    def inward(d: Draft) -> None:
+        F = d.get("me", "F")
+        if result == "F":
+            d.writes["F"] = ca.densify(ca.vertcat(*F))
+        else:
+            tau = [inner(h, F) for h in d.kept("H")]
+            tau = [x + sign * f for x, f in zip(tau, d.kept("f"), strict=True)] if sign else tau
+            d.writes[result] = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
+        d.put("parent", "F", add(d.get("parent", "F"), shift_force(F, d.kept("r"))))
+
+    looped.inward(inward, nothing)
+
+
+def _inverse_dynamics(looped: Looped) -> None:
+    _newton_euler(looped, True, "udot", falling_up, "tau", forces=True)
+
+
+def _reactions(looped: Looped) -> None:
+    _newton_euler(looped, True, "udot", falling_up, "F", forces=True)
+
+
+def _multiply_mass_matrix(looped: Looped) -> None:
+    _newton_euler(looped, False, "f", at_rest, "Mf")
+
+
+def _coriolis_forces(looped: Looped) -> None:
+    _newton_euler(looped, True, None, at_rest, "f")
+
+
+def _gravity_forces(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(False)
+        d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.read("constant.heavy", 1) * d.gravity))
+    looped.outward(prepare, at_rest)
+    _project(looped, "f", 0)
+
+
+def _applied_forces(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        d.kinematics(True, positions=True)
+        d.put("me", "F", ZERO)
+        make_room(d)
+    looped.outward(prepare, at_rest)
+    generalised = apply_loads(looped, "F", 1, gravity=False)
+    _project(looped, "f", 1 if generalised else 0)
+
+
+def _poses(looped: Looped) -> None:
+    def write(d: Draft) -> None:
+        new = d.kinematics(False, positions=True)
+        R, p = body_pose(d.body, new.R_GM, new.p_GM)
+        d.writes["X_GB"] = ca.densify(ca.vertcat(rows(R), p))
+    looped.outward(write, at_rest)
+
+
+def _velocities(looped: Looped) -> None:
+    def write(d: Draft) -> None:
+        new = d.kinematics(True)
+        d.writes["V_GB"] = ca.densify(ca.vertcat(*body_velocity(d.body, new.R_GM, new.V_GM)))
+    looped.outward(write, at_rest)
+
+
+def _accelerations(looped: Looped) -> None:
+    def write(d: Draft) -> None:
+        new = d.kinematics(True)
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
+        d.put("me", "A", A)
+        d.writes["A_GB"] = ca.densify(ca.vertcat(*body_acceleration(d.body, new.R_GM, new.V_GM, A)))
+    looped.outward(write, at_rest)
+
+
+def _composite_inertias(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(False)
+        d.put("me", "P", rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)[0])
+
+    def inward(d: Draft) -> None:
+        C = d.get("me", "P")
+        I, J, M = shift_inertia(C, -d.get("me", "R") @ d.body.p_MB)
+        d.writes["C"] = ca.densify(rows(ca.blockcat([[I, J], [J.T, M]])))
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(C, d.kept("r"))))
+
+    looped.outward(prepare, at_rest)
+    looped.inward(inward, nothing)
+
+
+def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> Between:
+    """One pass that adds up terms of each body; the line that may use the sum comes next."""
+    def ground(d: Draft) -> None:
+        at_rest(d)
+        d.writes["me.total"] = ca.SX.zeros(size, 1)
+    looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground)
+    return Between(looped)
+
+
+def _energy(looped: Looped) -> None:
+    def terms(d: Draft, new: Any) -> list[ca.SX]:
+        gravity = d.read("constant.heavy", 1) * d.gravity
+        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM, gravity)]
+
+    line = _sum(looped, True, 2, terms)
+    kinetic, potential = ca.vertsplit(line.total("total", 2))
+    for enabled, force, view in line.laws():
+        if (stored := force.potential(view)) is not None:
+            potential += ca.if_else(enabled, stored, 0)
+    line.write({"kinetic": kinetic, "potential": potential})
+
+
+def _momentum(looped: Looped) -> None:
+    line = _sum(looped, True, 6, lambda d, new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM)))
+    line.write({"h": line.total("total", 6)})
+
+
+def _mass_centre(looped: Looped) -> None:
+    line = _sum(looped, False, 4, lambda d, new: [d.body.mass * x for x in (
+        *energy.centre_of(d.body, new.R_GM, new.p_GM), ca.SX(1))])
+    total = line.total("total", 4)
+    line.write({"p": total[:3] / total[3]})
+
+
+def _mass_centre_motion(looped: Looped) -> None:
+    def terms(d: Draft, new: Any) -> list[ca.SX]:
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
+        d.put("me", "A", A)
+        _, v, a = energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)
+        return [d.body.mass * x for x in (v, a, ca.SX(1))]
+
+    line = _sum(looped, True, 7, terms)
+    total = line.total("total", 7)
+    line.write({"v": total[:3] / total[6], "a": total[3:6] / total[6]})
+
+
+def _power(looped: Looped) -> None:
+    line = _sum(looped, True, 1, lambda d, new: [inner(
+        energy.weight_of(d.body, new.R_GM, d.read("constant.heavy", 1) * d.gravity), new.V_GM)])
+    powers = [line.total("total", 1)]
+    for enabled, force, view in line.laws():
+        loads = Loads(view)
+        loads.enabled = enabled
+        force.apply(view, loads)
+        powers.append(energy.power(line.kin, loads, line.symbols["u"]))
+    line.write({"power": ca.vertcat(*powers)})
+
+
+def _rates(looped: Looped) -> None:
+    def prepare(d: Draft) -> None:
+        d.kinematics(True, positions=True)
+    looped.outward(prepare, at_rest)
+    line = Between(looped)
+    rates = [ca.if_else(enabled, rate, 0) for enabled, force, view in line.laws() for rate in force.rates(view)]
+    if rates:
+        line.write({"zdot": ca.vertcat(*rates)})
+
+
+def frame_velocity(looped: Looped, body: int) -> None:
+    """Spatial velocity of a frame on one body, at a station; its last three where no more are asked for."""
+    def prepare(d: Draft) -> None:
+        d.kinematics(True)
+    looped.outward(prepare, at_rest)
+    line, placed = Between(looped), looped.model.placed[body]
+    r = line.read(body, "R") @ (placed.R_MB @ line.symbols["station"] + placed.p_MB)
+    V = ca.vertcat(*shift_motion(line.read(body, "V"), r))
+    line.write({"V": V[-looped.results[0][1]:]})
+
+
+LOOPED: dict[str, Callable[[Looped], None]] = {
+    "qdot": _qdot, "zdot": _rates, "forward_dynamics": _forward_dynamics, "inverse_dynamics": _inverse_dynamics,
+    "solve_mass_matrix": _solve_mass_matrix, "multiply_mass_matrix": _multiply_mass_matrix, "gravity_forces": _gravity_forces,
+    "coriolis_forces": _coriolis_forces, "applied_forces": _applied_forces, "poses": _poses, "velocities": _velocities,
+    "accelerations": _accelerations, "energy": _energy, "momentum": _momentum, "mass_centre": _mass_centre,
+    "mass_centre_motion": _mass_centre_motion, "composite_inertias": _composite_inertias, "power": _power,
+    "reactions": _reactions,
+}
+"""Operators that are passes over rows."""

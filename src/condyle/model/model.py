@@ -1,0 +1,117 @@
+"""Model: what operators are made of."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.constraints.base import Constraint
+from condyle.forces.base import Force
+from condyle.forces.gravity import Gravity
+from condyle.mobilizers import Mobilizer, motion
+from condyle.model.instance import Possible
+from condyle.tree.body import Body
+from condyle.tree.layout import Placed, Tabulated, layout, tabulated
+from condyle.tree.tree import Tree
+
+
+class Model:
+    """What operators are made of: the tree, its forces by name, gravity first, and its constraints by name."""
+
+    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None) -> None:
+        self.tree, self.forces, self.constraints = tree, dict(forces), dict(constraints or {})
+        self.nz = sum(len(f.states) for f in self.forces.values())
+        gravity = self.forces["gravity"]
+        assert isinstance(gravity, Gravity)
+        self.gravity = gravity
+
+    @cached_property
+    def tabulated(self) -> Tabulated:
+        return tabulated(layout(self.tree))
+
+    @property
+    def placed(self) -> list[Placed]:
+        return self.tabulated.placed
+
+    @property
+    def table(self) -> tuple[ca.SX, ca.SX]:
+        """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without parameters."""
+        if not len(self.tree.parameters):
+            return ca.SX(0, 1), ca.SX(0, 1)
+        return self.tabulated.symbols, self.tabulated.meanings
+
+    @cached_property
+    def possible(self) -> Possible:
+        """What values parameters may have."""
+        return Possible(self)
+
+    @cached_property
+    def mobilizers(self) -> list[str]:
+        """The description of each body's mobilizer."""
+        known = {id(b.mobilizer): b.mobilizer for b in self.tree.bodies}
+        texts = {key: mobilizer.description() for key, mobilizer in known.items()}
+        return [texts[id(b.mobilizer)] for b in self.tree.bodies]
+
+    @cached_property
+    def moved_by_time(self) -> list[Body]:
+        """Bodies whose joint moves without its speeds, Vt of mobilizers/base.py (2)."""
+        def moves(m: Mobilizer) -> bool:
+            w_t, v_t = motion(m, ca.SX.sym("t"), ca.SX.sym("q", m.nq), ca.SX.sym("u", m.nu))[4:6]
+            return not (w_t.is_zero() and v_t.is_zero())
+
+        known = {text: b.mobilizer for b, text in zip(self.tree.bodies, self.mobilizers, strict=True)}
+        timed = {text for text, mobilizer in known.items() if moves(mobilizer)}
+        return [b for b, text in zip(self.tree.bodies, self.mobilizers, strict=True) if text in timed]
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Names of what can be disabled: forces, constraints, and bodies whose motion is prescribed."""
+        return *self.forces, *self.constraints, *(b.name for b in self.tree.driven)
+
+    @cached_property
+    def tail(self) -> dict[str, slice]:
+        """Where each part of the tail stands."""
+        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.switches),
+                 "lock": self.tree.nu, "held": self.tree.nu, "parameters": len(self.tree.parameters),
+                 "table": self.table[0].numel()}
+        out, start = {}, 0
+        for name, n in sizes.items():
+            out[name], start = slice(start, start + n), start + n
+        return out
+
+    @property
+    def tail_size(self) -> int:
+        return self.tail["table"].stop
+
+    def equations(self, *levels: str) -> int:
+        """Number of constraint equations, of all levels or of some."""
+        return sum(part.size for c in self.constraints.values() for part in c.parts if not levels or part.level in levels)
+
+    def sizes(self) -> dict[str, int]:
+        nu = self.tree.nu
+        return {"q": self.tree.nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu, "station": 3, "tail": self.tail_size,
+                "parameters": len(self.tree.parameters), "lambda_": self.equations()}
+
+
+def description(model: Model) -> str:
+    """Text that determines every operator: equal text, equal machine code."""
+    def number(body: Any, name: str, value: Any) -> str:
+        if name in body.symbolic:
+            return f"{[p.name for p in body.symbolic[name].parameters]} {body.symbolic[name].text}"
+        return repr(np.asarray(value).tolist())
+
+    lines = [f"{model.tree.parameters.names} {model.tree.inputs.names}"]
+    kinds = {text: k for k, text in enumerate(dict.fromkeys(model.mobilizers))}
+    for b, kind in zip(model.tree.bodies, model.mobilizers, strict=True):
+        m = b.mass_properties
+        values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass, "com": m.com,
+                  "inertia": m.inertia}
+        numbers = " ".join(number(b, name, value) for name, value in values.items())
+        prescribed = f" motion {b.motion.description()}" if b.motion else ""
+        lines.append(f"{b.name} {model.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}{prescribed}")
+    laws = [f"{name}: {force.description()} {force.code()}" for name, force in model.forces.items()]
+    laws += [f"constraint {name}: {c.description()} {c.code()}" for name, c in model.constraints.items()]
+    return "\n".join([*lines, *kinds, *laws])

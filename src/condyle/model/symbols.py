@@ -1,0 +1,71 @@
+"""The arguments of one operator as symbols."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import casadi as ca
+
+from condyle.constraints.solve.equations import Equations
+from condyle.dynamics.kinematics import Kinematics, kinematics
+from condyle.dynamics.prescribed import Prescription
+from condyle.dynamics.view import Loads, View
+from condyle.forces.base import Force
+from condyle.model.model import Model
+from condyle.tree.layout import layout
+
+
+class Symbols:
+    """The arguments of one operator as symbols, the kinematics and the loads they give.
+
+    Args:
+        direct: take the table's entries as expressions of the parameters (for derivatives), not as arguments.
+    """
+
+    def __init__(self, model: Model, direct: bool = False) -> None:
+        self.model, tree = model, model.tree
+        self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
+        part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
+        self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
+        part["inputs"] = tree.inputs.symbols
+        self.placed = layout(tree) if direct else model.placed
+        part["table"] = part["table"] if direct else model.table[0]
+        self.arguments["tail"] = ca.vertcat(*(part[name] for name in model.tail))
+        self.t, self.enabled, self.z = part["t"], part["enabled"], part["z"]
+        acting = self.enabled[len(model.forces) + len(model.constraints):]
+        self.motions = Prescription(tree, self.t, self["q"], self["u"], acting, part["lock"], part["held"])
+        self.lock = self.motions.lock
+        self.gravity = self.enabled[0] * model.gravity.g
+
+    def __getitem__(self, name: str) -> ca.SX:
+        return self.arguments[name]
+
+    def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
+        return kinematics(self.model.tree, self.placed, self.t, self["q"], self["u"] if moving else None, only)
+
+    def follow_motions(self) -> None:
+        """From here on q and u have what motions prescribe in them."""
+        self.motions = self.motions.followed()
+        self.arguments |= {"q": self.motions.q, "u": self.motions.u}
+
+    def view(self, kin: Kinematics) -> View:
+        return View(self.model.tree, kin, self.t, self["q"], self["u"])
+
+    def laws(self, view: View) -> Iterator[tuple[ca.SX, Force]]:
+        """Each force with its enabled flag; the view shows it its own z."""
+        start = 0
+        for i, force in enumerate(self.model.forces.values()):
+            view.z = self.z[start:start + len(force.states)]
+            start += len(force.states)
+            yield self.enabled[i], force
+
+    def rows(self, kin: Kinematics) -> Equations:
+        """The constraints' equations."""
+        return Equations(self.model.constraints, self.view(kin), self.enabled[len(self.model.forces):])
+
+    def loads(self, kin: Kinematics) -> Loads:
+        """What all enabled forces exert, gravity only where it is taken back."""
+        loads = Loads(self.view(kin))
+        for enabled, force in self.laws(loads.view):
+            loads.enabled = enabled
+            force.apply(loads.view, loads)
+        return loads

@@ -1,0 +1,242 @@
+"""The shortest way from Python into a kernel: a builtin function that reads NumPy arrays by itself.
+
+A generalised ufunc costs about 1.4 microseconds a call, as much as the dynamics of fifteen bodies. The builtin looks at
+its arguments in machine code: if all are plain float64 vectors of the right size, contiguous and aligned, it makes the
+result arrays, runs the kernel and returns them; in every other case it calls its owner, the slow path, with the same
+arguments.
+
+It reads NumPy 2's array structure by offsets, which `works` compares with arrays of known shape before any use. It
+holds the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves floating-point
+flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and NumPy's functions come
+through a table that `make_builtin` binds; none is part of the machine code.
+"""
+from __future__ import annotations
+
+import ctypes
+import functools
+import inspect
+import platform
+import sysconfig
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from condyle.native.calls.gufunc import numpy_api
+from condyle.native.finite import Watched, scan
+from condyle.native.machine.jit import Library
+from condyle.native.straight.emit import Module
+
+_TYPE = 8                                                   # offsets in a Python object and in NumPy 2's array
+_DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
+_KIND = 24                                                  # in a dtype: kind, char, byte order, flags, type number
+_DOUBLE = 12                                                # NPY_DOUBLE
+_ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2's table of functions
+_FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS
+
+# Entries of our own table, in order.
+_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref", "dict_new", "dict_set")
+
+
+def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
+             fixed: bool = False, status: bool = False, named: bool = False, watched: Sequence[Watched] = ()) -> None:
+    """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
+
+    Args:
+        inputs, outputs: sizes of the kernel's arguments, zeros included.
+        work: doubles that the kernel's `work` argument needs.
+        fixed: the last input is not an argument but an array given when the builtin is made.
+        status: the last output is no result but a number; if it is not zero, the slow path takes over.
+        named: the results come in a dict, under keys given when the builtin is made.
+        watched: inputs that should be finite; if they are not, the slow path takes over.
+    """
+    asked = len(inputs) - fixed
+    ins, results = range(asked), range(len(outputs) - status)
+    text = [f"@{name}.table = internal global ptr null", f"@{name}.fixed = internal global ptr null",
+            f"@{name}.keys = internal global ptr null", f"@{name}.status = internal global double 0.0",
+            f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
+            *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in results),
+            f"define void @{name}.bind(ptr %table, ptr %fixed, ptr %keys) {{", f"store ptr %table, ptr @{name}.table",
+            f"store ptr %fixed, ptr @{name}.fixed", f"store ptr %keys, ptr @{name}.keys", "ret void", "}",
+            f"define ptr @{name}(ptr %owner, ptr %args, i64 %count, ptr %keywords) {{",
+            f"%table = load ptr, ptr @{name}.table"]
+    for k, entry in enumerate(_TABLE):
+        text += [f"%{entry}.p = getelementptr ptr, ptr %table, i64 {k}",
+                 f"%{entry} = load {'i64' if entry == 'double_kind' else 'ptr'}, ptr %{entry}.p"]
+    text += [f"%number = icmp eq i64 %count, {asked}",
+             "%plain = icmp eq ptr %keywords, null",
+             "%right = and i1 %number, %plain",
+             f"br i1 %right, label %{'arg0' if asked else 'look'}, label %slow"]
+    for k in ins:
+        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked else "look")
+    seen = [(f"%x{w.place}", w) for w in watched if w.size]
+    text += ["look:", *scan("usable", 1, seen), "br i1 %usable, label %make0, label %slow"]
+    for k in results:                                       # NULL means that NumPy has set an error
+        text += [f"make{k}:",
+                 f"%r{k} = call ptr %array_new(ptr %array_type, i32 1, ptr @{name}.size{k}, i32 {_DOUBLE}, ptr null, "
+                 "ptr null, i32 0, i32 0, ptr null)",
+                 f"%bad{k} = icmp eq ptr %r{k}, null",
+                 f"br i1 %bad{k}, label %drop{k}, label %made{k}",
+                 f"made{k}:", *_field(f"%y{k}", "ptr", f"%r{k}", _DATA), f"br label %make{k + 1}"]
+    given = [f"ptr %x{k}" for k in ins] + (["ptr %fixed"] if fixed else [])
+    into = [f"ptr %y{k}" for k in results] + ([f"ptr @{name}.status"] if status else [])
+    text += [f"make{len(results)}:", f"%fixed = load ptr, ptr @{name}.fixed",
+             f"call void @{kernel}({', '.join([*given, *into, f'ptr @{name}.work'])})"]
+    if status:
+        text += [f"%status = load double, ptr @{name}.status",
+                 "%fine = fcmp oeq double %status, 0.0",
+                 "br i1 %fine, label %answer0, label %refuse",
+                 "refuse:", *(f"call void %decref(ptr %r{k})" for k in results), "br label %slow",
+                 "answer0:"]
+    if named:
+        text += _dict_of(name, len(results))
+    elif len(results) == 1:
+        text += ["ret ptr %r0"]
+    else:
+        text += [f"%tuple = call ptr %tuple_new(i64 {len(results)})",
+                 "%bad = icmp eq ptr %tuple, null",
+                 f"br i1 %bad, label %drop{len(results)}, label %fill",
+                 "fill:",
+                 *(f"%set{k} = call i32 %tuple_set(ptr %tuple, i64 {k}, ptr %r{k})" for k in results),
+                 "ret ptr %tuple"]
+    first = len(results) if named or len(results) != 1 else 0
+    for k in range(first, -1, -1):                          # drop k: give up results k - 1 .. 0
+        text += [f"drop{k}:"]
+        text += [f"call void %decref(ptr %r{k - 1})", f"br label %drop{k - 1}"] if k else ["ret ptr null"]
+    text += ["slow:", "%answer = call ptr %vectorcall(ptr %owner, ptr %args, i64 %count, ptr %keywords)", "ret ptr %answer",
+             "}"]
+    module.add("\n".join(text))
+
+
+def _dict_of(name: str, count: int) -> list[str]:
+    """Return the results in a dict, which takes its own references."""
+    text = ["%dict = call ptr %dict_new()", "%bad = icmp eq ptr %dict, null", f"br i1 %bad, label %drop{count}, label %fill",
+            "fill:", f"%keys = load ptr, ptr @{name}.keys", "%failed0 = or i32 0, 0"]
+    for k in range(count):
+        text += [f"%key{k}.p = getelementptr ptr, ptr %keys, i64 {k}", f"%key{k} = load ptr, ptr %key{k}.p",
+                 f"%set{k} = call i32 %dict_set(ptr %dict, ptr %key{k}, ptr %r{k})",
+                 f"%failed{k + 1} = or i32 %failed{k}, %set{k}", f"call void %decref(ptr %r{k})"]
+    return [*text, f"%whole = icmp eq i32 %failed{count}, 0", "br i1 %whole, label %give, label %lose",
+            "give:", "ret ptr %dict", "lose:", "call void %decref(ptr %dict)", "ret ptr null"]
+
+
+def _field(result: str, kind: str, base: str, offset: int) -> list[str]:
+    return [f"{result}.p = getelementptr i8, ptr {base}, i64 {offset}", f"{result} = load {kind}, ptr {result}.p"]
+
+
+def _check_argument(k: int, size: int, following: str) -> list[str]:
+    """From label arg<k>: %x<k> is the data of a plain float64 vector of the right size, or go to the slow path."""
+    text = [f"arg{k}:",
+            f"%o{k}.p = getelementptr ptr, ptr %args, i64 {k}",
+            f"%o{k} = load ptr, ptr %o{k}.p",
+            *_field(f"%type{k}", "ptr", f"%o{k}", _TYPE),
+            f"%array{k} = icmp eq ptr %type{k}, %array_type",
+            f"br i1 %array{k}, label %rank{k}, label %slow",
+            f"rank{k}:",
+            *_field(f"%ndim{k}", "i32", f"%o{k}", _NDIM),
+            f"%vector{k} = icmp eq i32 %ndim{k}, 1",
+            f"br i1 %vector{k}, label %shape{k}, label %slow",
+            f"shape{k}:",
+            *_field(f"%x{k}", "ptr", f"%o{k}", _DATA),
+            *_field(f"%dims{k}", "ptr", f"%o{k}", _DIMS),
+            f"%dim{k} = load i64, ptr %dims{k}",
+            *_field(f"%descr{k}", "ptr", f"%o{k}", _DESCR),
+            *_field(f"%kind{k}", "i64", f"%descr{k}", _KIND),
+            f"%number{k} = ptrtoint ptr %x{k} to i64",
+            f"%odd{k} = and i64 %number{k}, 7",
+            f"%ok{k}.0 = icmp eq i64 %dim{k}, {size}",
+            f"%ok{k}.1 = icmp eq i64 %kind{k}, %double_kind",
+            f"%ok{k}.2 = icmp eq i64 %odd{k}, 0",
+            f"%ok{k}.3 = and i1 %ok{k}.0, %ok{k}.1",
+            f"%ok{k}.4 = and i1 %ok{k}.2, %ok{k}.3"]
+    good = f"%ok{k}.4"
+    if size > 1:
+        text += [*_field(f"%strides{k}", "ptr", f"%o{k}", _STRIDES),
+                 f"%stride{k} = load i64, ptr %strides{k}",
+                 f"%ok{k}.5 = icmp eq i64 %stride{k}, 8",
+                 f"%ok{k}.6 = and i1 %ok{k}.4, %ok{k}.5"]
+        good = f"%ok{k}.6"
+    return [*text, f"br i1 {good}, label %{following}, label %slow"]
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
+                ("doc", ctypes.c_char_p)]
+
+
+def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np.ndarray | None = None,
+                 like: Callable[..., Any] | None = None, keys: Sequence[str] = ()) -> Callable[..., Any]:
+    """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
+
+    Args:
+        owner: the slow path, called with the same arguments. It must keep the library alive and take new attributes.
+        fixed: the last input, float64 and contiguous, where `add_call` was told so.
+        like: a bound method whose signature and docstring `help` shall show.
+        keys: of the results, where `add_call` was told `named`.
+    """
+    bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
+    owner.fixed_input, owner.keys, owner.key_table = fixed, keys, (ctypes.c_void_p * len(keys))(*map(id, keys))
+    bind(_table(), None if fixed is None else fixed.ctypes.data, ctypes.addressof(owner.key_table))
+    definition = _MethodDef(name.encode(), library.address(symbol), _FASTCALL,
+                            None if like is None else _documentation(name, like))
+    new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCFunction_NewEx", ctypes.pythonapi))
+    builtin = new(ctypes.addressof(definition), owner, None)
+    owner.method_definition = definition                    # lives as long as the builtin: the builtin keeps its owner
+    return builtin
+
+
+def _documentation(name: str, like: Callable[..., Any]) -> bytes:
+    """A text signature as CPython writes them, without annotations, and the docstring."""
+    parameters = [p.replace(annotation=p.empty) for p in inspect.signature(like).parameters.values()]
+    asked = str(inspect.Signature(parameters))[1:-1]
+    return f"{name}($self, {asked})\n--\n\n{inspect.getdoc(like) or ''}".encode()
+
+
+@functools.cache
+def _table() -> ctypes.Array:
+    api, functions = ctypes.pythonapi, numpy_api("_ARRAY_API")
+    address = lambda f: ctypes.cast(f, ctypes.c_void_p).value
+    values = {"array_type": functions[_ARRAY_TYPE], "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
+              "array_new": functions[_ARRAY_NEW], "vectorcall": address(api.PyObject_Vectorcall),
+              "tuple_new": address(api.PyTuple_New), "tuple_set": address(api.PyTuple_SetItem),
+              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New), "dict_set": address(api.PyDict_SetItem)}
+    return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
+
+
+def _word(address: int) -> int:
+    return ctypes.c_uint64.from_address(address).value
+
+
+@functools.cache
+def works() -> bool:
+    """True if this Python and this NumPy keep their objects as the builtin expects, tried once on known arrays."""
+    if platform.python_implementation() != "CPython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return False
+    if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_DEBUG"):
+        return False
+    if int(np.__version__.split(".")[0]) != 2:
+        return False
+    try:
+        table = _table()
+        square = np.arange(20.0).reshape(4, 5)
+        known = all(_layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square, square.view(np.int64)))
+        kind = bytes((ctypes.c_char * 8).from_address(id(square.dtype) + _KIND))
+        if not known or table[0] != id(np.ndarray) or kind[:3] != b"fd=" or kind[4:] != _DOUBLE.to_bytes(4, "little"):
+            return False
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+                                *[ctypes.c_void_p] * 2, *[ctypes.c_int] * 2, ctypes.c_void_p)(table[2])
+        made = new(table[0], 1, ctypes.addressof(ctypes.c_ssize_t(7)), _DOUBLE, None, None, 0, 0, None)
+        return type(made) is np.ndarray and made.shape == (7,) and made.dtype == np.float64 and made.flags.owndata
+    except (AttributeError, ImportError, TypeError, ValueError, SystemError):
+        return False
+
+
+def _layout_holds(a: np.ndarray) -> bool:
+    at, d = id(a), a.ndim
+    if _word(at + _TYPE) != id(np.ndarray) or _word(at + _DATA) != a.ctypes.data or _word(at + _DESCR) != id(a.dtype):
+        return False
+    if ctypes.c_int.from_address(at + _NDIM).value != d:
+        return False
+    fields = ((_DIMS, a.shape), (_STRIDES, a.strides))
+    return all(tuple((ctypes.c_ssize_t * d).from_address(_word(at + offset))) == values for offset, values in fields)

@@ -1,0 +1,307 @@
+"""Machine code kept on disk between runs.
+
+A key is text that says what the code computes. To it come a digest of Condyle's own sources, the versions of CasADi,
+llvmlite and LLVM, and the processor with its features: whatever else the code depends on. An entry is one file named by
+the digest of all that:
+
+    magic, length of header (8 bytes, little-endian), header (JSON), object file, SHA-256 of everything before
+
+It is written under another name and then renamed, so that any number of processes may share a directory; what does
+not check or cannot be loaded is removed and made anew. What processes left that were killed while they wrote is counted by
+`info` and removed by the next that writes. Machine code is run, not read: a directory that belongs to somebody else or that
+others may write (the group, everybody) is not used, and one warning says so. An entry must be a plain file of ours that
+nobody else may write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used
+everything works without it, and `info` says why.
+
+    CONDYLE_CACHE=off        neither read nor write
+    CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
+    CONDYLE_CACHE_MB         largest size, default 512: the least recently used entries go first
+"""
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import logging
+import os
+import stat
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import casadi as ca
+
+from condyle import files
+from condyle.errors import DescriptionError
+from condyle.native.machine import jit
+
+_MAGIC = b"condyle machine code 1\n"
+_SUFFIX = ".code"
+_NO_LINKS_NO_WAITING = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+_started = time.time()
+_log = logging.getLogger(__name__)
+_count = {"hits": 0, "misses": 0}
+_warned: set[Path] = set()
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Info:
+    """The state of the cache.
+
+    Args:
+        directory: where it is; None if there is no place for it.
+        entries, bytes: what it holds; the bytes of unfinished files count.
+        unfinished: files that another process writes now, or left when it was killed.
+        limit: bytes that it may grow to.
+        hits, misses: of this process.
+        note: why it is not used, or empty.
+    """
+
+    directory: Path | None
+    entries: int
+    bytes: int
+    unfinished: int
+    limit: int
+    hits: int
+    misses: int
+    note: str
+
+    def __str__(self) -> str:
+        head = f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of at most " \
+               f"{self.limit / 1e6:.0f} MB"
+        if self.unfinished:
+            head += f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` removes them too"
+        return head + (f"\nnot used: {self.note}" if self.note else "")
+
+
+def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
+    """The object file stored under a key and what was said of it, or None. Never raises for the state of the disk."""
+    place = _place(key)
+    found = _read(*place) if place else None
+    _count["misses" if found is None else "hits"] += 1
+    return found
+
+
+def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
+    """What `load(code, facts)` makes of the entry of a key, or None. An entry that it fails on is removed, to be made anew."""
+    if (found := fetch(key)) is None:
+        return None
+    try:
+        return load(*found)
+    except Exception as error:                              # whatever it is, it would come again at every start
+        _log.debug("an entry cannot be loaded (%s: %s): removed", type(error).__name__, error)
+    if place := _place(key):
+        files.remove(place[0] / (place[1] + _SUFFIX))
+    _count["hits"] -= 1
+    _count["misses"] += 1
+    return None
+
+
+def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
+    """Keep an object file and some facts about it (whatever JSON can say). False if it could not be kept."""
+    limit, place = _limit(), _place(key, create=True)
+    if place is None:
+        return False
+    directory, digest = place
+    header = json.dumps({"key": digest, "facts": dict(facts)}).encode()
+    body = b"".join((_MAGIC, len(header).to_bytes(8, "little"), header, code))
+    try:
+        with files.whole(directory / (digest + _SUFFIX), private=True) as file:
+            file.write(body)
+            file.write(hashlib.sha256(body).digest())
+    except OSError as error:
+        _log.debug("not stored: %s", error)
+        return False
+    _shrink(directory, limit)
+    return True
+
+
+def info() -> Info:
+    """Where the cache is, what it holds, and how it served this process."""
+    directory, note = _directory()
+    if not note and _surroundings() is None:
+        note = "Condyle's own sources have changed since this process started"
+    entries = list(_files(directory, _SUFFIX)) if directory else []
+    unfinished = list(_files(directory, files.UNFINISHED)) if directory else []
+    total = sum(size for _, size, _ in entries + unfinished)
+    return Info(directory, len(entries), total, len(unfinished), _limit(), _count["hits"], _count["misses"], note)
+
+
+def clear() -> int:
+    """Remove every entry; returns how many there were."""
+    directory, note = _directory()
+    if directory is None or (note and not _is_off()):
+        return 0
+    for path, _, _ in _files(directory, files.UNFINISHED):
+        files.remove(path)
+    return sum(files.remove(path) for path, _, _ in _files(directory, _SUFFIX))
+
+
+# -- one entry
+
+
+def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
+    path = directory / (digest + _SUFFIX)
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINKS_NO_WAITING), "rb") as file:
+            facts = os.fstat(file.fileno())
+            if not stat.S_ISREG(facts.st_mode) or _stranger(facts):
+                _log.debug("%s is not a plain file of ours alone", path)
+                return None
+            data = file.read()
+    except OSError:
+        return None
+    try:
+        found = _open(data, digest)
+    except (ValueError, KeyError, TypeError) as error:
+        _log.debug("%s is damaged (%s): removed", path, error)
+        files.remove(path)
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)                                      # most recently used
+    return found
+
+
+def _open(data: bytes, digest: str) -> tuple[bytes, dict[str, Any]]:
+    """Code and facts of an entry's bytes; ValueError, KeyError or TypeError if they are not what was written."""
+    body, checksum = data[:-32], data[-32:]
+    if not body.startswith(_MAGIC) or hashlib.sha256(body).digest() != checksum:
+        raise ValueError("checksum")
+    start = len(_MAGIC) + 8
+    end = start + int.from_bytes(body[len(_MAGIC):start], "little")
+    header = json.loads(body[start:end])
+    if header["key"] != digest:
+        raise ValueError("another key")
+    return body[end:], dict(header["facts"])
+
+
+# -- the directory
+
+
+def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
+    directory, note = _directory(create)
+    if directory is not None and note.endswith(_RUN) and directory not in _warned:
+        _warned.add(directory)
+        warnings.warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is compiled anew in "
+                      "every process", RuntimeWarning, stacklevel=2)
+    if directory is None or note or (fixed := _surroundings()) is None:
+        return None
+    return directory, hashlib.sha256(f"{fixed}\n{key}".encode()).hexdigest()
+
+
+def _directory(create: bool = False) -> tuple[Path | None, str]:
+    """The directory, and why it is not used or an empty text. One that does not exist yet is no reason."""
+    directory = _default_directory()
+    if directory is None:
+        return None, "there is no home directory; set CONDYLE_CACHE_DIR"
+    if _is_off():
+        return directory, "CONDYLE_CACHE=off"
+    try:
+        if create:
+            directory.parent.mkdir(parents=True, exist_ok=True)
+            directory.mkdir(mode=0o700, exist_ok=True)
+        facts = os.stat(directory)
+    except FileNotFoundError:
+        return directory, ""
+    except OSError as error:
+        return directory, f"{error.strerror or error}"
+    if not stat.S_ISDIR(facts.st_mode):
+        return directory, "it is not a directory"
+    return directory, _stranger(facts)
+
+
+_RUN = "since machine code is run: `chmod 700` it, or set CONDYLE_CACHE_DIR to a folder of your own"
+
+
+def _stranger(facts: os.stat_result) -> str:
+    """Who else may write a file or folder, or empty."""
+    if not hasattr(os, "geteuid"):
+        return ""
+    if facts.st_uid != os.geteuid():
+        return f"it belongs to user {facts.st_uid}, not to user {os.geteuid()}, {_RUN}"
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"{'everybody' if facts.st_mode & stat.S_IWOTH else 'its group'} may write into it, {_RUN}"
+    return ""
+
+
+def _default_directory() -> Path | None:
+    if given := os.environ.get("CONDYLE_CACHE_DIR"):
+        return Path(given).absolute()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME")
+    if base and os.path.isabs(base):
+        return Path(base, "condyle")
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "condyle"
+
+
+def _is_off() -> bool:
+    value = os.environ.get("CONDYLE_CACHE") or "on"
+    if value not in ("on", "off"):
+        raise DescriptionError(f"CONDYLE_CACHE={value}: expected on or off")
+    return value == "off"
+
+
+def _limit() -> int:
+    text = os.environ.get("CONDYLE_CACHE_MB") or "512"
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = -1.0
+    if not 0 <= limit < float("inf"):
+        raise DescriptionError(f"CONDYLE_CACHE_MB={text}: expected a number of megabytes from 0 on")
+    return int(limit * 1e6)
+
+
+def _files(directory: Path, suffix: str) -> Iterator[tuple[str, int, float]]:
+    """Path, size and time of last use of each entry, or of each unfinished file."""
+    with contextlib.suppress(OSError), os.scandir(directory) as found:
+        for entry in found:
+            with contextlib.suppress(OSError):              # another process has just removed it
+                if entry.name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                    facts = entry.stat(follow_symlinks=False)
+                    yield entry.path, facts.st_size, facts.st_mtime
+
+
+def _shrink(directory: Path, limit: int) -> None:
+    for path in files.orphans(directory):
+        files.remove(path)
+    entries = sorted(_files(directory, _SUFFIX), key=lambda entry: entry[2])
+    total = sum(size for _, size, _ in entries)
+    for path, size, _ in entries:
+        if total <= limit:
+            return
+        files.remove(path)
+        total -= size
+
+
+# -- what every key contains
+
+
+@functools.cache
+def _surroundings() -> str | None:
+    """Sources, versions and processor as text; None if the sources have changed since this process read them."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        try:
+            data = path.read_bytes()
+            changed = _started < path.stat().st_mtime <= time.time()
+        except OSError:
+            changed = True
+        if changed:
+            _log.debug("not used: %s has changed since this process started", path)
+            return None
+        digest.update(f"{path.relative_to(root).as_posix()}\0{len(data)}\0".encode() + data)
+    return f"{digest.hexdigest()}\ncasadi {ca.CasadiMeta.version()}\n{jit.versions()}"

@@ -1,0 +1,198 @@
+"""Checks of a program's tree before any code is written: names, sizes, limits. A wrong tree would corrupt memory."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.native.machine import lapack
+from condyle.native.programs.nodes import (
+    Call,
+    External,
+    Get,
+    If,
+    Ints,
+    Kernel,
+    Node,
+    Put,
+    Ruled,
+    Scan,
+    Stream,
+    Take,
+    While,
+    describe,
+    walk,
+)
+
+Rows = dict[str, list[list[list[Any]]]]
+
+
+def check(body: Node, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
+          outside: Mapping[str, int]) -> tuple[Rows, set[str]]:
+    """Raise DescriptionError or UnknownNameError for a tree that cannot run.
+
+    Returns for each stream the rows that its Scans reach, as a list of places, each a list of [count, rows per round];
+    and the names of the streams that are written.
+    """
+    if not isinstance(W, int) or W < 1:
+        raise DescriptionError(f"W = {W!r}: the number of lanes is a positive integer")
+    for name, size in [*sizes.items(), *((n, s.size) for n, s in streams.items())]:
+        if not isinstance(size, int) or isinstance(size, bool) or size < 0:
+            raise DescriptionError(f"slice {name!r} has size {size!r}: a size is an integer, 0 or more")
+    both = sorted(set(sizes) & set(streams) | set(sizes) & set(counts) | set(streams) & set(counts))
+    if both:
+        raise DescriptionError(f"{', '.join(map(repr, both))}: one name for two of slice, stream and count")
+    inspector = _Inspector(sizes, streams, counts, W, outside)
+    for node, path in walk(body):
+        inspector.visit(node, path)
+    return inspector.rows, inspector.written
+
+
+class _Inspector:
+    def __init__(self, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
+                 outside: Mapping[str, int]) -> None:
+        self.sizes, self.streams, self.counts, self.W, self.outside = sizes, streams, counts, W, outside
+        self.rows: Rows = {}
+        self.written: set[str] = set()
+
+    def visit(self, node: Node, path: tuple[Node, ...]) -> None:
+        self.where = " > ".join(describe(n) for n in (*path, node))
+        self.path = path
+        match node:
+            case Kernel():
+                self.kernel(node)
+            case While(flag=flag, limit=limit, status=status):
+                if limit is None:
+                    raise DescriptionError(f"{self.where}: has no limit. A flag that stays set would loop for ever: "
+                                           "give limit=, a number or the name of a count")
+                self.word(flag, "flag")
+                self.word(status, "status")
+                self.count(limit, "limit")
+            case If(flag=flag):
+                self.word(flag, "flag")
+            case Scan(count=count):
+                self.count(count, "count")
+                for stream, step in node.steps.items():
+                    if self.stream(stream).shared:
+                        raise DescriptionError(f"{self.where}: the shared table {stream!r} cannot move; read it by Get")
+                    self.count(step, f"rows of {stream!r}")
+            case Get(stream=stream, index=index, dst=array, status=status):
+                self.table(stream, array, writes=False)
+                self.word(index, "index")
+                self.word(status, "status")
+            case Put(src=array, stream=stream, index=index, status=status):
+                self.table(stream, array, writes=True)
+                self.word(index, "index")
+                self.word(status, "status")
+            case Take(stream=stream, dst=dst):
+                if (self.stream(stream).size, self.stream(stream).shared) != (1, True):
+                    raise DescriptionError(f"{self.where}: {stream!r} must be a shared stream of size 1")
+                self.word(dst, "result")
+                self.written.add(stream)
+                self.rows.setdefault(stream, []).append([])
+            case Call():
+                self.call(node)
+            case Ruled():
+                pass
+            case _:
+                raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, While, "
+                                       "If, Scan, Get, Put, Take, Call, Ruled, and lists of them")
+
+    def slice(self, name: str) -> int:
+        if name not in self.sizes:
+            raise UnknownNameError("slice", name, [*self.sizes, *self.streams], self.where)
+        return self.sizes[name]
+
+    def stream(self, name: str) -> Stream:
+        if name not in self.streams:
+            raise UnknownNameError("stream", name, self.streams, self.where)
+        return self.streams[name]
+
+    def word(self, name: str, role: str) -> None:
+        if (size := self.slice(name)) != 1:
+            raise DescriptionError(f"{self.where}: the {role} {name!r} has size {size}; it must be 1")
+
+    def count(self, count: int | str, role: str) -> None:
+        if isinstance(count, str):
+            if count not in self.counts:
+                raise UnknownNameError("count", count, self.counts, f"{role} of {self.where}; declare it by counts=")
+        elif not isinstance(count, int) or isinstance(count, bool) or count < 0:
+            raise DescriptionError(f"{self.where}: {role} {count!r}: expected an integer, 0 or more, or a count")
+
+    def array(self, name: str, *, writes: bool) -> int:
+        """Size of a slice, or of the current row of a stream."""
+        if name not in self.streams:
+            return self.slice(name)
+        stream = self.streams[name]
+        if stream.shared:
+            raise DescriptionError(f"{self.where}: the shared table {name!r} is no slice: Get reads it, Put writes it")
+        place = [[n.count, n.steps[name]] for n in self.path if isinstance(n, Scan) and name in n.steps]
+        places = self.rows.setdefault(name, [])
+        if place not in places:
+            places.append(place)
+        if writes:
+            self.written.add(name)
+        return stream.size
+
+    def kernel(self, node: Kernel) -> None:
+        f = node.f
+        if isinstance(f, External):
+            if f.W != self.W:
+                raise DescriptionError(f"{self.where}: compiled for {f.W} lanes, the program has {self.W}")
+            inputs, outputs = f.inputs, f.outputs
+            names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
+        else:
+            if f.has_free():
+                raise DescriptionError(f"{self.where}: depends on {f.get_free()}, which is no input of it")
+            names = f.name_in(), f.name_out()
+            for name, dense in [*((n, f.sparsity_in(n).is_dense()) for n in names[0]),
+                                *((n, f.sparsity_out(n).is_dense()) for n in names[1])]:
+                if not dense:
+                    raise DescriptionError(f"{self.where}: {name} is sparse; make it dense by ca.densify")
+            inputs = tuple(f.nnz_in(i) for i in range(f.n_in()))
+            outputs = tuple(f.nnz_out(i) for i in range(f.n_out()))
+        twice = sorted({n for n in node.outs if node.outs.count(n) > 1})
+        if twice:
+            raise DescriptionError(f"{self.where}: two outputs go to {', '.join(map(repr, twice))}")
+        sides = ("inputs", node.ins, inputs, names[0]), ("outputs", node.outs, outputs, names[1])
+        for side, slices, wanted, called in sides:
+            if len(slices) != len(wanted):
+                raise DescriptionError(f"{self.where}: has {len(wanted)} {side}, but {len(slices)} slices {[*slices]}")
+            for s, size, name in zip(slices, wanted, called):
+                if (have := self.array(s, writes=side == "outputs")) != size:
+                    raise DescriptionError(f"{self.where}: {name} has {size} elements, slice {s!r} has {have}")
+
+    def table(self, name: str, array: str, *, writes: bool) -> None:
+        size = self.slice(array)
+        if name in self.sizes:
+            if size == 0 or self.sizes[name] % size:
+                raise DescriptionError(f"{self.where}: slice {name!r} of size {self.sizes[name]} is no table of rows "
+                                       f"of {size}, the size of {array!r}")
+            return
+        stream = self.stream(name)
+        if stream.size != size:
+            raise DescriptionError(f"{self.where}: rows of {name!r} have {stream.size} elements, {array!r} has {size}")
+        if any(isinstance(n, Scan) and name in n.steps for n in self.path):
+            raise DescriptionError(f"{self.where}: {name!r} moves with a Scan around this node; index another stream, "
+                                   "or take it from the Scan's streams")
+        if writes:
+            self.written.add(name)
+
+    def call(self, node: Call) -> None:
+        for a in node.args:
+            if isinstance(a, (str, Ints)):
+                self.slice(a.slice if isinstance(a, Ints) else a)
+            elif isinstance(a, bytes) and len(a) != 1:
+                raise DescriptionError(f"{self.where}: {a!r}: a character constant is one byte")
+            elif not isinstance(a, (int, float, bytes)):
+                raise DescriptionError(f"{self.where}: {a!r}: an argument is a slice's name, Ints, int, float or byte")
+        if node.symbol in self.outside:
+            return
+        kinds = lapack.argument_kinds(node.symbol)
+        if len(kinds) != len(node.args):
+            raise DescriptionError(f"{self.where}: takes {len(kinds)} arguments, got {len(node.args)}")
+        allowed = {"char": (bytes,), "int": (int, Ints), "double": (float, str)}
+        for i, (kind, a) in enumerate(zip(kinds, node.args)):
+            if not isinstance(a, allowed[kind]):
+                words = {"char": "one byte", "int": "an int or Ints", "double": "a slice's name or a float"}
+                raise DescriptionError(f"{self.where}: argument {i} is a {kind} *, so {words[kind]}; got {a!r}")

@@ -1,0 +1,306 @@
+"""A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is made of."""
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import NativeError, ShapeError, UnknownNameError
+from condyle.native.machine import jit, lapack
+from condyle.native.programs.check import check
+from condyle.native.programs.emit import BUDGET, HEADER, RESUME, STOP, Writer
+from condyle.native.programs.nodes import External, Node, Stream
+from condyle.native.straight.emit import Module
+
+
+def compile_kernel(f: ca.Function, symbol: str, W: int = 1, contract: bool = True) -> External:
+    """Compile f for W lanes under a symbol of its own choice, for use in several programs."""
+    module = Module(W, contract)
+    work = module.add_kernel(f, symbol, masked=W > 1)
+    return External(symbol, tuple(f.nnz_in(i) for i in range(f.n_in())), tuple(f.nnz_out(i) for i in range(f.n_out())),
+                    W, work, jit.compile_ir(module.text()))
+
+
+class Program:
+    """A tree of nodes as machine code.
+
+    Args:
+        body: the tree.
+        sizes: numbers per lane of each slice of the workspace; "status" is added when missing.
+        W: lanes; `jit.lane_width()` fills the registers.
+        streams: numbers per row and lane of each stream, or Stream.
+        counts: names of the integers given at run time, for Scan and limits.
+        symbols: addresses of outside functions for Call that are not SciPy's.
+        contract: allow fused multiply-add.
+
+    The tree is checked and written as LLVM IR here; `text` is the IR. It is compiled at first use.
+    """
+
+    def __init__(self, body: Node, sizes: Mapping[str, int], *, W: int = 1,
+                 streams: Mapping[str, int | Stream] | None = None, counts: Sequence[str] = (),
+                 symbols: Mapping[str, int] | None = None, contract: bool = True) -> None:
+        sizes = {"status": 1} | dict(sizes)
+        tables = {n: s if isinstance(s, Stream) else Stream(s) for n, s in (streams or {}).items()}
+        rows, written = check(body, sizes, tables, counts, W, symbols or {})
+        writer = Writer(sizes, tables, counts, W, contract)
+        self.text: str = writer.write(body)
+        self._objects: list[bytes] = [e.object for e in writer.externals.values()]
+        self.layout: dict[str, Any] = writer.layout() | {
+            "rows": rows, "written": sorted(written), "versions": jit.versions(),
+            "outside": [n for n in writer.symbols if n in (symbols or {})]}
+        digest = hashlib.sha256("\0".join([self.text, json.dumps(self.layout, sort_keys=True)]).encode())
+        for data in self._objects:
+            digest.update(hashlib.sha256(data).digest())
+        self.layout["key"] = digest.hexdigest()
+        self._symbols = dict(symbols or {})
+        self._object: bytes | None = None
+        self._loaded: tuple[Callable[[int], int], jit.Library] | None = None
+
+    def key(self) -> str:
+        """Digest of all that the machine code depends on."""
+        return self.layout["key"]
+
+    @property
+    def W(self) -> int:
+        return self.layout["W"]
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return self.layout["sizes"]
+
+    def _compiled(self) -> list[bytes]:
+        if self._object is None:
+            self._object = jit.compile_ir(self.text)
+        return [self._object, *self._objects]
+
+    def load(self) -> tuple[Callable[[int], int], jit.Library]:
+        """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be resumed.
+
+        The code is there for as long as the library is: hold both while calling.
+        """
+        if self._loaded is None:
+            wanted = self.layout["symbols"]
+            found = lapack.addresses(n for n in wanted if n not in self._symbols) | self._symbols
+            library = jit.Library(*self._compiled(), symbols={f"condyle.{n}": found[n] for n in wanted})
+            entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("program"))
+            self._loaded = entry, library
+        return self._loaded
+
+    def pack(self) -> tuple[bytes, dict[str, Any]]:
+        """Machine code, and a layout that JSON can hold: all that `unpack` needs on the same kind of machine."""
+        objects = self._compiled()
+        return b"".join(objects), self.layout | {"objects": [len(o) for o in objects]}
+
+    @classmethod
+    def unpack(cls, data: bytes, layout: Mapping[str, Any], *, symbols: Mapping[str, int] | None = None) -> Program:
+        """The program from its `pack`, without expressions. Addresses are not stored: give `symbols` again."""
+        if layout["versions"] != jit.versions():
+            raise NativeError(f"this machine code was made for [{layout['versions']}] and cannot run on "
+                              f"[{jit.versions()}]: build the program again")
+        missing = set(layout["outside"]) - set(symbols or {})
+        if missing:
+            raise NativeError(f"the program calls {sorted(missing)}: give their addresses by `symbols`")
+        lengths = layout["objects"]
+        if sum(lengths) != len(data):
+            raise NativeError(f"machine code of {len(data)} bytes where the layout says {sum(lengths)}: it is damaged")
+        self = cls.__new__(cls)
+        self.text = ""
+        self.layout = {k: v for k, v in layout.items() if k != "objects"}
+        bounds = [sum(lengths[:i]) for i in range(len(lengths) + 1)]
+        self._object, *self._objects = [data[a:b] for a, b in itertools.pairwise(bounds)]
+        self._symbols = dict(symbols or {})
+        self._loaded = None
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Program.unpack, self.pack()
+
+    def workspace(self) -> Workspace:
+        """Fresh memory, all zero. Each thread needs its own."""
+        return Workspace(self)
+
+    def run(self, workspace: Workspace, streams: Mapping[str, np.ndarray] | None = None,
+            counts: Mapping[str, int] | None = None, *, progress: Callable[[Workspace], object] | None = None,
+            interval: float = 0.03) -> None:
+        """Run to the end, coming back to Python every `interval` [s] so that Ctrl-C and `progress` work.
+
+        Args:
+            workspace: from `workspace()` of this program. Slices keep what the last run left, the status included.
+            streams: an array for each stream, float64 and C-contiguous: (rows, size), with lanes (rows, size, W).
+            counts: a value for each count, 0 or more.
+            progress: called with the workspace each time; it may raise to stop.
+            interval: how long native code runs at a time. One kernel is never interrupted.
+
+        After an interrupt `workspace.paused` is true and `resume` goes on as if nothing had happened.
+        """
+        workspace._acquire(self)
+        try:
+            workspace._bind(streams or {}, counts or {})
+            self._go(workspace, progress, interval)
+        finally:
+            workspace._busy.release()
+
+    def resume(self, workspace: Workspace, *, progress: Callable[[Workspace], object] | None = None,
+               interval: float = 0.03) -> None:
+        """Go on with a run that was interrupted. Streams and counts are those of that run."""
+        workspace._acquire(self)
+        try:
+            if not workspace.paused:
+                raise NativeError("there is nothing to resume: no run in this workspace was interrupted")
+            self._go(workspace, progress, interval)
+        finally:
+            workspace._busy.release()
+
+    def start(self, workspace: Workspace, streams: Mapping[str, np.ndarray] | None = None,
+              counts: Mapping[str, int] | None = None) -> None:
+        """Get ready to `advance` from the beginning. Arguments as in `run`."""
+        workspace._acquire(self)
+        try:
+            workspace._bind(streams or {}, counts or {})
+        finally:
+            workspace._busy.release()
+
+    def advance(self, workspace: Workspace, rounds: int) -> bool:
+        """Run at most so many rounds of loops, all loops counted together; true when the program has ended."""
+        workspace._acquire(self)
+        try:
+            entry, _library = self.load()
+            workspace._header[STOP], workspace._header[BUDGET] = 0, rounds
+            return not entry(workspace.address)
+        finally:
+            workspace._busy.release()
+
+    def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float) -> None:
+        (entry, _library), header, address = self.load(), workspace._header, workspace.address
+        header[STOP], start = 0, time.perf_counter()
+        while True:                                         # most programs end in here and need no watch
+            header[BUDGET] = _ROUNDS
+            if not entry(address):
+                return
+            if time.perf_counter() - start > _SOON:
+                break
+        header[BUDGET] = 2**62
+        over = threading.Event()
+        watch = threading.Thread(target=_watch, args=(over, workspace, interval), daemon=True)
+        try:                                                # an interrupt may come as soon as the thread runs
+            watch.start()
+            while entry(address):
+                header[STOP] = 0
+                if progress is not None:
+                    progress(workspace)
+        finally:
+            over.set()
+            if watch.ident is not None:
+                watch.join()
+
+    def __repr__(self) -> str:
+        lanes = f"{self.W} lane{'s' if self.W > 1 else ''}"
+        return f"<Program: {len(self.sizes)} slices, {lanes}, workspace of {8 * self.layout['words']} bytes>"
+
+
+_ROUNDS, _SOON = 128, 1e-3                                  # without a watch: rounds of loops at a time; how long [s]
+
+
+def _watch(over: threading.Event, workspace: Workspace, interval: float) -> None:
+    """Ask the native code to come back, every interval, until the run is over. Holds the workspace: it writes into it."""
+    while not over.wait(interval):
+        workspace._header[STOP] = 1
+
+
+class Workspace:
+    """The memory of one run: `workspace["x"]` is a view of slice x, shape (size,), with lanes (size, W).
+
+    `workspace["x"] = value` copies; a value of shape (size,) goes to all lanes.
+    """
+
+    def __init__(self, program: Program) -> None:
+        layout, W = program.layout, program.W
+        memory = np.zeros(layout["words"] + 8)
+        start = -memory.ctypes.data // 8 % 8                # slices begin on cache lines of 64 bytes
+        data = memory[start:start + layout["words"]]
+        self.program = program
+        self.address: int = data.ctypes.data
+        self._words = data.view(np.int64)
+        self._header = (ctypes.c_int64 * HEADER).from_address(self.address)
+        self._views: dict[str, np.ndarray] = {}
+        for name, size in layout["sizes"].items():
+            view = data[layout["offsets"][name]:][:size * W]
+            self._views[name] = view if W == 1 else view.reshape(size, W)
+        self._streams: dict[str, np.ndarray] = {}           # kept alive: native code knows only their addresses
+        self._busy = threading.Lock()
+
+    @property
+    def paused(self) -> bool:
+        """A run was interrupted and can be resumed."""
+        return bool(self._header[RESUME])
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._views:
+            raise UnknownNameError("slice", name, self._views)
+        return self._views[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        view, value = self[name], np.asarray(value, float)
+        try:
+            view[...] = value[:, None] if view.ndim == 2 and value.ndim == 1 else value
+        except ValueError:
+            raise ShapeError(f"slice {name!r}: expected shape {view.shape}, got {value.shape}") from None
+
+    def _acquire(self, program: Program) -> None:
+        if program is not self.program:
+            raise NativeError("this workspace belongs to another program")
+        if not self._busy.acquire(blocking=False):
+            raise NativeError("this workspace is in use by another thread: give each thread its own")
+
+    def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
+        """Write counts and addresses of streams into the workspace, and go to the start."""
+        layout = self.program.layout
+        for kind, given, known in (("count", counts, layout["counts"]), ("stream", streams, layout["streams"])):
+            for n in given:
+                if n not in known:
+                    raise UnknownNameError(kind, n, known)
+            for n in known:
+                if n not in given:
+                    raise ShapeError(f"the {kind} {n!r} is missing")
+        for n, word in layout["counts"].items():
+            if int(counts[n]) != counts[n] or counts[n] < 0:
+                raise ShapeError(f"count {n!r} = {counts[n]!r}: expected an integer, 0 or more")
+            self._words[word] = int(counts[n])
+        self._streams = {}
+        for n, stream in layout["streams"].items():
+            array = self._checked(n, stream, np.asarray(streams[n]))
+            need = max((_rows(place, counts) for place in layout["rows"].get(n, [])), default=0)
+            if len(array) < need:
+                raise ShapeError(f"stream {n!r}: has {len(array)} rows, the program needs {need}")
+            self._streams[n] = array
+            self._words[stream["word"]:stream["word"] + 2] = array.ctypes.data, len(array)
+        self._header[RESUME] = 0
+
+    def _checked(self, name: str, stream: Mapping[str, Any], array: np.ndarray) -> np.ndarray:
+        layout, W = self.program.layout, self.program.W
+        tail: tuple[int, ...] = (stream["size"],)
+        if W > 1 and not stream["shared"]:
+            tail = (stream["size"], W)
+        if array.ndim != 1 + len(tail) or array.shape[1:] != tail:
+            raise ShapeError(f"stream {name!r}: expected shape (rows, {', '.join(map(str, tail))}), got {array.shape}")
+        if name not in layout["written"]:
+            return np.ascontiguousarray(array, float)
+        if array.dtype != np.float64 or not array.flags.c_contiguous or not array.flags.writeable:
+            raise ShapeError(f"stream {name!r} is written: expected a writeable, C-contiguous array of float64")
+        return array
+
+
+def _rows(place: list[list[Any]], counts: Mapping[str, int]) -> int:
+    """Rows that a stream must have: the Scans around a place, each [count, rows per round]."""
+    value = lambda c: counts[c] if isinstance(c, str) else c
+    if any(value(count) == 0 for count, _ in place):
+        return 0
+    return 1 + sum((value(count) - 1) * value(step) for count, step in place)

@@ -1,0 +1,321 @@
+"""Kernels over tables: native loops over rows, where each row runs the kernel of its own type.
+
+A straight line grows with what it describes; here only the tables do. A `Sweep` says
+
+  rows        each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
+  constants   numbers of each row that never change, part of the machine code
+  windows     where a row's part of an argument begins: its coordinates in q, say
+  steps       what runs, in order: `Pass`, `Line`
+
+and becomes one function with the interface of a kernel (condyle.native.straight.emit): element j of lane l stands at [j W + l], and rows
+live in `work`. Every kernel loads all that it reads before it stores: a field of the parent may be both read and written, which
+adds to it.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import NativeError
+from condyle.native.straight.emit import Module
+from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
+
+Place = str | tuple[int, str]
+
+
+@dataclass(frozen=True)
+class RowKernel:
+    """Expressions of one type of row.
+
+    Args:
+        reads: symbols by place: "me.x", "parent.x" and "root.x" (row 0) are fields, "constant.x" a constant, any other name
+            a window.
+        writes: expressions by place: fields or windows. Only the nonzeros of sparse ones are kept;
+            whoever reads them gives symbols of the same sparsity.
+    """
+
+    reads: Mapping[str, ca.SX]
+    writes: Mapping[str, ca.SX]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing."""
+
+    kernels: Sequence[RowKernel | None]
+    backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """One straight line over fields of some rows, (row, field), and over whole arguments by name."""
+
+    reads: Mapping[Place, ca.SX]
+    writes: Mapping[Place, ca.SX]
+
+
+@dataclass(frozen=True, eq=False)
+class RowCall:
+    """A kernel as compiled: base (me, parent, root, constant or a window) and offset of each argument and result."""
+
+    function: ca.Function | Staged
+    ins: list[tuple[str, int]]
+    outs: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Straight:
+    """A Line as compiled: fields by place among all rows, whole arguments and results by name."""
+
+    function: ca.Function | Staged
+    read: np.ndarray
+    ins: list[str]
+    written: np.ndarray
+    outs: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Tables and steps. See the module's text.
+
+    Args:
+        types, parents: of each row, shape (n,). Parents come before their rows.
+        constants: by name, shape (n, size). Only those that the kernels of a row's type read are kept.
+        windows: by name, the argument and where each row's part of it begins, shape (n,) or one for all.
+        arguments, results: their names and sizes.
+    """
+
+    types: np.ndarray
+    parents: np.ndarray
+    constants: Mapping[str, np.ndarray]
+    windows: Mapping[str, tuple[str, np.ndarray | int]]
+    arguments: Sequence[tuple[str, int]]
+    results: Sequence[tuple[str, int]]
+    steps: Sequence[Pass | Line]
+    _merged: dict[int, dict[int, RowCall]] = field(default_factory=dict, init=False)
+    _straight: dict[int, Straight] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        rows = np.arange(len(self.types))
+        if np.any(self.parents > np.maximum(rows - 1, 0)) or np.any(self.parents < 0):
+            raise NativeError("rows: a parent must come before its row, and row 0 is its own")
+
+    @property
+    def inputs(self) -> list[int]:
+        return [size for _, size in self.arguments]
+
+    @property
+    def outputs(self) -> list[int]:
+        return [size for _, size in self.results]
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in (*self.arguments, *self.results)]
+
+    def n_instructions(self) -> int:
+        """Scalar operations for one state."""
+        count = np.bincount(self.types, minlength=len(self.layout))
+        calls = [call for k in range(len(self.steps)) for call in self.merged(k).items()]
+        return sum(int(count[t]) * call.function.n_instructions() for t, call in calls) + sum(
+            self.straight(k).function.n_instructions() for k, step in enumerate(self.steps) if isinstance(step, Line))
+
+    def kernels(self) -> Iterator[tuple[int, RowKernel]]:
+        """Each kernel with its type, in the order of the steps."""
+        for step in self.steps:
+            if isinstance(step, Pass):
+                yield from ((t, k) for t, k in enumerate(step.kernels) if k is not None)
+
+    @cached_property
+    def layout(self) -> list[dict[str, slice]]:
+        """Where each field stands in a row, by type: those that children reach first, at the same place in all types."""
+        sizes: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
+        common: dict[str, int] = {}
+
+        def note(known: dict[str, int], name: str, size: int) -> None:
+            if known.setdefault(name, size) != size:
+                raise NativeError(f"rows: field {name!r} has sizes {known[name]} and {size}")
+
+        for t, kernel in self.kernels():
+            for place, x in (*kernel.writes.items(), *kernel.reads.items()):
+                where, _, name = place.partition(".")
+                if where == "parent":
+                    note(common, name, x.nnz())
+                elif where == "root":
+                    note(sizes[self.types[0]], name, x.nnz())
+                elif where == "me":
+                    note(sizes[t], name, x.nnz())
+        for step in self.steps:
+            if isinstance(step, Line):
+                for at, x in (*step.writes.items(), *step.reads.items()):
+                    if isinstance(at, tuple):
+                        note(sizes[self.types[at[0]]], at[1], x.nnz())
+        order = dict.fromkeys(name for known in sizes for name in known if name in common)
+        out = []
+        for known in sizes:
+            for name in common:
+                note(known, name, common[name])
+            out.append(_slices({name: known[name] for name in (*order, *(k for k in (*known, *common) if k not in order))}))
+        return out
+
+    @cached_property
+    def constant_layout(self) -> list[dict[str, slice]]:
+        """Where each constant stands among those of a row, by type."""
+        used: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
+        for t, kernel in self.kernels():
+            for place, x in kernel.reads.items():
+                where, _, name = place.partition(".")
+                if where == "constant":
+                    if x.nnz() != self.constants[name].shape[1]:
+                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} numbers a row, "
+                                          f"a kernel reads {x.nnz()}")
+                    used[t][name] = x.nnz()
+        return [_slices(sizes) for sizes in used]
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """Where each row begins among the fields of all rows; one more entry for the end."""
+        sizes = np.array([end(layout) for layout in self.layout], dtype=np.int64)[self.types]
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    def elements(self, row: int, name: str) -> np.ndarray:
+        """Places of a row's field among the fields of all rows."""
+        s = self.layout[self.types[row]][name]
+        return self.start[row] + np.arange(s.start, s.stop)
+
+    def merged(self, k: int) -> dict[int, RowCall]:
+        """The kernels of a Pass by type as functions of few arguments; none for other steps."""
+        step = self.steps[k]
+        if k not in self._merged:
+            kernels = step.kernels if isinstance(step, Pass) else ()
+            present = [(t, x) for t, x in enumerate(kernels) if x is not None and np.any(self.types == t)]
+            calls = {t: _merge(self, t, kernel) for t, kernel in present}
+            self._merged[k] = {t: call for t, call in calls.items() if call.outs}
+        return self._merged[k]
+
+    def straight(self, k: int) -> Straight:
+        """The kernel of a Line: f(gathered fields, whole arguments) gives (fields to scatter, whole results)."""
+        if k not in self._straight:                         # once: what it looks up is known only until it is made
+            self._straight[k] = self._make_straight(self.steps[k])
+        return self._straight[k]
+
+    def _make_straight(self, step: Any) -> Straight:
+        ins, outs = ([p for p in side if isinstance(p, str)] for side in (step.reads, step.writes))
+        fields = [[(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads, step.writes)]
+        gathered, scattered = (ca.vertcat(ca.SX(0, 1), *(x.nz[:] for _, x in side)) for side in fields)
+        read, written = (np.concatenate([np.zeros(0, np.int64), *(self.elements(*p) for p, _ in side)]) for side in fields)
+        f = assembled("line", [gathered, *(step.reads[p] for p in ins)], [scattered, *(step.writes[p] for p in outs)])
+        return Straight(f, read, ins, written, outs)
+
+    def emit(self, module: Module, name: str) -> int:
+        """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold."""
+        from condyle.native.sweeps.emit import Writer
+
+        return Writer(self, module, name).write()
+
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Results (size, states) at arguments (size, states), by CasADi's evaluator."""
+        return _Evaluation(self, arguments).run()
+
+
+def _slices(sizes: Mapping[str, int]) -> dict[str, slice]:
+    out, start = {}, 0
+    for name, n in sizes.items():
+        out[name], start = slice(start, start + n), start + n
+    return out
+
+
+def end(layout: Mapping[str, slice]) -> int:
+    return max((s.stop for s in layout.values()), default=0)
+
+
+def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
+    """Fields that stand side by side become one argument or one result."""
+    layouts = {"me": rows.layout[t], "parent": rows.layout[t], "root": rows.layout[rows.types[0]],
+               "constant": rows.constant_layout[t]}
+
+    def place(text: str) -> tuple[str, int]:
+        where, dot, name = text.partition(".")
+        if dot:
+            return where, layouts[where][name].start
+        if where not in rows.windows:
+            raise NativeError(f"rows: no window {where!r} among {list(rows.windows)}")
+        return where, 0
+
+    symbols: dict[str, list[tuple[int, ca.SX]]] = {}
+    results = [x.nz[:] for x in kernel.writes.values()]
+    used = {s.element_hash() for s in ca.symvar(ca.veccat(*results, *(x.index for x in lookups_in(results))))}
+    for text, x in kernel.reads.items():
+        if any(s.element_hash() in used for s in ca.symvar(x)):
+            base, offset = place(text)
+            symbols.setdefault(base, []).append((offset, x.nz[:]))
+    arguments, ins = [], []
+    for base, parts in symbols.items():
+        whole = ca.vertsplit(ca.SX.sym(base, max(offset + x.numel() for offset, x in parts)))
+        for offset, x in parts:
+            whole[offset:offset + x.numel()] = ca.vertsplit(x)
+        arguments.append(ca.vertcat(*whole))
+        ins.append((base, 0))
+    results, outs = [], []  # type: ignore[var-annotated]
+    spans = [(*place(text), x.nz[:]) for text, x in kernel.writes.items() if x.nnz()]
+    for base, offset, x in sorted(spans, key=lambda span: span[:2]):
+        if outs and outs[-1][0] == base and outs[-1][1] + results[-1].numel() == offset and base in layouts:
+            results[-1] = ca.vertcat(results[-1], x)
+        else:
+            outs.append((base, offset))
+            results.append(x)
+    return RowCall(assembled("kernel", arguments, ca.cse(results) if results else []), ins, outs)
+
+
+class _Evaluation:
+    """The same steps one row at a time, without machine code: fields of all rows as an array (size, states)."""
+
+    def __init__(self, rows: Sweep, arguments: Sequence[np.ndarray]) -> None:
+        self.rows, self.states = rows, arguments[0].shape[1]
+        self.vectors = {name: np.array(a) for (name, _), a in zip(rows.arguments, arguments, strict=True)}
+        self.vectors |= {name: np.zeros((size, self.states)) for name, size in rows.results}
+        self.fields = np.zeros((int(rows.start[-1]), self.states))
+
+    def run(self) -> list[np.ndarray]:
+        rows = self.rows
+        for k, step in enumerate(rows.steps):
+            if isinstance(step, Pass):
+                each = np.arange(len(rows.types))
+                for i in each[::-1] if step.backwards else each:
+                    if (call := rows.merged(k).get(rows.types[i])) is not None:
+                        self._call(int(i), call)
+            else:
+                line = rows.straight(k)
+                out = self._function(line.function, [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
+                self.fields[line.written] = out[0]
+                self.vectors |= dict(zip(line.outs, out[1:], strict=True))
+        return [self.vectors[name] for name, _ in rows.results]
+
+    def _call(self, i: int, call: RowCall) -> None:
+        inputs = [self._memory(i, base)[offset:] for base, offset in call.ins]
+        sizes = call.function.inputs if isinstance(call.function, Staged) else [
+            call.function.numel_in(k) for k in range(len(inputs))]
+        results = self._function(call.function, [x[:n] for x, n in zip(inputs, sizes, strict=True)])
+        for (base, offset), y in zip(call.outs, results, strict=True):
+            self._memory(i, base)[offset:offset + len(y)] = y
+
+    def _memory(self, i: int, base: str) -> np.ndarray:
+        rows = self.rows
+        if base == "constant":
+            layout = rows.constant_layout[rows.types[i]]
+            numbers = np.concatenate([np.zeros(0), *(rows.constants[name][i] for name in layout)])
+            return np.repeat(numbers[:, None], self.states, axis=1)
+        if base in rows.windows:
+            name, offset = rows.windows[base]
+            return self.vectors[name][np.broadcast_to(offset, len(rows.types))[i]:]
+        return self.fields[rows.start[{"me": i, "parent": rows.parents[i], "root": 0}[base]]:]
+
+    def _function(self, f: ca.Function | Staged, arguments: list[np.ndarray]) -> list[np.ndarray]:
+        if isinstance(f, Staged):
+            return f.evaluate(arguments)
+        given = [ca.DM(a) if a.size else ca.DM(0, self.states) for a in arguments]
+        return [y.full() for y in f.map(self.states).call(given)]

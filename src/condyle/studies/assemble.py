@@ -1,0 +1,214 @@
+"""`cd.assemble` and `cd.assemble_frames`: configurations that satisfy all position constraints and come near to goals."""
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import real
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.fit.doubts import doubt
+from condyle.fit.expressions import expressions
+from condyle.fit.frames import Frames, frame_count
+from condyle.fit.goals import Coordinate, Goal
+from condyle.fit.layout import Layout, rows
+from condyle.fit.loop import INFO, FitLoop
+from condyle.integrate.progress import shown
+from condyle.model.model import description
+from condyle.native.machine import lapack
+from condyle.native.programs.kept import Made, kept
+from condyle.system.given import check_state, number
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.tree import scales
+
+TIGHTER = 1e-2
+"""Constraints hold to this part of the accuracy,"""
+TIGHTEST = 1e-12
+"""but not to less: sums over a long chain of bodies have no more digits."""
+
+Limits = bool | Mapping[str, tuple[float, float]]
+
+
+@answered()
+def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *, locked: Iterable[str] = (),
+             limits: Limits = False, accuracy: float = 1e-8) -> State:
+    """The configuration near a state that satisfies all enabled position constraints and comes nearest to the goals; then the
+    nearest speeds that satisfy the velocity constraints.
+
+    Args:
+        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`. Without goals the nearest
+            configuration is found: the least sum of squares of changes, with the weights of `system.project`.
+        locked: names of speeds that do not take part, beside those locked in the state and those that motions prescribe.
+        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by name.
+        accuracy: the last change of a coordinate [rad, m] is no more; constraints hold to a hundredth of it.
+
+    Coordinates that neither goals nor constraints see keep their values. The result is a local optimum: a good start matters.
+    Raises ConstraintError, which names the violated constraints and amounts, if no configuration nearby satisfies them. Warns if
+    the constraints hold but goals were still improving when the method gave up, as at singular positions; if it ended far from
+    the goals where they have no slope but are not at their least, as a pendulum does that points straight away from its target;
+    and if stations or their targets are far beyond the system's size, as millimetres are.
+    """
+    check_state("assemble", system, state)
+    given = _goals("assemble", system, goals)
+    if any(g.frames is not None for g in given):
+        raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give one frame's target")
+    for g in given:
+        if np.isnan(g.target).any():
+            raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
+    held = {**state.locked, **system.levels(locked)}
+    run = lambda start, goals, t: _run(system, start, goals, held, limits, accuracy, t, None)
+    frames = run(state, given or _stay(state), np.array([state.t])).check()
+    frames = doubt("assemble", frames, run) if given else frames
+    if frames.failures and given:
+        warnings.warn(f"assemble: {frames.failures[0]}", RuntimeWarning, stacklevel=2)
+    q, u = frames.q[0], state.u
+    if system.constraints:
+        q, u = system.project(q, u, tolerance=_tolerance(accuracy), t=state.t, z=state.z, inputs=state.inputs,
+                              parameters=state.parameters, locked=held, disabled=state.disabled)
+    return state.replace(q=q, u=u)
+
+
+@answered({"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"})
+def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], *, t: Any = None, locked: Iterable[str] = (),
+                    limits: Limits = False, accuracy: float = 1e-6,
+                    progress: bool | Callable[[float], object] = False) -> Frames:
+    """Configurations that follow goals from frame to frame, each found from the last: inverse kinematics.
+
+    Args:
+        state: where the first frame starts from.
+        goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A coordinate that nothing
+            sees keeps its value from frame to frame.
+        t: times [s], shape (T,), for constraints and mobilizers that depend on it, and for `Frames.speeds`; else 0, 1, 2, ..
+        locked, limits, accuracy: as in `assemble`.
+        progress: True shows a bar; a function is called some times a second with the share of frames done.
+
+    All frames are one native run. New targets, weights and stations do not compile anything; goals on other bodies do. A frame
+    whose constraints cannot be met is named in `Frames.failures`, and the next one starts from the last good one. The run can be
+    interrupted (Ctrl-C): the frames until then are given back. The frame that misses its goals most is looked at: `failures`
+    names it if that is no least; a warning says if stations or targets are far beyond the system's size, as millimetres are.
+    """
+    check_state("assemble_frames", system, state)
+    given = _goals("assemble_frames", system, goals)
+    if not given:
+        raise DescriptionError("assemble_frames: no goals to follow; give some, or use cd.assemble")
+    try:
+        times = None if t is None else np.array(real("t", t))
+    except (TypeError, ValueError):
+        raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got {t!r}") from None
+    if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):
+        raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got shape {times.shape}"
+                         f"{', not all of them finite' if times.ndim == 1 else ''}")
+    T = frame_count(given, times)
+    if not any(g.weights(T).any() for g in given):
+        raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
+    times = np.arange(float(T)) if times is None else times
+    report, stop = shown("assemble") if progress is True else (progress or None, None)
+    held = {**state.locked, **system.levels(locked)}
+    try:
+        run = lambda start, goals, t, report=None: _run(system, start, goals, held, limits, accuracy, t, report)
+        return doubt("assemble_frames", run(state, given, times, report), run)
+    finally:
+        if stop is not None:
+            stop()
+
+
+def _goals(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
+    given = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
+    for g in given:
+        if not isinstance(g, Goal):
+            raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}")
+        g.check(system.model.tree)
+    return given
+
+
+def _stay(state: State) -> tuple[Goal, ...]:
+    """Every coordinate as it is: near in the sense of least squares, weighted as in projection."""
+    weights = scales.weights(state.system.bodies)[0]
+    return tuple(Coordinate(*each, weight=w ** 2) for *each, w in zip(state.system.coordinates, state.q, weights, strict=True))
+
+
+def _tolerance(accuracy: float) -> float:
+    return max(TIGHTER * accuracy, TIGHTEST)
+
+
+def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float,
+         t: np.ndarray, report: Callable[[float], object] | None) -> Frames:
+    if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
+        raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
+    if not system.nu:
+        raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
+    tree, start = system.model.tree, state.replace(locked=locked)
+    layout = Layout.of(tree, goals)
+    rate_of = _rate_of(system)
+    low, high = _limits(system, limits, rate_of)
+    program, tables = _program(system, layout, rate_of)
+    ws, T = program.workspace(), len(t)
+    of, held = np.array(rate_of), system.held(start.tail)
+    low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf         # what is held keeps its value, wherever it is
+    q0 = np.clip(start.q, low, high)
+    at_end = (q0 >= high).astype(float) - (q0 <= low)
+    ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
+    ws["active"] = np.where(of >= 0, at_end[of], 0.0)
+    ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
+    q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
+    streams = {"ROW": rows(tree, layout, goals, t), "Q": q, "INFO": info, **tables}
+    with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
+        program.run(ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
+    done = int(ws["frame"][0])
+    for array in (q, info, t):
+        array.flags.writeable = False
+    return Frames(start, goals, t[:done], q[:done], info[:done], _tolerance(accuracy), T)
+
+
+def _rate_of(system: System) -> tuple[int, ...]:
+    """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
+    out = [-1] * system.nu
+    for b in system.bodies:
+        N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))
+        for j in range(b.mobilizer.nq):
+            row = ca.sparsify(N[j, :])
+            if row.nnz() == 1 and row.is_constant() and float(row.nz[0]) == 1.0:
+                out[b.u.start + row.sparsity().get_triplet()[1][0]] = b.q.start + j
+    return tuple(out)
+
+
+def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest coordinates, infinite where there is no limit."""
+    low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
+    if limits is False:
+        return low, high
+    if limits is not True and not isinstance(limits, Mapping):
+        raise DescriptionError(f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}")
+    own = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
+    for name, ends in (own if limits is True else limits).items():
+        if name not in system.coordinates:
+            raise UnknownNameError("coordinate", name, system.coordinates, "limits")
+        i = system.coordinates.index(name)
+        if i not in rate_of:
+            raise DescriptionError(f"limits: coordinate {name!r} has no speed of its own (qdot = N(q) u) and cannot be limited")
+        expected = "(low, high) with low < high [rad, m]"
+        if np.shape(ends) != (2,) or not ends[0] < ends[1]:
+            raise DescriptionError(f"limits: {name!r}: expected {expected}, got {ends!r}")
+        low[i], high[i] = (number(f"limits: {name!r}", end, expected) for end in ends)
+    return low, high
+
+
+def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
+    """The native program of a system and a layout of goals, kept with the system and on disk."""
+    turning = [k for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"]
+    key, model = ("assemble", layout), system.model
+
+    def make() -> Made:
+        f, tail = expressions(model, layout), model.tail_size
+        loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
+        return loop.program, loop.tables
+
+    if key not in system.programs:
+        system.programs[key] = kept(f"assemble {layout} {turning}\n{description(model)}", make)
+    return system.programs[key]

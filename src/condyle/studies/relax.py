@@ -1,0 +1,147 @@
+"""`cd.relax`: a configuration of least potential energy, on the constraints.
+
+With V the potential energy, g = dV/dq = -f the generalised forces at rest with their sign changed, P the rows of the position
+constraints and Z a basis of the motion that these leave (P Z = 0),
+
+    at rest       g + P' lambda = 0         the statics of a constrained system                                      (1)
+    curvature     W = dg/dq + d(P' lambda)/dq,     Z' W Z > 0 at a minimum                                           (2)
+    step          d = -Z |Z' W Z|^-1 Z' g,         q <- q + N d, then back to the constraints                        (3)
+
+|A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a saddle, where Z' g = 0 and an
+eigenvalue is negative, it goes along its direction. Steps are halved until V falls. Forces and their derivatives are exact.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.errors import ConvergenceError, DescriptionError
+from condyle.system.given import check_state, number
+from condyle.system.state import State
+from condyle.system.system import System
+
+ITERATIONS, HALVINGS = 300, 30
+FLAT = 1e-10
+"""Eigenvalues below this part of the largest count as zero; slopes along them, below this part of the largest force, too."""
+KICK = 1e-2
+"""[rad, m] along a direction of negative curvature, where there is no slope to follow."""
+LONGEST = 1.0
+"""[rad, m] of a step."""
+SAME = 1e-6
+"""Part of the largest force up to which forces and the slope of the energy count as equal."""
+
+
+@answered()
+def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
+    """The State at rest with a local minimum of potential energy, found downhill from a state, on all position constraints.
+
+    Args:
+        locked: names of speeds that do not take part, beside those locked in the state and those that motions prescribe.
+        accuracy: the last change of a coordinate [rad, m] is no more.
+
+    Only forces that have an energy can be minimised: gravity, springs, `cd.forces.Potential`. A force without one that acts at
+    rest is refused by name: disable it, or simulate with damping. Constraints on speeds take no part. Raises ConvergenceError if
+    the energy has no minimum nearby, as for something that falls.
+    """
+    check_state("relax", system, state)
+    if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
+        raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
+    held = {**state.locked, **system.levels(locked)}
+    return _Descent(system, state.replace(u=np.zeros(system.nu), locked=held), accuracy).run().replace(locked=state.locked)
+
+
+class _Descent:
+    def __init__(self, system: System, state: State, accuracy: float) -> None:
+        self.system, self.state, self.accuracy = system, state, accuracy
+        self.free = ~system.held(state.tail)
+        self.zero = np.zeros(system.nu)
+        self.options: dict[str, Any] = {
+            name: getattr(state, name) for name in ("t", "z", "inputs", "parameters", "disabled", "locked")}
+        self.rows = [i for i, level in enumerate(part.level for c in system.model.constraints.values() for part in c.parts
+                                                 for _ in range(part.size)) if level == "position"]
+
+    def run(self) -> State:
+        q = self._back(self.state.q)
+        self._check_energy(q)
+        V = self._energy(q)
+        for _ in range(ITERATIONS):
+            d, kicked = self._direction(q)
+            longest = np.abs(d).max(initial=0.0)
+            if longest <= self.accuracy and not kicked:
+                q = self._back(self._moved(q, d))
+                self._check_energy(q)
+                return self.state.replace(q=q)
+            part = min(1.0, LONGEST / longest)
+            for k in range(HALVINGS):
+                trial = self._back(self._moved(q, part * d * (-1.0 if kicked and k % 2 else 1.0)))
+                V_trial = self._energy(trial)
+                if V_trial < V or (part * longest < 1e-6 and V_trial <= V + 1e-13 * (abs(V) + 1)):
+                    break
+                part /= 1.0 if kicked and k % 2 == 0 else 2.0
+            else:
+                raise ConvergenceError(f"relax: the energy {V:.9g} J does not fall along its own slope (by {part:.1g} of a step "
+                                       f"of {longest:.3g}); is a force discontinuous there?", q)
+            q, V = trial, V_trial
+        worst = self.system.speeds[int(np.abs(d).argmax())]
+        raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; {worst!r} moves most. "
+                               "Is something free to fall? Constrain it, lock it, or hold it by a spring", q)
+
+    def _forces(self, q: np.ndarray) -> np.ndarray:
+        """g: what must be added to the forces for rest."""
+        return self.system.inverse_dynamics(q, self.zero, self.zero, **self.options)
+
+    def _energy(self, q: np.ndarray) -> float:
+        return float(self.system.energy(q, self.zero, **self.options)[1])
+
+    def _moved(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
+        return self.system.normalised(q + self.system.qdot(q, d, **self.options))
+
+    def _back(self, q: np.ndarray) -> np.ndarray:
+        if not self.rows:
+            return q
+        return self.system.project(q, self.zero, tolerance=1e-11, **self.options)[0]
+
+    def _direction(self, q: np.ndarray) -> tuple[np.ndarray, bool]:
+        """d of (3), and whether it follows negative curvature only."""
+        system, free = self.system, self.free
+        g = self._forces(q)
+        W = system.jacobian("inverse_dynamics", q, self.zero, self.zero, wrt="q", **self.options)
+        Z = np.eye(system.nu)[:, free]
+        if self.rows:
+            P = system.constraint_jacobian(q, self.zero, **self.options)[self.rows]
+            s, Vt = np.linalg.svd(P[:, free])[1:]
+            Z = Z @ Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))):].T
+            lambda_ = np.zeros(system.equations)
+            lambda_[self.rows] = np.linalg.lstsq(P[:, free].T, -g[free], rcond=1e-9)[0]
+            W = W - system.jacobian("constraint_forces", q, self.zero, lambda_, wrt="q", **self.options)          # (2)
+        if not Z.shape[1]:
+            return np.zeros(system.nu), False
+        H = Z.T @ W @ Z
+        sizes, vectors = np.linalg.eigh((H + H.T) / 2)
+        slope = vectors.T @ (Z.T @ g)
+        least = FLAT * max(np.abs(sizes).max(initial=0.0), np.abs(g).max())
+        slope[(np.abs(sizes) <= least) & (np.abs(slope) <= FLAT * np.abs(g).max())] = 0.0
+        along = slope / np.maximum(np.abs(sizes), max(least, 1e-300))
+        if (np.abs(along) <= self.accuracy).all() and sizes[0] < -1e3 * least:
+            return KICK * Z @ vectors[:, 0], True
+        return -Z @ (vectors @ along), False                                                                     # (3)
+
+    def _check_energy(self, q: np.ndarray) -> None:
+        """Refuse forces that act at rest without an energy."""
+        def off(options: dict[str, Any]) -> float:
+            f = -self.system.inverse_dynamics(q, self.zero, self.zero, **options)
+            slope = self.system.jacobian("energy", q, self.zero, wrt="q", **options)[1]
+            return float(np.abs(f + slope)[self.free].max(initial=0.0))
+
+        largest = float(np.abs(self._forces(q)).max(initial=0.0))
+        if off(self.options) <= SAME * max(largest, 1e-3):
+            return
+        on = [name for name in self.system.forces if name not in self.state.disabled]
+        amounts = {name: off(self.options | {"disabled": {*self.state.disabled, *(other for other in on if other != name)}})
+                   for name in on}
+        names = ", ".join(f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest, 1e-3))
+        raise DescriptionError(f"relax: these forces act at rest but store no energy that explains them: {names}. Disable them "
+                               "(state.replace(disabled=...)), or write their energy as cd.forces.Potential")

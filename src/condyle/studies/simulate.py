@@ -1,0 +1,166 @@
+"""Simulation: a system's motion from a state, at a stated accuracy."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import real
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.integrate.ensemble import Ensemble
+from condyle.integrate.ensemble_run import EnsembleRun
+from condyle.integrate.events import Event
+from condyle.integrate.manifold import violations
+from condyle.integrate.members import Members
+from condyle.integrate.methods import METHODS, Method
+from condyle.integrate.native import native
+from condyle.integrate.progress import shown
+from condyle.integrate.run import Settings, run
+from condyle.integrate.trajectory import Trajectory
+from condyle.native.machine.threads import thread_count
+from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.tree import scales
+
+ELSEWHERE = {
+    "dt": "a fixed step is step=, the longest one max_step=; times of your own: traj.at(times)",
+    "h": "a fixed step is step=, the longest one max_step=", "timestep": "a fixed step is step=, the longest one max_step=",
+    "first_step": "the first step is found; the longest one is max_step=",
+    "method": "it is integrator=, such as 'merson'; SciPy's names are known too",
+    "rtol": "accuracy= is one number for all, such as 1e-6", "atol": "accuracy= is one number for all, such as 1e-6",
+    "tol": "accuracy= is one number for all, such as 1e-6", "tolerance": "accuracy= is one number for all, such as 1e-6",
+    "t_eval": "the motion at times of your own is traj.at(times) or traj.table(times); of many states keep=times",
+    "t_span": "it goes from the state's t to t_final", "t_end": "the end is t_final", "duration": "the end is t_final [s]",
+    "q0": "start from system.state(q=..., u=...)", "q": "start from system.state(q=..., u=...)",
+    "u": "start from system.state(q=..., u=...)", "y0": "start from system.state(q=..., u=...)",
+    "tau": "forces are part of the system: cd.forces.MobilityForce(speed, cd.Input('motor', 0.0)), for one",
+    "dense_output": "traj(t) and traj.at(times) are always there", "parameters": "they belong to the state: system.state("
+    "parameters=...)", "inputs": "they belong to the state: system.state(inputs=...)"}
+"""What arguments of other libraries are called here."""
+
+SCIPY = {"RK45": "dormand-prince", "DOP853": "dormand-prince-8", "RK23": "rk3"}
+"""The same methods under SciPy's names."""
+IMPLICIT = ("Radau", "BDF", "LSODA")
+
+
+@overload
+def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str = "merson",
+             step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
+             weights: Any = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
+@overload
+def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
+             integrator: str = "merson", step: float | None = None, max_step: float | None = None,
+             weights: Any = None, progress: bool | Callable[[float], object] = False, keep: Any = "ends",
+             threads: int | None = None) -> Ensemble: ...
+
+
+@answered(ELSEWHERE)
+def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
+             integrator: str = "merson", step: float | None = None, max_step: float | None = None,
+             events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
+             keep: Any = None, threads: int | None = None) -> Trajectory | Ensemble:
+    """The motion from a state until t_final, or the motions from many.
+
+    Args:
+        state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes, with one more
+            leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is missing has its default.
+        accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors are taken as
+            shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
+        integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2", "verlet"; "rodas" where it
+            is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler". SciPy's "RK45", "DOP853" and "RK23" are
+            "dormand-prince", "dormand-prince-8" and "rk3".
+        step: fixed step [s] instead of error control.
+        max_step: longest step [s].
+        events: see Event; those of witnesses first, then those set in time, each in the order given. Not with many states.
+        weights: of the errors in q, u, z, shape (nq + nu + nz,), for those who know better.
+        progress: True shows a bar; a function is called some times a second with the share of time or members done.
+        keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
+        threads: with many states, how many to use; all cores by default.
+
+    Constraints are kept by projection of every step, to a tenth of the accuracy or better.
+    The run can be interrupted (Ctrl-C): what was computed until then is given back, with its status.
+    """
+    check_system("simulate", system)
+    alone = isinstance(state, State)
+    start = Members.of(system, [state] if alone else state)
+    method = _method(integrator)
+    t_final = number("simulate: t_final", t_final, "one time [s], the end; traj.at(times) has the motion at times of your own")
+    accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
+    latest = float(start.t.max())
+    if not np.isfinite(t_final) or t_final < latest or (t_final == latest and not alone):
+        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite and {'not before' if alone else 'after'} the "
+                               f"state's t = {latest:g} s")
+    if not 1e-13 <= accuracy < 1:
+        raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits")
+    if not method.estimate and step is None:
+        raise DescriptionError(f"simulate: {integrator} has no error estimate: give a fixed step=..., or use 'merson'")
+    for name, value in (("step", step), ("max_step", max_step)):
+        if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
+            raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
+    n = system.nq + system.nu + len(system.state_variables)
+    if not n:
+        raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
+    w = error_weights("simulate", system, weights)
+    wanted: Any = events
+    given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    for e in given:
+        if not isinstance(e, Event):
+            raise DescriptionError(f"simulate: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}")
+    every_step = alone or (isinstance(keep, str) and keep == "steps")
+    first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
+    for name, value, size in (("step", step, row), ("max_step", max_step, row), *(
+            (f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given)):
+        check_step(f"simulate: {name}", value, first, t_final, size)
+    if alone and (keep is not None or threads is not None):
+        raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
+    if given and not alone:
+        raise DescriptionError("simulate: many states side by side have no events; let each run by itself: "
+                               "[cd.simulate(system, s, t_final, events=...) for s in states]")
+    _check_constraints(system, start, accuracy)
+    report, stop = shown("simulate") if progress is True else (progress or None, None)
+    settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report)
+    try:
+        if alone:
+            return run(start[0], *native(system, method), method, settings)
+        times = _times(keep, start, float(t_final))
+        program, tables = native(system, method, "times" if times is not None else "steps")
+        return EnsembleRun(start, program, tables, method, settings, times).go(thread_count(threads))
+    finally:
+        if stop is not None:
+            stop()
+
+
+def _method(integrator: Any) -> Method:
+    """A method by its name here or in SciPy."""
+    if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
+        return found
+    stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""
+    raise UnknownNameError("integrator", integrator, METHODS, stiff)
+
+
+def _times(keep: Any, members: Members, t_final: float) -> np.ndarray | None:
+    """Times to keep, ascending; None for every step."""
+    if isinstance(keep, str) and keep not in ("ends", "steps"):
+        raise UnknownNameError("keep", keep, ("ends", "steps"), "or an array of times [s]")
+    if keep is None or isinstance(keep, str):
+        return None if keep == "steps" else np.empty(0)
+    try:
+        times = np.unique(real("keep", keep))
+    except (TypeError, ValueError):
+        raise DescriptionError(f"simulate: keep = {keep!r}: expected 'ends', 'steps' or times [s]") from None
+    first = float(members.t.min())
+    if not (np.isfinite(times) & (times >= first) & (times <= t_final)).all():
+        raise DescriptionError(f"simulate: keep: times must be between {first:g} and {t_final:g} s, got {keep!r}")
+    return times
+
+
+def _check_constraints(system: System, members: Members, accuracy: float) -> None:
+    """A run starts on its constraints; the loop keeps it there."""
+    nq, nu = system.nq, system.nu
+    for i, wrong in violations(system, members.y[:, :nq], members.y[:, nq:nq + nu], members.tail, accuracy).items():
+        who = "the state" if len(members) == 1 else f"member {i}"
+        raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
+                               "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")

@@ -1,0 +1,96 @@
+"""Arguments that a user gives to a run, checked: numbers, systems and their states."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Entries, vector
+from condyle.errors import DescriptionError, ShapeError
+from condyle.system.columns import variable_names
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.tree import scales
+
+COARSEST = 16
+"""A step has at least so many units in the last place of t: with fewer, steps of one length are not of one length."""
+BYTES_PER_EVENT = 2_000
+"""Of an Occurrence with its State, about."""
+
+
+def number(what: str, value: Any, expected: str) -> float:
+    """One number; strings, arrays and None are none."""
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
+
+
+def check_system(who: str, system: Any) -> None:
+    if not isinstance(system, System):
+        raise DescriptionError(f"{who}: expected {who}(system, state, ...) with a cd.System first, got {system!r}")
+
+
+def check_state(who: str, system: System, state: Any) -> None:
+    """A State, and one of this system."""
+    check_system(who, system)
+    if not isinstance(state, State):
+        raise DescriptionError(f"{who}: expected a State, as system.state(q=...) makes it, got {state!r}")
+    if state.system is not system:
+        raise DescriptionError(f"{who}: the state belongs to another system; make it with system.state()")
+
+
+def nth(what: str, i: Any, count: int) -> int:
+    """Which of so many, counted from the end if negative."""
+    try:
+        return range(count)[i]
+    except IndexError:
+        raise IndexError(f"{what} {i}: there are {count}, from 0 to {count - 1}") from None
+    except TypeError:
+        raise ShapeError(f"{what} {i!r}: expected a whole number, a slice as [2:10], or the name of a variable") from None
+
+
+def check_step(name: str, value: float | None, start: float, end: float, row: int = 0) -> None:
+    """A step or period [s] that t can resolve from start to end, and not more of them than memory holds.
+
+    Args:
+        name: of the argument, for the message.
+        row: what each step keeps [bytes]; 0 if nothing.
+    """
+    if value is None or not end > start:
+        return
+    latest = max(abs(start), abs(end))
+    unit = float(np.spacing(latest))
+    if value < COARSEST * unit and value < end - start:
+        raise DescriptionError(f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s doubles "
+                               f"are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or let time start "
+                               "nearer to zero")
+    count, memory = (end - start) / value, _memory()
+    if count * row > memory:
+        raise DescriptionError(f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of the run; "
+                               f"that takes {count * row / 1e9:.3g} GB and this machine has {memory / 1e9:.3g}. Take a "
+                               "longer one, or run in parts, each from traj[-1] of the one before")
+
+
+def _memory() -> float:
+    """Of this machine [bytes]; where it does not say, infinite."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):           # Windows has no sysconf
+        return np.inf
+
+
+def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
+    """Weights of the errors in q, u, z: those given, in order or by name, or the usual ones of scales.py."""
+    usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
+    try:
+        entries = Entries("variable", tuple(variable_names(system)))
+        w = usual if given is None else vector(f"{where}: weights", given, len(usual), entries)
+    except ShapeError as error:
+        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} ({error})") from None
+    if w.shape != usual.shape or not (np.isfinite(w) & (w >= 0)).all():
+        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r}")
+    return w

@@ -1,0 +1,219 @@
+"""State: everything variable about a system, and whatever was computed from it. Immutable."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arrays import Entries, check_finite, real, vector
+from condyle.errors import ShapeError, UnknownNameError
+from condyle.presentation import Block, Shown, cut, number, page
+from condyle.system.columns import place, variables
+from condyle.system.operators import Operations, Stage, state_method
+
+if TYPE_CHECKING:
+    from condyle.native.calls.function import NativeFunction
+    from condyle.system.system import System
+
+
+INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY,
+               "z": Stage.FORCE, "inputs": Stage.FORCE, "disabled": Stage.FORCE, "locked": Stage.ACCELERATION}
+"""The stage that each variable of a State undoes."""
+
+_ENTRIES = ("q", "u", "z", "inputs", "parameters")
+
+
+class State(Shown):
+    """Everything variable about a system: time, coordinates, speeds and the rest; made by `system.state(...)`.
+
+    Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves valid.
+
+    Attributes:
+        t: [s].   q: shape (nq,).   u: shape (nu,).   z, inputs, parameters: in the order of the system's names.
+        locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
+        disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
+
+    What enabled motions prescribe at t stands in q and u, whatever was given there; speeds locked at position level are zero.
+    """
+
+    __slots__ = ("_results", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "tail", "u", "z")
+
+    plumbing = frozenset({"of", "result", "tail"})
+
+    system: System
+    t: float
+    q: np.ndarray
+    u: np.ndarray
+    z: np.ndarray
+    inputs: np.ndarray
+    parameters: np.ndarray
+    locked: Mapping[str, Any]
+    disabled: frozenset[str]
+    tail: np.ndarray
+    _results: dict[Any, tuple[Stage, Any]]
+
+    @classmethod
+    def of(cls, system: System, **values: Any) -> State:
+        """A checked state. q, u, z, inputs, parameters: arrays, or mappings from names to values; None is the default."""
+        start = {name: system.default(name) for name in _ENTRIES}
+        given = {name: value for name, value in values.items() if value is not None}
+        return cls._made(system, {"t": 0.0, "locked": MappingProxyType({}), "disabled": frozenset(), **start}, given, {})
+
+    def replace(self, **changes: Any) -> State:
+        """A new State with other values: any of the attributes; mappings change some entries by name."""
+        for name in changes:
+            if name not in INVALIDATES:
+                raise UnknownNameError("variable of a State", name, INVALIDATES)
+        first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
+        kept = {key: result for key, result in self._results.items() if result[0] < first}
+        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept,
+                          self.tail if set(changes) <= {"q", "u"} else None)
+
+    @classmethod
+    def _made(cls, system: System, now: dict[str, Any], changes: Mapping[str, Any], results: dict[Any, Any],
+              tail: np.ndarray | None = None) -> State:
+        new = dict(now)
+        for name, value in changes.items():
+            if name == "t":
+                new[name] = _time(value)
+            elif name in _ENTRIES:
+                new[name] = _values(name, value, now[name], system.entries[name])
+            elif name == "locked":
+                new[name] = MappingProxyType(_one_each(system.levels(value)))
+            else:
+                new[name] = system.switches(value)
+        if tail is None:
+            tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
+        if system.motions or new["locked"]:
+            results = _prescribed(system, new, results, tail)
+        state = cls.__new__(cls)
+        for name, value in new.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(state, name, value)
+        object.__setattr__(state, "system", system)
+        object.__setattr__(state, "_results", results)
+        object.__setattr__(state, "tail", tail)
+        return state
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a State never changes: use state.replace({name}=...) for a new one")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES} | {"locked": dict(self.locked)})
+
+    def __repr__(self) -> str:
+        """Time, coordinates and speeds by name, and what is not as by default."""
+        parts = [f"t={number(self.t)}"]
+        for title, name in (("", "q"), ("speeds ", "u"), ("z ", "z"), ("inputs ", "inputs"), ("parameters ", "parameters")):
+            values, default = getattr(self, name), self.system.default(name)
+            if len(values) and (name in ("q", "u") or not np.array_equal(values, default)):
+                named = zip(self.system.names(name), values, strict=True)
+                parts.append(title + cut([f"{key}={number(x)}" for key, x in named]))
+        if self.locked:
+            parts.append("locked " + cut([f"{key}: {level}" for key, level in sorted(self.locked.items())]))
+        if self.disabled:
+            parts.append("disabled " + cut(sorted(self.disabled)))
+        return f"State({'; '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        names, units = variables(self.system)
+        values = np.concatenate([self.q, self.u, self.z])
+        rows = [(name, number(x), unit) for name, x, unit in zip(names, values, units, strict=True)]
+        more = [Block(kind, (kind.removesuffix("s"), "value"), [(n, number(x)) for n, x in zip(
+            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs")]
+        flags = Block("locked and disabled", (), [*((f"{n}: {level}",) for n, level in self.locked.items()),
+                                                  *((f"{n}: disabled",) for n in sorted(self.disabled))])
+        return page(f"State at t = {number(self.t)} s", Block("", ("variable", "value", "unit"), rows),
+                    *(block for block in (*more, flags) if block.rows))
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate, a speed or an auxiliary state by its name in tables: `state["knee"]`, `state["knee_speed"]`."""
+        k = place(self.system, name)
+        for part in (self.q, self.u, self.z):
+            if k < len(part):
+                return float(part[k])
+            k -= len(part)
+        raise AssertionError(name)
+
+    __iter__ = None                                         # it is no sequence: without this Python would try state[0]
+
+    @property
+    def stage(self) -> Stage:
+        """The latest stage of which some result is known."""
+        return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
+
+    def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
+        """The result of a kernel, computed at most once while it is valid."""
+        entries = self.system.entries
+        arguments = tuple(a if a is self.q or a is self.u else vector(name, a, n, entries.get(name), one=True)
+                          for a, (name, n) in zip(arguments, function.inputs, strict=False))
+        key = (function.name, which, *("q" if a is self.q else "u" if a is self.u else a.tobytes() for a in arguments))
+        if key not in self._results:
+            self.system.evaluations[function.name] += 1
+            result = function.fast(*arguments, self.tail)
+            for array in result if isinstance(result, tuple) else (result,):
+                array.flags.writeable = False
+            self._results[key] = stage, result
+        return self._results[key][1]
+
+    @property
+    def qdot(self) -> np.ndarray:
+        """Rates of the coordinates, shape (nq,)."""
+        return self.system.qdot(self.q, self.u, state=self)  # type: ignore[call-arg]
+
+    @property
+    def udot(self) -> np.ndarray:
+        """Accelerations under the enabled forces alone, shape (nu,)."""
+        return self.system.forward_dynamics(self.q, self.u, state=self)  # type: ignore[call-arg]
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...
+
+
+for _name, _method in vars(Operations).items():
+    if hasattr(_method, "arrays") and not hasattr(State, _name):
+        setattr(State, _name, state_method(_name, _method))
+
+
+def _time(t: Any) -> float:
+    expected = "one finite number [s]; coordinates are given by name: state(q=...)"
+    value = real("t", t, expected)
+    if value.ndim or not np.isfinite(value):
+        raise ShapeError(f"t: expected {expected}; got {t!r}")
+    return float(value)
+
+
+def _values(name: str, value: Any, current: np.ndarray, entries: Entries) -> np.ndarray:
+    """Checked values, a copy: an array, what has labels, or a mapping that changes `current`."""
+    array = vector(name, value, len(current), replace(entries, default=current), one=True)
+    check_finite(name, array, entries)
+    return array.copy()
+
+
+def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
+    for name, level in locked.items():
+        if isinstance(level, np.ndarray):
+            raise ShapeError(f"locked: speed {name!r}: expected one acceleration, got shape {level.shape}; a State is one state")
+    return locked
+
+
+def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], tail: np.ndarray) -> dict[Any, Any]:
+    """Put into q and u what motions and locks prescribe; the results that this leaves valid."""
+    q, u = system.prescribed(new["q"], new["u"], tail, new["locked"])
+    for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):
+        if not np.isfinite(x).all():
+            i = int(np.flatnonzero(~np.isfinite(x))[0])
+            raise ShapeError(f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = {new['t']:g} s; it "
+                             "must be a finite number: look at the function, or disable it by the name of its body")
+        if not np.array_equal(x, new[name]):
+            new[name] = x
+            results = {key: result for key, result in results.items() if result[0] < stage}
+    return results
+
+
+def _restored(system: System, values: dict[str, Any]) -> State:
+    return State.of(system, **values)

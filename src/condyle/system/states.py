@@ -1,0 +1,146 @@
+"""Many states of one system: every operator for all of them at once, with names and units."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.errors import ShapeError, UnknownNameError
+from condyle.native.calls.function import NativeFunction
+from condyle.presentation import Shown
+from condyle.spatial import Transform
+from condyle.system.columns import unique
+from condyle.system.operators import Operations, Stage, asked
+from condyle.system.system import System
+from condyle.table import Table
+
+
+@dataclass(eq=False)
+class Batch:
+    """States below each other, for one call of an operator.
+
+    Attributes:
+        system: of all.   t: [s], shape (m,).
+        tail: of each, shape (m, k): time, z, inputs, parameters, locks and what is disabled.
+        arrays: q, u and udot by name, each when it is needed; udot is that of the system unless it is here.
+        status: of the run that gave them.
+        member: whose state it is, where there are several, shape (m,).
+        there: whether there is such a state, shape (m,): where not, results are NaN.
+    """
+
+    system: System
+    t: np.ndarray
+    tail: np.ndarray
+    arrays: dict[str, Callable[[], np.ndarray]]
+    status: str
+    member: np.ndarray | None = None
+    there: np.ndarray | None = None
+
+    @staticmethod
+    def tails(system: System, tail: np.ndarray, t: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
+        """Tails (m, k) with the times t (m,) and auxiliary states z (m, nz); all else from `tail`, (k,) or (m, k)."""
+        where = system.model.tail
+        out = np.empty((len(t), tail.shape[-1]))
+        out[...] = tail
+        out[:, where["t"]] = t[:, None]
+        if z is not None:
+            out[:, where["z"]] = z
+        return out
+
+    def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
+        """The result of a kernel, as a State has it, but for all rows in one call."""
+        return function.fast(*arguments, self.tail)
+
+    def array(self, name: str) -> np.ndarray:
+        """q, u or udot, shape (m, n)."""
+        if name == "udot" and name not in self.arrays:
+            return self.ask("forward_dynamics", (), {})
+        return self.arrays[name]()
+
+    def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """What an operator of the System gives, rows first."""
+        arrays = getattr(Operations, name).arrays
+        return getattr(self.system, name)(*map(self.array, arrays), *arguments, **named, state=self)
+
+    def shown(self, name: str, result: Any, given: Mapping[str, Any]) -> Any:
+        """A Table where the operator has columns, else its result with NaN where there is no state."""
+        gives = getattr(Operations, name).gives
+        if gives is None:
+            return self._blank(result)
+        parts = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else (result,)
+        m, columns = len(self.t), gives(self.system, given)
+        flat = [np.reshape(p, (len(p), int(np.prod(np.shape(p)[1:])))) for p in parts]
+        if any(len(p) != m for p in flat) or sum(p.shape[1] for p in flat) != len(columns):
+            raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; the result has the "
+                             f"shape {', '.join(str(np.shape(p)) for p in parts)}")
+        return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
+
+    def table(self, columns: Any, values: np.ndarray) -> Table:
+        """Values (m, columns) under their names, behind a column `member` where there are several."""
+        if self.member is not None:
+            columns, values = [("member", ""), *columns], np.column_stack([self.member, values])
+        names, units = unique(columns)
+        return Table(self.t, names, values, units, status=self.status)
+
+    def _blank(self, result: Any) -> Any:
+        if self.there is None or self.there.all():
+            return result
+        if isinstance(result, Transform):
+            return Transform.unchecked(self._blank(result.R), self._blank(result.p))
+        out = np.array(result, dtype=float)
+        out[~self.there] = np.nan
+        return out
+
+
+class States(Shown):
+    """Many states of one system. It has every operator of the System by its name, without q, u and udot, which are its own:
+
+        traj.energy(), traj.reactions("shank"), traj.station_position("foot", p)
+
+    for all rows in one call of machine code, with the time, auxiliary states, inputs, parameters, locks and disabled forces
+    that each row had. Most give a Table with names and units (`.values` is the array); matrices, Jacobians and poses are
+    arrays and Transforms with the rows first. `t=` asks for other times, shape (m,).
+    """
+
+    def _batch(self, t: Any = None) -> Batch:
+        """The states at the rows, or at times t."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...
+
+
+def states_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator as a method of States."""
+    record: Any = method
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    times = inspect.Parameter("t", inspect.Parameter.KEYWORD_ONLY, default=None)
+    signature = inspect.signature(method).replace(parameters=[this, *asked(method), times])
+    if record.gives is not None:
+        signature = signature.replace(return_annotation="Table")
+    known = [*signature.parameters][1:]
+
+    def call(self: States, *arguments: Any, t: Any = None, **named: Any) -> Any:
+        for argument in named:
+            if argument not in known:
+                raise UnknownNameError(f"argument of {type(self).__name__}.{name}()", argument, known,
+                                       "parameters, inputs and the like are those of the run")
+        batch = self._batch(t)
+        given = signature.bind(self, *arguments, **named).arguments
+        if "udot" in known and given.get("udot") is None:
+            named, arguments = named | {"udot": batch.array("udot")}, ()
+        return batch.shown(name, batch.ask(name, arguments, named), given)
+
+    gives = "A Table over the rows" if record.gives is not None else "Not a Table: the rows come first"
+    call.__name__, call.__qualname__ = name, f"States.{name}"
+    call.__doc__ = f"{record.summary}\n\n{gives}, or over the times t [s], shape (m,), if they are given."
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    return call
+
+
+for _name, _method in vars(Operations).items():
+    if hasattr(_method, "arrays") and _name != "qdot":      # as in State, qdot is an attribute
+        setattr(States, _name, states_method(_name, _method))

@@ -1,0 +1,612 @@
+"""The public face: System and its operators."""
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arguments import answered, missing
+from condyle.arrays import POINT, Entries, check_finite, real, vector
+from condyle.constraints.base import Constraint
+from condyle.constraints.solve.equations import bodies_of, row_slices
+from condyle.constraints.solve.projection import Problem, project
+from condyle.errors import ArgumentError, DescriptionError, FrozenError, ShapeError, UnknownNameError
+from condyle.forces.base import Force
+from condyle.forces.gravity import Gravity
+from condyle.mobilizers import Mobilizer
+from condyle.model.explain import Explanation, explain
+from condyle.model.layouts import build_looped, prefers_loops
+from condyle.model.model import Model, description
+from condyle.model.operators import OPERATORS
+from condyle.native.calls.function import NativeFunction
+from condyle.presentation import Shown, cut, page
+from condyle.system.derivatives import Differentiation
+from condyle.system.description import blocks
+from condyle.system.locks import known, levels, masks, resting
+from condyle.system.operators import Operations, Options, Stage
+from condyle.system.refusals import refuse_rates, refuse_singular
+from condyle.system.state import State
+from condyle.system.timed import Timed
+from condyle.system.unmet import refuse_accelerations, refuse_undefined
+from condyle.tree import scales
+from condyle.tree.body import Body, Coordinate
+from condyle.tree.check import check_inertia
+from condyle.tree.prescribed import Prescribed
+from condyle.tree.tree import Tree
+
+_OPTIONS = tuple(Options.__annotations__)
+_TAIL = _OPTIONS[:-2]
+_ELSEWHERE = {
+    "simulate": "cd.simulate(system, state, t_final)", "integrate": "cd.simulate(system, state, t_final)",
+    "assemble": "cd.assemble(system, state, goals)", "relax": "cd.relax(system, state)",
+    "add_joint": "an argument of add_body: mobilizer=cd.Pin()", "add": "add_body, add_force or add_constraint",
+    "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))", "joints": "in system.bodies: each has a mobilizer",
+    "q": "in a state: system.state().q, or system.defaults()[0]", "u": "in a state: system.state().u, or system.defaults()[1]",
+    "t": "in a state: system.state().t", "nx": "nq + nu", "M": "system.mass_matrix(q)", "fd": "system.forward_dynamics(q, u)",
+    "id": "system.inverse_dynamics(q, u, udot)", "forward_kinematics": "system.body_pose(q, body)"}
+"""Where what a System does not have is."""
+_DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix", "gravity_forces",
+           "coriolis_forces", "applied_forces", "power")
+"""Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
+_UNWATCHED = ("instance", "prescribed", "position_change", "velocity_change")
+"""Kernels that no user calls by themselves: their arguments are checked before, or may fail in a search."""
+
+
+class System(Shown, Operations, Differentiation):
+    """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
+
+    The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.
+
+    Args:
+        gravity: acceleration of free fall in ground [m/s^2], shape (3,).
+    """
+
+    plumbing = frozenset({"model", "programs", "no_tau", "tail", "normalised", "check_coordinates", "levels", "switches",
+                          "prescribed", "followed", "held", "projection", "refusal", "timed", "entries"})
+
+    def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
+        self._tree = Tree()
+        self._forces: dict[str, Force] = {}
+        self._constraints: dict[str, Constraint] = {}
+        self._thaw()
+        law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
+        self._tree.register(law.parameters())
+        self._forces["gravity"] = law                       # bodies it excludes are looked up when the system freezes
+
+    def _thaw(self) -> None:
+        self._frozen: str | None = None
+        self._functions: dict[Any, NativeFunction] = {}
+        self._direct: dict[Any, Callable[..., Any]] = {}
+        self.programs: dict[Any, Any] = {}
+        self.evaluations: Counter[str] = Counter()
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            known = () if name.startswith("_") else (n for n in dir(type(self)) if not n.startswith("_"))
+            raise missing("a System", name, known, _ELSEWHERE)
+
+    # ---- describing -------------------------------------------------------------------------------------------------
+
+    @answered({"joint": "it is mobilizer=, such as cd.Pin()", "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
+               "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
+    def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None, X_PF: Any = None,
+                 X_BM: Any = None, mass: float = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0),
+                 coordinates: Iterable[str | Coordinate] | str | None = None, motion: Prescribed | None = None) -> Body:
+        """Add a body and the mobilizer that joins it to its parent.
+
+        Args:
+            name: unique among bodies.
+            parent: a body of this system, or its name.
+            mobilizer: what the body may do, such as `cd.Pin()`.
+            X_PF: frame F on the parent; X_BM: frame M on the body. A Transform, a 3-vector (translation) or None.
+            mass: [kg].   com: mass centre in the body's frame [m], shape (3,).
+            inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
+            coordinates: names or `cd.Coordinate`s, one a coordinate. By default the body's name, with a suffix where there
+                are several; names given with the mobilizer are kept where they are free.
+            motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
+        """
+        if self._frozen:
+            raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add bodies before, or to system.copy()")
+        if mobilizer is None:
+            wrong = f"{parent!r} stands where the parent belongs. " if isinstance(parent, Mobilizer) else ""
+            raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), or cd.Weld() "
+                                   "for none")
+        if motion is not None and (name in self._forces or name in self._constraints):
+            raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this one is a "
+                                   f"{self._kind(name)}'s; rename one")
+        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
+
+    @answered(skip=1)
+    def add_force(self, name: str, force: Force) -> None:
+        """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
+        self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
+        self._forces[name] = force
+
+    @answered(skip=1)
+    def add_constraint(self, name: str, constraint: Constraint) -> None:
+        """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are unique."""
+        self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
+        self._constraints[name] = constraint
+
+    def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
+        """Check a force or constraint that is to be added, and take in its Parameters."""
+        if self._frozen:
+            raise FrozenError(f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              f"add {kind}s before, or to system.copy()")
+        if not isinstance(name, str) or not name:
+            hint = "; the name comes first" if isinstance(name, (Force, Constraint)) else ""
+            raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
+        if name in self._forces or name in self._constraints or name in self.motions:
+            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
+        if not isinstance(law, wanted):
+            hint = "; write brackets and its numbers behind it" if isinstance(law, type) else ""
+            if isinstance(law, (Force, Constraint)):
+                hint = f"; it goes to system.add_{'constraint' if kind == 'force' else 'force'}"
+            if callable(law) and not hint:
+                written = f"cd.forces.Custom({law.__name__})" if kind == "force" else f"cd.constraints.Holonomic({law.__name__})"
+                hint = f"; a function of your own becomes one by {written.replace('<lambda>', 'lambda s: ...')}"
+            raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
+        law.check(self._tree)
+        self._tree.register(law.parameters())
+
+    def _kind(self, name: str) -> str:
+        return "force" if name in self._forces else "constraint" if name in self._constraints else "prescribed motion of body"
+
+    def _laws(self) -> list[Force | Constraint]:
+        return [*self._forces.values(), *self._constraints.values()]
+
+    @property
+    def ground(self) -> Body:
+        return self._tree.ground
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return tuple(self._tree.bodies)
+
+    @property
+    def nq(self) -> int:
+        return self._tree.nq
+
+    @property
+    def nu(self) -> int:
+        return self._tree.nu
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self._tree.coordinates
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return self._tree.speeds
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        return tuple(self._forces)
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return tuple(self._constraints)
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Names of the bodies whose motion is prescribed."""
+        return tuple(b.name for b in self._tree.driven)
+
+    @property
+    def equations(self) -> int:
+        """Number of constraint equations m, which is the number of multipliers."""
+        return sum(c.size for c in self._constraints.values())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self._tree.parameters.names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._tree.inputs.names
+
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """Names of the auxiliary states z that forces bring."""
+        return tuple(f"{force}_{state}" for force, law in self._forces.items() for state, _ in law.states)
+
+    def body(self, which: Body | str) -> Body:
+        """A body from its name."""
+        return self._tree.body(which)
+
+    def default(self, variable: str) -> np.ndarray:
+        """Default values of q, u, z, inputs or parameters, in the order of their names."""
+        if variable == "q":
+            return self._tree.defaults()
+        if variable == "u":
+            return np.zeros(self.nu)
+        if variable == "z":
+            return np.array([value for force in self._forces.values() for _, value in force.states], dtype=float)
+        return {"inputs": self._tree.inputs, "parameters": self._tree.parameters}[variable].defaults
+
+    def names(self, variable: str) -> tuple[str, ...]:
+        """Names of the entries of q, u, z, inputs or parameters."""
+        return {"q": self.coordinates, "u": self.speeds, "z": self.state_variables, "inputs": self.inputs,
+                "parameters": self.parameters}[variable]
+
+    def defaults(self) -> tuple[np.ndarray, np.ndarray]:
+        """Default q (nq,) and u (nu,)."""
+        return self._tree.defaults(), np.zeros(self.nu)
+
+    def describe(self) -> str:
+        """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults and ranges,
+        speeds, parameters, inputs, auxiliary states, forces, constraints, motions."""
+        return "\n\n".join([repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))])
+
+    def __repr__(self) -> str:
+        names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
+        bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
+        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), *blocks(self, self._forces, self._constraints))
+
+    def copy(self) -> System:
+        """The same description, free to change."""
+        other = System()
+        other._tree, other._forces, other._constraints = self._tree.copy(), dict(self._forces), dict(self._constraints)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._freeze("pickling")
+        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
+        self._thaw()
+        self._freeze("unpickling")
+
+    def _freeze(self, why: str) -> None:
+        """From here on nothing changes: check what only the whole can show, and lay out the tail."""
+        if self._frozen:
+            return
+        for law in self._laws():
+            law.check(self._tree)
+        check_inertia(self._tree)
+        self._frozen = f"{why} at {_user_line()}"
+        self._model = model = Model(self._tree, self._forces, self._constraints)
+        self._key = description(model)
+        self.entries = self._entries()
+        self.no_tau, self._no_tail = np.zeros(self.nu), np.zeros(model.tail_size)
+        self._no_tail[model.tail["enabled"]] = 1.0
+        self._no_tail[model.tail["z"]] = [value for force in self._forces.values() for _, value in force.states]
+        self._no_tail[model.tail["inputs"]] = self._tree.inputs.defaults
+        self._no_tail[model.tail["parameters"]] = defaults = self._tree.parameters.defaults
+        if len(defaults):
+            self._no_tail[model.tail["table"]] = self.function("instance")(defaults)
+        self.no_tau.flags.writeable = self._no_tail.flags.writeable = False
+
+    def _entries(self) -> dict[str, Entries]:
+        """What stands in the vectors that users give, by the names of the operators' arguments."""
+        turned = tuple((b.name, slice(b.q.start + part.start, b.q.start + part.stop))
+                       for b in self._tree.bodies for part in b.mobilizer.quaternions)
+        speed = Entries("speed", self.speeds, np.zeros(self.nu))
+        rows = Entries("equation", tuple(name for name, _ in self.equation_names()), np.zeros(self.equations))
+        nouns = {"q": "coordinate", "z": "state variable", "inputs": "input", "parameters": "parameter"}
+        own = {name: Entries(noun, self.names(name), self.default(name), turned if name == "q" else ())
+               for name, noun in nouns.items()}
+        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "lambda_": rows, "station": POINT}
+        moved = {"q": speed, "t": Entries("time", ("t",)), **{name: e for name, e in known.items() if name != "q"}}
+        return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
+
+    def vector(self, name: str, value: Any, what: str = "") -> np.ndarray:
+        """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there are labels."""
+        entries, what = self.entries[name], f"{what}: {name}" if what else name
+        array = vector(what, value, len(entries.names), entries)
+        check_finite(what, array, entries)
+        return array
+
+    # ---- states -----------------------------------------------------------------------------------------------------
+
+    @answered(skip=1)
+    def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None,
+              parameters: Any = None, locked: Iterable[str] | Mapping[str, Any] = (), disabled: Iterable[str] = ()) -> State:
+        """A State: t [s]; q, u, z, inputs and parameters as arrays, or as mappings from names to values (the rest keep
+        their defaults); names of locked speeds, or a mapping from them to levels (see `Options`); names of disabled forces,
+        constraints and bodies whose motion does not act. What motions prescribe at t stands in q and u."""
+        self._freeze("state()")
+        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
+
+    def explain(self, state: State, tau: Any = None) -> Explanation:
+        """Every intermediate of the state's accelerations by name, without native code; print it to read it.
+
+        Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to be finite.
+        """
+        if not isinstance(state, State):
+            raise ArgumentError(f"explain: expected a State: system.explain(system.state(q=..., u=...), tau=None), got {state!r}")
+        if state.system is not self:
+            raise DescriptionError("explain: the state belongs to another system; make it with system.state()")
+        given = self.no_tau if tau is None else self.vector("tau", tau, "explain")
+        if given.ndim > 1:
+            raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
+        return explain(self._model, state.q, state.u, given, state.tail)
+
+    @property
+    def model(self) -> Model:
+        """What the system's expressions are made of (condyle.model.operators); freezes it."""
+        self._freeze("model")
+        return self._model
+
+    def normalised(self, y: np.ndarray) -> np.ndarray:
+        """q, or q with more behind it, (..., n), with quaternions of unit length."""
+        for part in self._tree.quaternions:
+            y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
+        return y
+
+    def levels(self, locked: Any) -> dict[str, Any]:
+        """Names of locked speeds with their levels, or the accelerations at which they are held."""
+        return levels(self.speeds, locked)
+
+    def switches(self, names: Iterable[str]) -> frozenset[str]:
+        """Checked names of forces, constraints and prescribed motions."""
+        kinds = ["force", *["constraint"] * bool(self._constraints), *["motion"] * bool(self.motions)]
+        return known(" or ".join(kinds), names, (*self.forces, *self.constraints, *self.motions))
+
+    def tail(self, **options: Any) -> np.ndarray:
+        """The tail vector of condyle.model.operators, shape (..., n), from the keyword options."""
+        given = {name: value for name, value in options.items() if name in _TAIL and value is not None}
+        self._freeze("tail()")
+        if not given:
+            return self._no_tail
+        where, now = self._model.tail, self._no_tail
+        parts = {"t": _times(given["t"])[..., None]} if "t" in given else {}
+        for name in ("z", "inputs"):
+            if name in given:
+                parts[name] = self.vector(name, given[name])
+        if "parameters" in given:                           # what they must be besides finite, the INSTANCE kernel says
+            entries = self.entries["parameters"]
+            parts["parameters"] = vector("parameters", given["parameters"], len(entries.names), entries)
+        if "parameters" in parts:
+            parts["table"] = self.function("instance").fast(parts["parameters"])
+        if "disabled" in given:
+            off = self.switches(given["disabled"])
+            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self._model.switches])
+        if "locked" in given:
+            parts |= masks(self.speeds, given["locked"])
+        try:
+            shapes = {v.shape[:-1] for v in parts.values()}
+            batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
+        except ValueError:
+            got = ", ".join(f"{name} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
+            raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
+        tail = np.empty(batch + now.shape)
+        tail[...] = now
+        for name, values in parts.items():
+            tail[..., where[name]] = values
+        return tail
+
+    # ---- prescribed motion ------------------------------------------------------------------------------------------
+
+    def prescribe(self, q: Any, u: Any, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+        """q (..., nq) and u (..., nu) with what the enabled motions prescribe at t in place of what was there, and u = 0 where
+        `locked` says position. The other entries stay. States are made so; operators take q and u as they are given."""
+        return self._prescribed("prescribe", "prescribed", q, u, options)[:2]
+
+    def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """`prescribe` with a tail vector that is made already."""
+        if self._tree.driven:
+            q, u = self.function("prescribed").fast(q, u, tail)
+        if still := resting(self.speeds, locked):
+            u = u.copy()
+            u[..., still] = 0.0
+        return q, u
+
+    def followed(self, y: np.ndarray, t: np.ndarray, tail: np.ndarray) -> np.ndarray:
+        """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail holds, (k,) or (m, k)."""
+        if not self._tree.driven:
+            return y
+        tails = np.empty((len(t), tail.shape[-1]))
+        tails[...] = tail
+        tails[:, self._model.tail["t"]] = t[:, None]
+        n = self.nq + self.nu
+        return np.concatenate([*self.prescribed(y[:, :self.nq], y[:, self.nq:n], tails), y[:, n:]], axis=1)
+
+    def held(self, tail: np.ndarray) -> np.ndarray:
+        """Which speeds are held, locked or prescribed, (..., nu), from a tail vector."""
+        where = self._model.tail
+        out = np.isinf(tail[..., where["lock"]])
+        enabled = tail[..., where["enabled"]][..., len(self._forces) + len(self._constraints):]
+        for i, body in enumerate(self._tree.driven):
+            out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
+        return out
+
+    def _prescribed(self, what: str, kernel: str, q: Any, u: Any, options: Mapping[str, Any]
+                    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, u and the tail of some states that a user gave, what motions prescribe in place; they broadcast."""
+        for option in options:
+            if option not in _TAIL:
+                raise UnknownNameError(f"option of {what}()", option, _TAIL)
+        self._freeze(f"{what}()")
+        self._check_time(what, kernel, (q, u), options)
+        q = vector(f"{what}: q", q, self.nq, self.entries["q"])
+        u = vector(f"{what}: u", u, self.nu, self.entries["u"])
+        tail = self.tail(**options)
+        try:
+            np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
+        except ValueError:
+            raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u {u.shape}, options "
+                             f"{tail.shape[:-1]}; give as many rows of each, or one") from None
+        q, u = self.prescribed(q, u, tail, options.get("locked"))
+        for name, x in (("q", q), ("u", u)):                # only now: what was given in place of a motion does not count
+            check_finite(f"{what}: {name}", x, self.entries[name])
+        return q, u, tail
+
+    # ---- constraints ------------------------------------------------------------------------------------------------
+
+    def project(self, q: Any, u: Any, *, weights: Any = None, tolerance: float = 1e-10, **options: Any
+                ) -> tuple[np.ndarray, np.ndarray]:
+        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised: Newton steps, each the
+        shortest, so that close to the constraints it is the nearest. From far away `cd.assemble` finds the nearest.
+
+        Args:
+            weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so
+                that 1 rad costs as much as one length of the system. Speeds change as by an impulse of the constraints, by
+                the least kinetic energy. Locked and prescribed ones do not change, but for what motions prescribe at t.
+            tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.
+            options: those of the operators.
+
+        Raises ConstraintError if Newton's method finds no such state.
+        """
+        q, u, tail = self._prescribed("project", "project", q, u, options)
+        W = scales.weights(self.bodies)[1] if weights is None else self._weights(weights)
+        if not isinstance(tolerance, (int, float, np.number)) or not 0 < tolerance <= sys.float_info.max:
+            raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
+        batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
+        q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
+        return project(self.projection(tail, W), q, u, tolerance)
+
+    def _weights(self, given: Any) -> np.ndarray:
+        """One for each speed, above zero."""
+        W = vector("project: weights", given, self.nu, Entries("speed", self.speeds))
+        if W.shape != (self.nu,) or not (np.isfinite(W) & (W > 0)).all():
+            raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")
+        return W
+
+    def projection(self, tail: np.ndarray, weights: np.ndarray) -> Problem:
+        """What projection needs of states with a tail (..., n)."""
+        names = "constraint_errors", "position_change", "velocity_change", "qdot"
+        errors, nearer, slower, rates = (self.function(name) for name in names)
+        return Problem(
+            errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
+            slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+            rows=tuple((level, name) for name, level in self.equation_names()),
+            undefined={label: c.undefined for name, c in self._constraints.items()
+                       for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
+
+    def equation_names(self) -> list[tuple[str, str]]:
+        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
+        return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in self._constraints.items()
+                for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
+
+    def _check_equations(self, name: str, values: np.ndarray, *levels: str) -> None:
+        """Refuse values (..., m) of the equations of some levels, all by default, that are not finite."""
+        if not np.isfinite(values).all():
+            refuse_undefined(self._model, name, values, levels)
+
+    def _reaction_places(self, constraint: str) -> dict[str, slice]:
+        """Where the wrenches of a constraint stand in the result of constraint_reactions."""
+        known("constraint", (constraint,), self.constraints)
+        before = list(self._constraints.values())[:self.constraints.index(constraint)]
+        start = 6 * sum(len(bodies_of(c)) for c in before)
+        names = bodies_of(self._constraints[constraint])
+        return {body: slice(start + 6 * i, start + 6 * i + 6) for i, body in enumerate(names)}
+
+    def multiplier_rows(self, constraint: str) -> slice:
+        """Where a constraint's equations stand among all m, and its multipliers in `multipliers`."""
+        known("constraint", (constraint,), self.constraints)
+        return row_slices(self._constraints)[constraint]
+
+    # ---- operators --------------------------------------------------------------------------------------------------
+
+    def function(self, name: str, which: str | None = None) -> NativeFunction:
+        """The native function of an operator (condyle.model.operators), made when first asked for."""
+        key = (name, which)
+        if key not in self._functions:
+            self._freeze(f"{name}()")
+            operator, model = OPERATORS[name], self._model
+            static = {} if which is None else {"body": self.body(which).index}
+            looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
+            one, many = (partial(build_looped if loops else operator.build, model, name, **static) for loops in looped)
+            self._functions[key] = NativeFunction(
+                name, one, wide=one if looped[0] == looped[1] else many,
+                key=f"{name} {static} looped: {looped}\n{self._key}",
+                inputs=operator.inputs(model), outputs=operator.outputs(model), direct=name in _DIRECT,
+                refuse=self.refusal(name, name), entries={} if name in _UNWATCHED else self.entries)
+        return self._functions[key]
+
+    def refusal(self, name: str, label: str, tail: int = -1) -> Any:
+        """What a kernel that ends with an operator's status does where that is not zero; None if it has none. tail: which of its
+        arguments that is."""
+        if name == "instance":
+            return self._model.possible.refuse
+        if self._constraints and name in ("forward_dynamics", "multipliers"):
+            return partial(refuse_accelerations, self._model, label, tail)
+        refuse = refuse_rates if name == "qdot" else refuse_singular
+        return partial(refuse, self._tree, label) if OPERATORS[name].has_status else None
+
+    def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
+             which: str | None = None) -> Any:
+        """One kernel on its arguments and the tail; None among the arguments is no tau."""
+        try:
+            function = self._functions[name, which]
+        except KeyError:
+            function = self.function(name, which)
+        if arguments[-1] is None:
+            arguments = (*arguments[:-1], self.no_tau)
+        if name in self.timed.operators and "state" not in options:
+            self._check_time(name, name, arguments, options)
+        if not options:
+            result = function.fast(*arguments, self._no_tail)
+            if name in _DIRECT and name not in self.__dict__ and getattr(type(self), name) is getattr(Operations, name):
+                direct = function.direct(getattr(self, name), self._no_tail)
+                if direct is not None:                      # from here on plain vectors go straight to the kernel
+                    self.__dict__[name] = direct
+            return result
+        if "state" in options:
+            if options["state"].system is not self:
+                raise DescriptionError(f"{name}: the state belongs to another system; make it with system.state()")
+            return options["state"].result(function, stage, arguments, which)
+        for option in options:
+            if option not in _OPTIONS:
+                raise UnknownNameError(f"option of {name}()", option, _OPTIONS)
+        out, threads, tail = options.get("out"), options.get("threads"), self.tail(**options)
+        if out is None and threads is None:
+            return function.fast(*arguments, tail)
+        return function(*arguments, tail, out=out, threads=threads)
+
+    @cached_property
+    def timed(self) -> Timed:
+        """What of the system depends on time."""
+        return Timed(self.model)
+
+    def _check_time(self, what: str, kernel: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        """Refuse many states without t where something depends on it."""
+        if kernel in self.timed.operators and options.get("t") is None:
+            self.timed.check(what, kernel, arrays, options.get("disabled"))
+
+    def _held(self, options: Any) -> np.ndarray:
+        return self.held(options["state"].tail if "state" in options else self.tail(**options))
+
+
+def _times(value: Any) -> np.ndarray:
+    t = real("t", value, "one number, or one per state [s]")
+    if not np.isfinite(t).all():
+        raise ShapeError(f"t: expected finite numbers [s], got {value!r}")
+    return t
+
+
+def _steps(du: np.ndarray) -> np.ndarray:
+    """Newton steps (..., nu), none where there is none that is finite."""
+    return np.where(np.isfinite(du).all(axis=-1, keepdims=True), du, 0.0)
+
+
+def _user_line() -> str:
+    """File and line of the nearest caller outside this package."""
+    here = str(Path(__file__).parent)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        frame = frame.f_back
+    if frame is None:
+        return "an unknown line"
+    file = frame.f_code.co_filename
+    cell = _cells().get(file)
+    return f"{Path(file).name}:{frame.f_lineno}" if cell is None else f"In [{cell}], line {frame.f_lineno}"
+
+
+def _cells() -> Mapping[str, int]:
+    """Numbers of the cells of IPython or a notebook, by the file names that their code goes by."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return getattr(getattr(shell, "compile", None), "_filename_map", {})
