@@ -1,6 +1,6 @@
 """What a constraint is: equations over leaves, and what follows from them by automatic differentiation.
 
-A constraint never sees the tree. It names its leaves (stations, rotations, coordinates, speeds, t: forces/asked.py) and gives
+A constraint never sees the tree. It names its leaves (stations, rotations, coordinates, speeds, t: laws/leaves.py) and gives
 equations of their values x; the leaves know their own rates and where a force on them goes: docs/theory/constraints.md.
 
     position level       p(x) = 0          pdot  = p_x xdot           pddot = p_x xddot + (p_x xdot)_x xdot          (1)
@@ -20,15 +20,12 @@ import casadi as ca
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
-from condyle.laws.ask import Ask
 from condyle.laws.described import Described, sx
+from condyle.laws.leaves import Leaf
 from condyle.native.sweeps.lookup import Closure
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
-MOVING = ("t", "coordinate", "station_position", "rotation")
-VELOCITIES = ("speed", "station_velocity", "angular_velocity")
-ACCELERATIONS = ("udot", "station_acceleration", "angular_acceleration")
 LEVELS = ("position", "velocity", "acceleration")
 
 
@@ -52,7 +49,7 @@ class Constraint(Described):
                                        "cd.Parameter, or write the equation with s.t: cd.constraints.Holonomic(lambda s: ...)")
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         """The quantities that the equations are about."""
         raise TypeError(f"{type(self).__name__} does not say what it is about: it needs a property leaves")
 
@@ -85,7 +82,7 @@ class Constraint(Described):
     def _symbols(self) -> tuple[list[ca.SX], list[ca.SX], ca.SX]:
         """Values of the leaves as columns, the same as the equations take them, and the equations."""
         x = [ca.SX.sym(f"x{i}", leaf.size) for i, leaf in enumerate(self.leaves)]
-        shaped = [ca.reshape(v, 3, 3).T if leaf.kind == "rotation" else v for v, leaf in zip(x, self.leaves, strict=True)]
+        shaped = [leaf.shaped(v) for v, leaf in zip(x, self.leaves, strict=True)]
         return x, shaped, ca.densify(self.equations(shaped))
 
     @cached_property
@@ -117,9 +114,10 @@ class Constraint(Described):
         return Closure("gradient", x, [ca.densify(ca.jacobian(e, v)) for v in x])
 
     @property
-    def loaded(self) -> tuple[str, ...]:
-        """Kinds of leaves that the constraint's forces act on."""
-        return {"position": MOVING, "velocity": VELOCITIES, "acceleration": ACCELERATIONS}[self.level]
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies, ground apart, that its forces act on as wrenches, each once."""
+        named = (body for part in self.parts for leaf in part.leaves if leaf.level == part.level for body in leaf.bodies)
+        return tuple(name for name in dict.fromkeys(named) if name != "ground")
 
 
 def where(condition: ca.SX, x: ca.SX) -> ca.SX:

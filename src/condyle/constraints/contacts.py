@@ -15,8 +15,8 @@ import casadi as ca
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
 from condyle.errors import DescriptionError
-from condyle.laws.ask import Ask
 from condyle.laws.described import BodyName, Station, quantity, sx
+from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
 from condyle.tree.tree import Tree
 
 PARALLEL = 1e-8
@@ -24,10 +24,10 @@ PARALLEL = 1e-8
 Length = Annotated[Any, quantity("m", lowest=0.0, positive=True)]
 
 
-def moving(body: str, station: Any) -> tuple[Ask, ...]:
+def moving(body: str, station: Any) -> tuple[Leaf, ...]:
     """Position and velocity of a station, rotation and angular velocity of its body."""
-    return (Ask("station_position", body, station), Ask("station_velocity", body, station), Ask("rotation", body),
-            Ask("angular_velocity", body))
+    return (StationPosition(body, station), StationVelocity(body, station), Rotation(body),
+            AngularVelocity(body))
 
 
 def slip(at: ca.SX, a: Sequence[ca.SX], b: Sequence[ca.SX]) -> ca.SX:
@@ -53,7 +53,7 @@ class Contact(Constraint):
         return self.made()
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         return tuple(leaf for part in self.parts for leaf in part.leaves)
 
     @property
@@ -83,7 +83,7 @@ class NoSlipOnPlane(Constraint):
     radius: Annotated[Any, quantity("m", lowest=0.0)]
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         return *moving(self.a, ORIGIN), *moving(self.b, self.centre)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
@@ -159,7 +159,7 @@ class NoSlipOnSphere(Constraint):
     radius_b: Length
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         return *moving(self.a, self.centre_a), *moving(self.b, self.centre_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
@@ -213,9 +213,9 @@ class LinesMeet(Constraint):
     direction_b: Direction
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return Ask("station_position", self.a, self.p_a), Ask("rotation", self.a), Ask("station_position", self.b, self.p_b), \
-            Ask("rotation", self.b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return StationPosition(self.a, self.p_a), Rotation(self.a), StationPosition(self.b, self.p_b), \
+            Rotation(self.b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         n = ca.cross(x[1] @ unit(self.direction_a), x[3] @ unit(self.direction_b))
@@ -229,7 +229,7 @@ class NoSlipOnLines(LinesMeet):
     level: ClassVar[str] = "velocity"
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         return *moving(self.a, self.p_a), *moving(self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:

@@ -12,8 +12,8 @@ from condyle.constraints.base import Constraint
 from condyle.constraints.user import Written, sequence
 from condyle.errors import DescriptionError
 from condyle.functions.splines import is_series, measured
-from condyle.laws.ask import Ask
 from condyle.laws.described import CoordinateName, quantity, sx
+from condyle.laws.leaves import Coordinate, Leaf, Speed, SpeedRate
 from condyle.laws.names import name
 from condyle.trace import is_truth
 
@@ -31,8 +31,8 @@ class ConstantCoordinate(Constraint):
     value: Value
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return (Ask("coordinate", self.coordinate),)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return (Coordinate(self.coordinate),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)                                                         # (15)
@@ -48,8 +48,8 @@ class ConstantSpeed(Constraint):
     value: Value
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return (Ask("speed", self.speed),)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return (Speed(self.speed),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)                                                         # (16)
@@ -65,8 +65,8 @@ class ConstantAcceleration(Constraint):
     value: Value
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return (Ask("udot", self.speed),)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return (SpeedRate(self.speed),)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[0] - sx(self.value)                                                  # (16)
@@ -89,7 +89,7 @@ class CoordinateCoupler(Written):
         object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates"))
         coordinates = self.coordinates
         fitting(function, coordinates, type(self).__name__)
-        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), (), source=function)      # (17)
+        self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)          # (17)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +114,7 @@ class SpeedCoupler(Written):
         speeds, coordinates = self.speeds, self.coordinates
         fitting(function, (*speeds, *coordinates), type(self).__name__)
         self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)),      # (18)
-                   ("speed",), source=function)
+                   source=function)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +137,7 @@ class PrescribedMotion(Written):
             wanted = function(s.t)
             return wanted if is_truth(wanted) else sequence([s.q(coordinate) - wanted])      # (17)
 
-        self.trace(follow, (), source=function)
+        self.trace(follow, source=function)
 
 
 def names(given: Any, what: str, least: int = 1) -> tuple[str, ...]:

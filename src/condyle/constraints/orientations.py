@@ -11,8 +11,8 @@ import numpy as np
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import Direction, frame_leaves, two_bodies
 from condyle.errors import DescriptionError
-from condyle.laws.ask import Ask
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
+from condyle.laws.leaves import Leaf, Rotation
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, as_sx
 
@@ -51,8 +51,8 @@ class ConstantAngle(Constraint):
                                    f"more [rad], got {angle:g}; for parallel axes keep two angles of pi/2 to axes across")
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return Ask("rotation", self.a), Ask("rotation", self.b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return Rotation(self.a), Rotation(self.b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return ca.dot(x[0] @ unit(self.axis_a), x[1] @ unit(self.axis_b)) - ca.cos(sx(self.angle))       # (12)
@@ -90,8 +90,8 @@ class ConstantOrientation(Constraint):
         two_bodies(self)
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return Ask("rotation", self.a), Ask("rotation", self.b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return Rotation(self.a), Rotation(self.b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return turned((x[0] @ placed(self.R_a)[0]).T @ (x[1] @ placed(self.R_b)[0]))         # (13)
@@ -117,7 +117,7 @@ class Weld(Constraint):
         two_bodies(self)
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         return *frame_leaves(self.a), *frame_leaves(self.b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:

@@ -10,8 +10,8 @@ import numpy as np
 
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.errors import DescriptionError
-from condyle.laws.ask import Ask
 from condyle.laws.described import BodyName, Station, quantity, sx
+from condyle.laws.leaves import Leaf, Rotation, StationPosition
 from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -26,9 +26,9 @@ def two_bodies(constraint: Any) -> None:
         raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two different bodies")
 
 
-def frame_leaves(body: str) -> tuple[Ask, Ask]:
+def frame_leaves(body: str) -> tuple[Leaf, Leaf]:
     """Rotation and origin of a body."""
-    return Ask("rotation", body), Ask("station_position", body, ORIGIN)
+    return Rotation(body), StationPosition(body, ORIGIN)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,8 +53,8 @@ class Rod(Constraint):
         two_bodies(self)
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         d = x[1] - x[0]
@@ -79,8 +79,8 @@ class Ball(Constraint):
         two_bodies(self)
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         return x[1] - x[0]                                                                   # (9)
@@ -107,8 +107,8 @@ class PointInPlane(Constraint):
         check_direction(self.normal, f"{type(self).__name__}: normal")
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return *frame_leaves(self.a), Ask("station_position", self.b, self.p_b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return *frame_leaves(self.a), StationPosition(self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         R, origin, point = x
@@ -136,8 +136,8 @@ class PointOnLine(Constraint):
         check_direction(self.direction, f"{type(self).__name__}: direction")
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        return Ask("rotation", self.a), Ask("station_position", self.a, self.p_a), Ask("station_position", self.b, self.p_b)
+    def leaves(self) -> tuple[Leaf, ...]:
+        return Rotation(self.a), StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         R, origin, point = x

@@ -9,8 +9,8 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint, check_direction, unit
 from condyle.constraints.points import ORIGIN, Direction, two_bodies
-from condyle.laws.ask import Ask
 from condyle.laws.described import BodyName, Station
+from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,10 +36,10 @@ class NoSlip1D(Constraint):
         check_direction(self.direction, f"{type(self).__name__}: direction")
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
-        of = [(Ask("station_position", n, ORIGIN), Ask("station_velocity", n, ORIGIN), Ask("angular_velocity", n))
+    def leaves(self) -> tuple[Leaf, ...]:
+        of = [(StationPosition(n, ORIGIN), StationVelocity(n, ORIGIN), AngularVelocity(n))
               for n in (self.a, self.b)]
-        return Ask("rotation", self.case), Ask("station_position", self.case, self.point), *of[0], *of[1]
+        return Rotation(self.case), StationPosition(self.case, self.point), *of[0], *of[1]
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         R, point, p_a, v_a, w_a, p_b, v_b, w_b = x

@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import ACCELERATIONS, MOVING, VELOCITIES, Constraint
+from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
-from condyle.laws.ask import Ask, AskedMotion, AskedState, traced_law
+from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
+from condyle.laws.leaves import GivenInput, Leaf
 from condyle.trace import Traced
 from condyle.trace.parameter import Parameter
 
@@ -41,7 +42,7 @@ class Written(Constraint):
     """A constraint from a user's function: the function itself stays behind when pickled; what it computes is kept."""
 
     law: Traced = field(init=False, repr=False)
-    asks: tuple[Ask, ...] = field(init=False, repr=False)
+    asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
     @property
     def what(self) -> str:
@@ -52,25 +53,25 @@ class Written(Constraint):
         named = getattr(function, "__name__", type(function).__name__)
         return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
 
-    def trace(self, function: Callable[..., Any], velocities: Sequence[str], asked: type[AskedState] = AskedState,
-              source: Any = None) -> None:
-        """Keep the law; leaves may be positions, t, parameters, and velocities or accelerations of the given kinds."""
+    def trace(self, function: Callable[..., Any], asked: type[AskedState] = AskedState, source: Any = None) -> None:
+        """Keep the law; leaves may be t, parameters, and quantities up to the constraint's level."""
+        levels = LEVELS[:LEVELS.index(self.level) + 1]
         law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what), asked, source)
         for ask in asks:
-            if ask.kind == "input" and self.level != "acceleration":
+            if isinstance(ask, GivenInput) and self.level != "acceleration":
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "
                                        "use s.parameter or s.t")
-            if ask.kind not in (*MOVING, "parameter", "input", *velocities):
+            if ask.level not in ("time", "given", *levels):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but a constraint on positions is made of "
                                        "positions only; for one on velocities use cd.constraints.Nonholonomic")
-        if not any(ask.kind in ("coordinate", "station_position", "rotation", *velocities) for ask in asks):
+        if not any(ask.level in levels for ask in asks):
             raise DescriptionError(f"{self.what}: asks nothing of the state that moves; there is nothing to constrain")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
         super().__post_init__()
 
     @property
-    def leaves(self) -> tuple[Ask, ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         return self.asks
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
@@ -103,7 +104,7 @@ class Holonomic(Written):
     function: Callable[[AskedState], Any] | None
 
     def __post_init__(self) -> None:
-        self.trace(self.function, ())  # type: ignore[arg-type]
+        self.trace(self.function)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,8 +122,8 @@ class Nonholonomic(Written):
     function: Callable[[AskedState], Any] | None
 
     def __post_init__(self) -> None:
-        self.trace(self.function, VELOCITIES)  # type: ignore[arg-type]
-        if not any(ask.kind in VELOCITIES for ask in self.asks):
+        self.trace(self.function)  # type: ignore[arg-type]
+        if not any(ask.level == "velocity" for ask in self.asks):
             raise DescriptionError(f"{self.what}: asks for no velocity; for positions use cd.constraints.Holonomic")
 
 
@@ -141,9 +142,9 @@ class AccelerationOnly(Written):
     function: Callable[[AskedMotion], Any] | None
 
     def __post_init__(self) -> None:
-        self.trace(self.function, (*VELOCITIES, *ACCELERATIONS), AskedMotion)  # type: ignore[arg-type]
+        self.trace(self.function, AskedMotion)  # type: ignore[arg-type]
         x, _, a = self._symbols()
-        z = ca.vertcat(ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.kind in ACCELERATIONS))
+        z = ca.vertcat(ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration"))
         if not z.numel():
             raise DescriptionError(f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic")
         if ca.depends_on(ca.jacobian(a, z), z):

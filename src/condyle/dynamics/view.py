@@ -1,4 +1,4 @@
-"""The state as force laws see it, and the loads they leave: condyle.forces.base over the kinematics."""
+"""The state as force laws see it, and the loads they leave: condyle.laws.view over the kinematics."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,8 +6,11 @@ from typing import Any
 import casadi as ca
 
 from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
-from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.errors import UnknownNameError
+from condyle.laws.names import owner
+from condyle.mobilizers import motion
+from condyle.native.sweeps.lookup import Closure
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -19,6 +22,7 @@ class View:
     def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u
         self.z = ca.SX(0, 1)
+        self._A: dict[int | None, Pair] | None = None
 
     def _index(self, body: str) -> int:
         return self.tree.body(body).index
@@ -60,6 +64,34 @@ class View:
     def angular_velocity(self, body: str) -> ca.SX:
         B = self._index(body)
         return ca.SX(3, 1) if B < 0 else self.kin.V_GM[B][0]
+
+    def _bias(self, B: int) -> Pair:
+        """Acceleration of M at udot = 0."""
+        if self._A is None:
+            self._A = accelerations(self.tree, self.kin, None)
+        return self._A[B]
+
+    def coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
+        """qdot = N u, and at udot = 0 qddot = (N u)_q N u, of a coordinate."""
+        body, j = owner(self.tree, name, "coordinate_rates")
+        t, q, u = (ca.SX.sym(n, k) for n, k in (("t", 1), ("q", body.mobilizer.nq), ("u", body.mobilizer.nu)))
+        rate = motion(body.mobilizer, t, q, u)[8]
+        closure = Closure("rates", [t, q, u], [ca.densify(rate), ca.densify(ca.jtimes(rate, q, rate))])
+        qdot, qddot = closure(self.t, self.q[body.q], self.u[body.u])
+        return qdot[j], qddot[j]
+
+    def station_bias(self, body: str, p: Any) -> ca.SX:
+        """Acceleration of a station at udot = 0: a + alpha x r + w x (w x r)."""
+        B = self._index(body)
+        if B < 0:
+            return ca.SX(3, 1)
+        r, w, (alpha, a) = self.from_M(body, p), self.kin.V_GM[B][0], self._bias(B)
+        return a + cross(alpha, r) + cross(w, cross(w, r))
+
+    def angular_bias(self, body: str) -> ca.SX:
+        """Angular acceleration of a body at udot = 0."""
+        B = self._index(body)
+        return ca.SX(3, 1) if B < 0 else self._bias(B)[0]
 
     def generalised_momentum(self) -> ca.SX:
         """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where mobilizers move with time

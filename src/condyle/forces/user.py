@@ -20,9 +20,9 @@ import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
-from condyle.laws.ask import Ask, AskedState, answers, traced_law
-from condyle.laws.described import sx
-from condyle.laws.names import body_name, known_body, owner, speed_named
+from condyle.laws.ask import AskedState, answers, traced_law
+from condyle.laws.leaves import Leaf
+from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
 from condyle.native.sweeps.lookup import Closure
 from condyle.trace import Traced
@@ -64,7 +64,7 @@ class _Written(Law):
 
     function: Callable[[AskedState], Any] | None
     law: Traced = field(init=False, repr=False)
-    asks: tuple[Ask, ...] = field(init=False, repr=False)
+    asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
     @property
     def what(self) -> str:
@@ -194,7 +194,7 @@ class Potential(_Written):
         super().__post_init__()
         law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
-            if ask.kind in ("speed", "station_velocity", "angular_velocity"):
+            if ask.level == "velocity":
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on positions only; for "
                                        "forces that depend on velocities use cd.forces.Custom")
         object.__setattr__(self, "law", law)
@@ -215,24 +215,7 @@ class Potential(_Written):
         return self.law.apply(*answers(self.asks, s))
 
     def apply(self, s: View, loads: Loads) -> None:
-        x = answers(self.asks, s)
-        g = self._gradient(*x)[0]
-        start = 0
-        rates: dict[str, ca.SX] = {}
+        g, start = self._gradient(*answers(self.asks, s))[0], 0
         for ask in self.asks:
-            mine = g[start:start + ask.size]
-            if ask.kind == "station_position":
-                loads.add_force(ask.name, sx(ask.station), -mine)                            # (24)
-            elif ask.kind == "rotation":
-                R, dR = (ca.reshape(ca.vertcat(*v), 3, 3).T for v in (x[start:start + 9], ca.vertsplit(mine)))
-                loads.add_torque(ask.name, -sum((ca.cross(R[:, i], dR[:, i]) for i in range(3)), ca.SX(3, 1)))        # (25)
-            elif ask.kind == "coordinate":
-                rates[ask.name] = mine
+            ask.load(s, -g[start:start + ask.size], loads)                                   # (24)-(26)
             start += ask.size
-        for b in dict.fromkeys(owner(s.tree, name, self.what)[0] for name in rates):
-            names = [c.name for c in b.coordinates]
-            N = b.mobilizer.N(ca.vertcat(*(s.coordinate(name) for name in names)))
-            f = -N.T @ ca.vertcat(*(rates.get(name, ca.SX(1, 1)) for name in names))         # (26)
-            for speed, value in zip(b.speeds, ca.vertsplit(f), strict=True):
-                if value.nnz():
-                    loads.add_mobility(speed, value)

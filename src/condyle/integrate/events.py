@@ -15,7 +15,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.laws.ask import Ask, answers, traced_law
+from condyle.laws.ask import answers, traced_law
+from condyle.laws.leaves import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.function import NativeFunction
@@ -56,7 +57,7 @@ class Event:
     traced: bool = True
     name: str = ""
     law: Traced | None = field(init=False, default=None, repr=False)
-    asks: tuple[Ask, ...] = field(init=False, default=(), repr=False)
+    asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
         given: Any = [self.at] if np.ndim(self.at) == 0 else self.at  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from condyle.constraints.base import Constraint
 from condyle.dynamics.view import View
 from condyle.forces.external import TimeSeries
 from condyle.integrate.lines import STRAIGHT, Lines, Value, evaluated, follow
-from condyle.laws.ask import Ask
+from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
 from condyle.native.straight.graph import CHOICE, Graph
 from condyle.native.sweeps.lookup import Table, lookups_in
@@ -90,7 +90,7 @@ def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
             yield f"force {name!r}", [*loads.values, *map(ca.SX, force.rates(view))]
     for name, constraint in model.constraints.items():
         for part in constraint.parts:
-            if any(leaf.kind == "t" for leaf in part.leaves):
+            if any(leaf.level == "time" for leaf in part.leaves):
                 yield f"constraint {name!r}", _equations(part, t)
     known: set[str] = set()
     for body, text in zip(tree.bodies, model.mobilizers, strict=True):
@@ -106,14 +106,14 @@ def _may_read_time(force: Any) -> bool:
     """Laws of our own read it where it shows; a user's class may."""
     if not type(force).__module__.startswith("condyle."):
         return True
-    asks: Sequence[Ask] = getattr(force, "asks", ())
-    return any(ask.kind == "t" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
+    asks: Sequence[Leaf] = getattr(force, "asks", ())
+    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
 
 
 def _equations(part: Constraint, t: ca.SX) -> list[ca.SX]:
     """A constraint's equations at each level, all leaves but t unknown."""
     def values(name: str, of_t: ca.SX) -> list[ca.SX]:
-        return [of_t if leaf.kind == "t" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
+        return [of_t if leaf.level == "time" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
 
     x, xdot, xddot = values("x", t), values("xdot", ca.SX(1)), values("xddot", ca.SX(0))
     out = part.zeroth(*x)

@@ -1,6 +1,6 @@
 """What a user's law asks of the state: the one argument `s` of the functions given to Custom and Potential.
 
-`s` has the accessors of a State. Each question is kept as an `Ask`; its answer is a few scalars, which become the arguments of
+`s` has the accessors of a State. Each question is a leaf (leaves.py); its value is a few scalars, which become the arguments of
 the traced function: random numbers first (to learn the questions), then symbols, then numbers again (to compare), and in the end
 the expressions of the system.
 """
@@ -8,99 +8,34 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.laws.described import Role, sx, text
-from condyle.laws.names import body_name, known_body, name, owner, speed_named
+from condyle.laws.described import Role
+from condyle.laws.leaves import (
+    AngularAcceleration,
+    AngularVelocity,
+    Coordinate,
+    GivenInput,
+    GivenParameter,
+    Leaf,
+    Rotation,
+    Speed,
+    SpeedRate,
+    StationAcceleration,
+    StationPosition,
+    StationVelocity,
+    Time,
+)
+from condyle.laws.names import body_name, name
 from condyle.laws.view import View
-from condyle.spatial import rotation_from_quaternion
 from condyle.trace import Traced, trace
-from condyle.trace.parameter import Expression, Input, Parameter, is_number_like
-from condyle.tree.tree import Tree
+from condyle.trace.parameter import Parameter, is_number_like
 
 STATION = Role("quantity", "m", (3,))
-SIZES = {"t": 1, "coordinate": 1, "speed": 1, "parameter": 1, "input": 1, "station_position": 3, "station_velocity": 3,
-         "angular_velocity": 3, "rotation": 9, "udot": 1, "station_acceleration": 3, "angular_acceleration": 3}
-
-
-@dataclass(frozen=True, eq=False)
-class Ask:
-    """One question: its kind (a key of SIZES), the name of a body, coordinate or parameter, a station, a default."""
-
-    kind: str
-    name: str = ""
-    station: Any = ()
-    default: float | None = None
-
-    @property
-    def size(self) -> int:
-        return SIZES[self.kind]
-
-    @property
-    def text(self) -> str:
-        """Equal questions have equal texts."""
-        return f"{self.kind} {self.name!r} {text(self.station)} {self.default!r}"
-
-    def labels(self) -> list[str]:
-        """How errors call the scalars of the answer."""
-        of = f"s.{self.kind}({self.name!r})" if self.name else f"s.{self.kind}"
-        return [of] if self.size == 1 else [f"{of}[{i}]" for i in range(self.size)]
-
-    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
-        """Where to compare with plain floats; a rotation is always the same one."""
-        if self.kind == "rotation":
-            q = rng.normal(size=4)
-            return [(r, r) for r in rotation_from_quaternion(q / np.linalg.norm(q)).ravel().tolist()]
-        if self.default is not None:
-            spread = 0.1 * abs(self.default)
-            return [(self.default - spread, self.default + spread)]
-        return [(0.0, 1.0)] if self.kind == "t" else [(-1.0, 1.0)] * self.size
-
-    def parameters(self) -> list[Parameter]:
-        """Parameters and Inputs that the question brings along."""
-        own = list(self.station.parameters) if isinstance(self.station, Expression) else []
-        if self.kind in ("parameter", "input") and self.default is not None:
-            own.append((Parameter if self.kind == "parameter" else Input)(self.name, self.default))
-        return own
-
-    def check(self, tree: Tree, where: str) -> None:
-        """Raise a clear error if what it names does not exist."""
-        if self.kind == "coordinate":
-            owner(tree, self.name, where)
-        elif self.kind in ("speed", "udot"):
-            speed_named(tree, self.name, where)
-        elif self.kind in ("parameter", "input"):
-            known = (tree.parameters if self.kind == "parameter" else tree.inputs).names
-            if self.default is None and self.name not in known:
-                raise UnknownNameError(self.kind, self.name, known, f"{where}; a new one needs a default: "
-                                       f"s.{self.kind}({self.name!r}, 1.0)")
-        elif self.kind != "t":
-            known_body(tree, self.name, where)
-
-    def answer(self, s: View) -> ca.SX:
-        """The answer from a system, a column."""
-        match self.kind:
-            case "t":
-                return s.t
-            case "coordinate":
-                return s.coordinate(self.name)
-            case "speed":
-                return s.speed(speed_named(s.tree, self.name, self.text))
-            case "station_position":
-                return s.station_position(self.name, sx(self.station))
-            case "station_velocity":
-                return s.station_velocity(self.name, sx(self.station))
-            case "angular_velocity":
-                return s.angular_velocity(self.name)
-            case "rotation":
-                return ca.vec(s.rotation(self.name).T)
-        registry = s.tree.parameters if self.kind == "parameter" else s.tree.inputs
-        return next(p.sx for p in registry if p.name == self.name)
 
 
 class Pose:
@@ -122,13 +57,15 @@ class AskedState:
     Answers are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
     """
 
-    def __init__(self, answer: Callable[[Ask], np.ndarray]) -> None:
+    def __init__(self, answer: Callable[[Leaf], np.ndarray]) -> None:
         self._answer = answer
 
-    def _of_body(self, kind: str, body: Any, station: Any = None) -> np.ndarray:
-        what = f"s.{kind}"
-        if station is None:
-            return self._answer(Ask(kind, body_name(body, what)))
+    def ask(self, leaf: Leaf) -> np.ndarray:
+        """The value of a leaf (condyle.laws.leaves), shape (size,)."""
+        return self._answer(leaf)
+
+    def _at(self, leaf: Callable[[str, Any], Leaf], what: str, body: Any, station: Any) -> np.ndarray:
+        """A leaf of a station."""
         try:
             kept = STATION.take(station, f"{what}: station")
         except DescriptionError as error:
@@ -136,38 +73,38 @@ class AskedState:
                 raise
             raise TraceError(f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for a point that moves "
                              "on the body write R, p = s.body_pose(body) and p + R @ point") from error
-        return self._answer(Ask(kind, body_name(body, what), kept))
+        return self._answer(leaf(body_name(body, what), kept))
 
     @property
     def t(self) -> Any:
         """Time [s]."""
-        return self._answer(Ask("t"))[0]
+        return self._answer(Time())[0]
 
     def coordinate(self, coordinate: str) -> Any:
         """A coordinate [rad, m]."""
-        return self._answer(Ask("coordinate", name(coordinate, "s.coordinate")))[0]
+        return self._answer(Coordinate(name(coordinate, "s.coordinate")))[0]
 
     def speed(self, speed: str) -> Any:
         """A speed [rad/s, m/s], by its own name or that of the coordinate whose rate it is."""
-        return self._answer(Ask("speed", name(speed, "s.speed")))[0]
+        return self._answer(Speed(name(speed, "s.speed")))[0]
 
     q, u = coordinate, speed
 
     def station_position(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Position of a point of the body [m]."""
-        return self._of_body("station_position", body, station)
+        return self._at(StationPosition, "s.station_position", body, station)
 
     def station_velocity(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Velocity of a point of the body [m/s]."""
-        return self._of_body("station_velocity", body, station)
+        return self._at(StationVelocity, "s.station_velocity", body, station)
 
     def rotation(self, body: Any) -> np.ndarray:
         """R_GB, shape (3, 3)."""
-        return self._of_body("rotation", body).reshape(3, 3)
+        return self._answer(Rotation(body_name(body, "s.rotation"))).reshape(3, 3)
 
     def angular_velocity(self, body: Any) -> np.ndarray:
         """w_GB [rad/s]."""
-        return self._of_body("angular_velocity", body)
+        return self._answer(AngularVelocity(body_name(body, "s.angular_velocity")))
 
     def body_pose(self, body: Any) -> Pose:
         """X_GB, which unpacks as R, p."""
@@ -179,11 +116,11 @@ class AskedState:
 
     def parameter(self, parameter: str, default: float | None = None) -> Any:
         """A parameter of the system; with a default it is made if it does not exist."""
-        return self._answer(Ask("parameter", name(parameter, "s.parameter"), (), _default(parameter, default)))[0]
+        return self._answer(GivenParameter(name(parameter, "s.parameter"), _default(parameter, default)))[0]
 
     def input(self, input: str, default: float | None = None) -> Any:
         """An input of the system; with a default it is made if it does not exist."""
-        return self._answer(Ask("input", name(input, "s.input"), (), _default(input, default)))[0]
+        return self._answer(GivenInput(name(input, "s.input"), _default(input, default)))[0]
 
     def __getattr__(self, accessor: str) -> Any:
         if accessor.startswith("_"):
@@ -196,15 +133,15 @@ class AskedMotion(AskedState):
 
     def udot(self, speed: str) -> Any:
         """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the speed is."""
-        return self._answer(Ask("udot", name(speed, "s.udot")))[0]
+        return self._answer(SpeedRate(name(speed, "s.udot")))[0]
 
     def station_acceleration(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
         """Acceleration of a point of the body [m/s^2]."""
-        return self._of_body("station_acceleration", body, station)
+        return self._at(StationAcceleration, "s.station_acceleration", body, station)
 
     def angular_acceleration(self, body: Any) -> np.ndarray:
         """Of the body [rad/s^2]."""
-        return self._of_body("angular_acceleration", body)
+        return self._answer(AngularAcceleration(body_name(body, "s.angular_acceleration")))
 
     def body_acceleration(self, body: Any) -> np.ndarray:
         """A_GB, shape (6,): angular, then linear acceleration of the body's origin."""
@@ -216,7 +153,7 @@ def _default(what: str, default: Any) -> float | None:
 
 
 def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], asked: type[AskedState] = AskedState,
-               source: Any = None) -> tuple[Traced, tuple[Ask, ...]]:
+               source: Any = None) -> tuple[Traced, tuple[Leaf, ...]]:
     """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
 
     Args:
@@ -226,13 +163,13 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
     """
     _check_function(function, what)
     rng = np.random.default_rng(0)
-    asks: dict[str, Ask] = {}
+    asks: dict[str, Leaf] = {}
     ranges: dict[str, list[tuple[float, float]]] = {}
 
-    def learn(ask: Ask) -> np.ndarray:
-        if ask.text not in asks:
-            asks[ask.text], ranges[ask.text] = ask, ask.ranges(rng)
-        return np.array([rng.uniform(low, high) for low, high in ranges[ask.text]])
+    def learn(leaf: Leaf) -> np.ndarray:
+        if leaf.text not in asks:
+            asks[leaf.text], ranges[leaf.text] = leaf, leaf.ranges(rng)
+        return np.array([rng.uniform(low, high) for low, high in ranges[leaf.text]])
 
     try:
         with np.errstate(all="ignore"):
@@ -250,11 +187,11 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
         for key, ask in asks.items():
             at[key] = np.array([next(rest) for _ in range(ask.size)])
 
-        def answer(ask: Ask) -> np.ndarray:
-            if ask.text not in at:
-                raise TraceError(f"{what}: asks for {ask.labels()[0]} on one call and not on another; what it asks must not "
+        def answer(leaf: Leaf) -> np.ndarray:
+            if leaf.text not in at:
+                raise TraceError(f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what it asks must not "
                                  "depend on values")
-            return at[ask.text]
+            return at[leaf.text]
 
         return flatten(function(asked(answer)))
 
@@ -276,6 +213,6 @@ def _check_function(function: Any, what: str) -> None:
         raise TraceError(f"{what}: takes {signature}, but is called with one argument, the state s: {error}") from error
 
 
-def answers(asks: Iterable[Ask], s: View) -> list[ca.SX]:
+def answers(asks: Iterable[Leaf], s: View) -> list[ca.SX]:
     """All answers from a system as scalars, the arguments of the traced function."""
-    return [x for ask in asks for x in ca.vertsplit(ca.densify(ask.answer(s)))]
+    return [x for ask in asks for x in ca.vertsplit(ca.densify(ask.value(s)))]

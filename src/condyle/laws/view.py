@@ -29,11 +29,22 @@ class View(Protocol):
         """The law's own k-th auxiliary state z."""
 
 
+class MovingView(View, Protocol):
+    """The same with what accelerations are made of: second derivatives at udot = 0."""
+
+    def coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
+        """qdot, and qddot at udot = 0, of a coordinate."""
+    def station_bias(self, body: str, p: Any) -> ca.SX:
+        """Acceleration of a station at udot = 0."""
+    def angular_bias(self, body: str) -> ca.SX:
+        """Angular acceleration of a body at udot = 0."""
+
+
 class Loads(Protocol):
     """Where a law's result goes."""
 
     def add_force(self, body: str, p: Any, force: ca.SX) -> None:
-        """A force in ground [N] at station p of the body."""
+        """A force in ground [N] at station p of the body; with several columns, one per case."""
     def add_torque(self, body: str, torque: ca.SX) -> None:
         """A torque in ground [N m]."""
     def add_mobility(self, speed: str, value: ca.SX) -> None:

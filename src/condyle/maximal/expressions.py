@@ -13,13 +13,14 @@ where z are accelerations and w the velocities whose rates they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.forces.base import Force
+from condyle.laws.leaves import Leaf
 from condyle.maximal.drivers import Drivers
 from condyle.maximal.joint import Joint
 from condyle.maximal.laws import View, exerted
@@ -29,8 +30,6 @@ from condyle.tree.tree import Tree
 
 GROUND = ca.SX(ca.DM([1.0, 0, 0, 0, 0, 0, 0]))
 LEVELS = ("position", "velocity", "acceleration")
-RATES = {"udot": "speed", "station_acceleration": "station_velocity", "angular_acceleration": "angular_velocity"}
-"""Accelerations, and whose rates they are."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class Expressions:
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
         view = View(self.tree, {**s, "q": q, "u": u})
         return [(s["enabled"][len(self.forces) + i], part,
-                 [replace(leaf, kind=RATES.get(leaf.kind, leaf.kind)).answer(view) for leaf in part.leaves])
+                 [_velocity(leaf).value(view) for leaf in part.leaves])
                 for i, constraint in enumerate(self.constraints.values()) for part in constraint.parts]
 
     def _positions(self) -> Numbers:
@@ -177,7 +176,7 @@ class Expressions:
             rate = lambda y: ca.jtimes(y, s["x"], xdot) + ca.jtimes(y, s["t"], ca.SX(1))
             for on, part, leaves in self._written(s, self._each(s, "positions"), u):
                 if part.level == "acceleration":
-                    z = [leaf.kind in RATES for leaf in part.leaves]
+                    z = [leaf.level == "acceleration" for leaf in part.leaves]
                     values = [rate(x) if is_z else x for x, is_z in zip(leaves, z)]
                     C_V = sum((a_z @ ca.jacobian(w, s["V"]) for a_z, w, is_z in zip(part.gradient(*values), leaves, z) if is_z),
                               ca.SX(part.size, self.nv))
@@ -234,3 +233,8 @@ class Expressions:
         return Numbers("dynamics", s, {
             "M": ca.diagcat(*M, ca.SX(massless, massless)), "Q": ca.vertcat(outputs[0], ca.SX(massless, 1)), "f": f, "zdot": zdot,
             "arms": ca.vertcat(*arms)})
+
+
+def _velocity(leaf: Leaf) -> Leaf:
+    """A leaf, or of an acceleration the velocity whose rate it is."""
+    return leaf.velocity if leaf.level == "acceleration" else leaf  # type: ignore[attr-defined]

@@ -17,7 +17,6 @@ from typing import Any
 import casadi as ca
 
 from condyle.constraints.solve.corrections import position_change, velocity_change
-from condyle.constraints.solve.equations import bodies_of
 from condyle.constraints.solve.multipliers import Multipliers, constrained
 from condyle.dynamics import aba, crba, energy, jacobians, rnea
 from condyle.dynamics.inertia import shift_inertia
@@ -337,7 +336,7 @@ OPERATORS: dict[str, Operator] = {
     "constraint_forces": Operator(("q", "u", "lambda_", "tail"), (("f", _nu),), _constraint_forces),
     "constraint_reactions": Operator(
         ("q", "u", "lambda_", "tail"),
-        (("F", lambda s: 6 * sum(len(bodies_of(c)) for c in s.constraints.values())),), _constraint_reactions),
+        (("F", lambda s: 6 * sum(len(c.bodies) for c in s.constraints.values())),), _constraint_reactions),
     "reactions_with_constraints": Operator(("q", "u", "udot", "lambda_", "tail"), (("F", _bodies(6)),),
                                            _reactions_with_constraints),
 }

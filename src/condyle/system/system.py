@@ -14,7 +14,7 @@ import numpy as np
 from condyle.arguments import answered, missing
 from condyle.arrays import POINT, Entries, check_finite, real, vector
 from condyle.constraints.base import Constraint
-from condyle.constraints.solve.equations import bodies_of, row_slices
+from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.solve.projection import Problem, project
 from condyle.errors import ArgumentError, DescriptionError, FrozenError, ShapeError, UnknownNameError
 from condyle.forces.base import Force
@@ -499,8 +499,8 @@ class System(Shown, Operations, Differentiation):
         """Where the wrenches of a constraint stand in the result of constraint_reactions."""
         known("constraint", (constraint,), self.constraints)
         before = list(self._constraints.values())[:self.constraints.index(constraint)]
-        start = 6 * sum(len(bodies_of(c)) for c in before)
-        names = bodies_of(self._constraints[constraint])
+        start = 6 * sum(len(c.bodies) for c in before)
+        names = self._constraints[constraint].bodies
         return {body: slice(start + 6 * i, start + 6 * i + 6) for i, body in enumerate(names)}
 
     def multiplier_rows(self, constraint: str) -> slice:

@@ -1,0 +1,434 @@
+"""Leaves: the quantities that laws ask of a state. One class per quantity; it is all that anybody knows of it.
+
+A leaf x says
+
+    value    x                                                                               (1)
+    rates    xdot, and xddot at udot = 0; of a velocity, its own rate at udot = 0 first      (2)
+    load     where a force g on the leaf goes, with the power g . xdot                       (3)
+
+Forces and potentials need (1) and (3), constraints, goals and events what of these they ask for. All values are CasADi SX and
+differentiable. A new quantity is one subclass, which any law may ask for by `s.ask(leaf)`; one that is a function of other
+leaves is a `Composed` leaf and has (2) and (3) for nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import UnknownNameError
+from condyle.laws.described import sx, text
+from condyle.laws.names import known_body, owner, speed_named
+from condyle.laws.view import Loads, MovingView, View
+from condyle.native.sweeps.lookup import Closure
+from condyle.spatial import rotation_from_quaternion
+from condyle.trace.parameter import Expression, Input, Parameter
+from condyle.tree.tree import Tree
+
+Rates = tuple[ca.SX, ca.SX]
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """A quantity of the state.
+
+    Attributes:
+        size: how many scalars it has.
+        level: "position", "velocity" or "acceleration", which it is of; "time" and "given" move nothing.
+        bodies: names of the bodies that a force on it acts on as a wrench.
+    """
+
+    size: ClassVar[int] = 1
+    level: ClassVar[str] = "position"
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def label(self) -> str:
+        """How errors call it."""
+        raise TypeError(f"{type(self).__name__} needs a label")
+
+    @property
+    def text(self) -> str:
+        """Equal leaves have equal texts."""
+        return self.label
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def labels(self) -> list[str]:
+        """How errors call its scalars."""
+        return [self.label] if self.size == 1 else [f"{self.label}[{i}]" for i in range(self.size)]
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        """Where a user's function of it is compared with plain floats."""
+        return [(-1.0, 1.0)] * self.size
+
+    def parameters(self) -> list[Parameter]:
+        """Parameters and Inputs that it brings along."""
+        return []
+
+    def check(self, tree: Tree, where: str) -> None:
+        """Raise a clear error if what it names does not exist."""
+        for body in self.bodies:
+            known_body(tree, body, where)
+
+    def shaped(self, x: ca.SX) -> ca.SX:
+        """Its scalars, a column, as laws take them."""
+        return x
+
+    def value(self, s: View) -> ca.SX:
+        """(1), a column; of an acceleration its value at udot = 0."""
+        raise TypeError(f"{type(self).__name__} needs a value")
+
+    def rates(self, s: MovingView) -> Rates:
+        """(2), columns. Zero by default."""
+        return ca.SX(self.size, 1), ca.SX(self.size, 1)
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        """(3): add the force g, one column per case, shape (size, k). Nothing by default."""
+
+
+@dataclass(frozen=True, eq=False)
+class Time(Leaf):
+    """t [s]."""
+
+    level = "time"
+
+    @property
+    def label(self) -> str:
+        return "s.t"
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        return [(0.0, 1.0)]
+
+    def value(self, s: View) -> ca.SX:
+        return s.t
+
+    def rates(self, s: MovingView) -> Rates:
+        return ca.SX(1), ca.SX(1, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinate(Leaf):
+    """A coordinate by its name [rad, m]."""
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        return f"s.coordinate({self.name!r})"
+
+    def check(self, tree: Tree, where: str) -> None:
+        owner(tree, self.name, where)
+
+    def value(self, s: View) -> ca.SX:
+        return s.coordinate(self.name)
+
+    def rates(self, s: MovingView) -> Rates:
+        return s.coordinate_rates(self.name)
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        body, j = owner(s.tree, self.name, self.label)
+        N = body.mobilizer.N(ca.vertcat(*(s.coordinate(c.name) for c in body.coordinates)))
+        for k, speed in enumerate(body.speeds):
+            if ca.sparsify(N[j, k]).nnz():
+                loads.add_mobility(speed, N[j, k] * g)                                       # N' g
+
+
+@dataclass(frozen=True, eq=False)
+class _OfSpeed(Leaf):
+    name: str
+
+    def check(self, tree: Tree, where: str) -> None:
+        speed_named(tree, self.name, where)
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        loads.add_mobility(speed_named(s.tree, self.name, self.label), g)
+
+
+@dataclass(frozen=True, eq=False)
+class Speed(_OfSpeed):
+    """A speed by its name, or that of the coordinate whose rate it is [rad/s, m/s]."""
+
+    level = "velocity"
+
+    @property
+    def label(self) -> str:
+        return f"s.speed({self.name!r})"
+
+    def value(self, s: View) -> ca.SX:
+        return s.speed(speed_named(s.tree, self.name, self.label))
+
+
+@dataclass(frozen=True, eq=False)
+class SpeedRate(_OfSpeed):
+    """The rate of a speed [rad/s^2, m/s^2]."""
+
+    level = "acceleration"
+
+    @property
+    def label(self) -> str:
+        return f"s.udot({self.name!r})"
+
+    @property
+    def velocity(self) -> Speed:
+        """What it is the rate of."""
+        return Speed(self.name)
+
+    def value(self, s: View) -> ca.SX:
+        return ca.SX(1, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Given(Leaf):
+    name: str
+    default: float | None = None
+
+    level = "given"
+    kind: ClassVar[type[Parameter]] = Parameter
+
+    @property
+    def label(self) -> str:
+        return f"s.{self.kind.kind}({self.name!r})"
+
+    @property
+    def text(self) -> str:
+        return f"{self.label} {self.default!r}"
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        if self.default is None:
+            return super().ranges(rng)
+        spread = 0.1 * abs(self.default)
+        return [(self.default - spread, self.default + spread)]
+
+    def parameters(self) -> list[Parameter]:
+        return [] if self.default is None else [self.kind(self.name, self.default)]
+
+    def _known(self, tree: Tree) -> Any:
+        return tree.inputs if self.kind is Input else tree.parameters
+
+    def check(self, tree: Tree, where: str) -> None:
+        known = self._known(tree).names
+        if self.default is None and self.name not in known:
+            raise UnknownNameError(self.kind.kind, self.name, known,
+                                   f"{where}; a new one needs a default: s.{self.kind.kind}({self.name!r}, 1.0)")
+
+    def value(self, s: View) -> ca.SX:
+        return next(p.sx for p in self._known(s.tree) if p.name == self.name)
+
+
+class GivenParameter(_Given):
+    """A parameter of the system."""
+
+
+class GivenInput(_Given):
+    """An input of the system."""
+
+    kind = Input
+
+
+@dataclass(frozen=True, eq=False)
+class _OfBody(Leaf):
+    body: str
+
+    size = 3
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return (self.body,)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfStation(_OfBody):
+    station: Any = (0.0, 0.0, 0.0)
+
+    @property
+    def text(self) -> str:
+        return f"{self.label} {text(self.station)}"
+
+    def parameters(self) -> list[Parameter]:
+        return list(self.station.parameters) if isinstance(self.station, Expression) else []  # type: ignore[arg-type]
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        loads.add_force(self.body, sx(self.station), g)
+
+
+class StationPosition(_OfStation):
+    """Position of a point of a body in ground [m]."""
+
+    @property
+    def label(self) -> str:
+        return f"s.station_position({self.body!r})"
+
+    def value(self, s: View) -> ca.SX:
+        return s.station_position(self.body, sx(self.station))
+
+    def rates(self, s: MovingView) -> Rates:
+        return s.station_velocity(self.body, sx(self.station)), s.station_bias(self.body, sx(self.station))
+
+
+class StationVelocity(_OfStation):
+    """Velocity of a point of a body [m/s]."""
+
+    level = "velocity"
+
+    @property
+    def label(self) -> str:
+        return f"s.station_velocity({self.body!r})"
+
+    def value(self, s: View) -> ca.SX:
+        return s.station_velocity(self.body, sx(self.station))
+
+    def rates(self, s: MovingView) -> Rates:
+        return s.station_bias(self.body, sx(self.station)), ca.SX(3, 1)
+
+
+class StationAcceleration(_OfStation):
+    """Acceleration of a point of a body [m/s^2]."""
+
+    level = "acceleration"
+
+    @property
+    def label(self) -> str:
+        return f"s.station_acceleration({self.body!r})"
+
+    @property
+    def velocity(self) -> StationVelocity:
+        return StationVelocity(self.body, self.station)
+
+    def value(self, s: View) -> ca.SX:
+        return s.station_bias(self.body, sx(self.station))  # type: ignore[attr-defined]
+
+
+class Rotation(_OfBody):
+    """R_GB, row by row."""
+
+    size = 9
+
+    @property
+    def label(self) -> str:
+        return f"s.rotation({self.body!r})"
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        q = rng.normal(size=4)
+        return [(r, r) for r in rotation_from_quaternion(q / np.linalg.norm(q)).ravel().tolist()]
+
+    def shaped(self, x: ca.SX) -> ca.SX:
+        return ca.reshape(x, 3, 3).T
+
+    def value(self, s: View) -> ca.SX:
+        return ca.vec(s.rotation(self.body).T)
+
+    def rates(self, s: MovingView) -> Rates:
+        R, w, alpha = s.rotation(self.body), ca.skew(s.angular_velocity(self.body)), ca.skew(s.angular_bias(self.body))
+        return ca.vec((w @ R).T), ca.vec(((alpha + w @ w) @ R).T)
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        R = s.rotation(self.body)
+        torque = sum((ca.skew(R[:, i]) @ g[i::3, :] for i in range(3)), ca.SX(3, g.shape[1]))    # sum of r_i x g_i
+        loads.add_torque(self.body, torque)
+
+
+class AngularVelocity(_OfBody):
+    """w_GB [rad/s]."""
+
+    level = "velocity"
+
+    @property
+    def label(self) -> str:
+        return f"s.angular_velocity({self.body!r})"
+
+    def value(self, s: View) -> ca.SX:
+        return s.angular_velocity(self.body)
+
+    def rates(self, s: MovingView) -> Rates:
+        return s.angular_bias(self.body), ca.SX(3, 1)
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        loads.add_torque(self.body, g)
+
+
+class AngularAcceleration(_OfBody):
+    """Angular acceleration of a body [rad/s^2]."""
+
+    level = "acceleration"
+
+    @property
+    def label(self) -> str:
+        return f"s.angular_acceleration({self.body!r})"
+
+    @property
+    def velocity(self) -> AngularVelocity:
+        return AngularVelocity(self.body)
+
+    def value(self, s: View) -> ca.SX:
+        return s.angular_bias(self.body)  # type: ignore[attr-defined]
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        loads.add_torque(self.body, g)
+
+
+class Composed(Leaf):
+    """A leaf that is a function of other leaves of position level: x = f(y). Write `parts` and `of`.
+
+        xdot = f_y ydot,    xddot = f_y yddot + (f_y ydot)_y ydot,    a force g on x is f_y' g on y        (4)
+    """
+
+    @property
+    def parts(self) -> Sequence[Leaf]:
+        """The leaves y."""
+        raise TypeError(f"{type(self).__name__} needs parts")
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        """f, a column, of the shaped values of the parts."""
+        raise TypeError(f"{type(self).__name__} needs a function `of` its parts")
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(b for part in self.parts for b in part.bodies))
+
+    @property
+    def text(self) -> str:
+        return f"{self.label} {[part.text for part in self.parts]}"
+
+    def parameters(self) -> list[Parameter]:
+        return [p for part in self.parts for p in part.parameters()]
+
+    def check(self, tree: Tree, where: str) -> None:
+        for part in self.parts:
+            part.check(tree, where)
+
+    @cached_property
+    def _functions(self) -> tuple[Closure, Closure, Closure]:
+        """y -> x;  y, ydot, yddot -> xdot, xddot;  y, g -> forces on the parts."""
+        parts = self.parts
+        y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy"))
+        x = ca.densify(self.of(*(p.shaped(v) for p, v in zip(parts, y, strict=True))))
+        at, rate, bias = (ca.vertcat(*v) for v in (y, ydot, yddot))
+        xdot = ca.jtimes(x, at, rate)
+        rates = [xdot, ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]
+        jacobian = [ca.densify(ca.jacobian(x, v)) for v in y]
+        return (Closure("composed", y, [x]), Closure("composed_rates", [*y, *ydot, *yddot], rates),
+                Closure("composed_loads", y, jacobian))
+
+    def _values(self, s: View) -> list[ca.SX]:
+        return [part.value(s) for part in self.parts]
+
+    def value(self, s: View) -> ca.SX:
+        return self._functions[0](*self._values(s))[0]
+
+    def rates(self, s: MovingView) -> Rates:
+        moved = [part.rates(s) for part in self.parts]
+        xdot, xddot = self._functions[1](*self._values(s), *(m[0] for m in moved), *(m[1] for m in moved))
+        return xdot, xddot
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        for part, J in zip(self.parts, self._functions[2](*self._values(s)), strict=True):
+            part.load(s, J.T @ g, loads)
