@@ -22,6 +22,7 @@ class View:
     def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u
         self.z = ca.SX(0, 1)
+        self.known: dict[str, ca.SX] = {}
         self._A: dict[int | None, Pair] | None = None
 
     def _index(self, body: str) -> int:

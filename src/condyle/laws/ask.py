@@ -215,4 +215,4 @@ def _check_function(function: Any, what: str) -> None:
 
 def answers(asks: Iterable[Leaf], s: View) -> list[ca.SX]:
     """All answers from a system as scalars, the arguments of the traced function."""
-    return [x for ask in asks for x in ca.vertsplit(ca.densify(ask.value(s)))]
+    return [x for ask in asks for x in ca.vertsplit(ca.densify(ask.at(s)))]

@@ -87,6 +87,12 @@ class Leaf:
         """(1), a column; of an acceleration its value at udot = 0."""
         raise TypeError(f"{type(self).__name__} needs a value")
 
+    def at(self, s: View) -> ca.SX:
+        """The value, made once per view: all laws that ask share it."""
+        if self.text not in s.known:
+            s.known[self.text] = self.value(s)
+        return s.known[self.text]
+
     def rates(self, s: MovingView) -> Rates:
         """(2), columns. Zero by default."""
         return ca.SX(self.size, 1), ca.SX(self.size, 1)
@@ -419,7 +425,7 @@ class Composed(Leaf):
                 Closure("composed_loads", y, jacobian))
 
     def _values(self, s: View) -> list[ca.SX]:
-        return [part.value(s) for part in self.parts]
+        return [part.at(s) for part in self.parts]
 
     def value(self, s: View) -> ca.SX:
         return self._functions[0](*self._values(s))[0]

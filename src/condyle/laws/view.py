@@ -13,6 +13,7 @@ class View(Protocol):
 
     tree: Tree
     t: ca.SX
+    known: dict[str, ca.SX]                                  # values of leaves by their texts
 
     def coordinate(self, name: str) -> ca.SX: ...
     def speed(self, name: str) -> ca.SX: ...

@@ -147,7 +147,7 @@ class Expressions:
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
         view = View(self.tree, {**s, "q": q, "u": u})
         return [(s["enabled"][len(self.forces) + i], part,
-                 [_velocity(leaf).value(view) for leaf in part.leaves])
+                 [_velocity(leaf).at(view) for leaf in part.leaves])
                 for i, constraint in enumerate(self.constraints.values()) for part in constraint.parts]
 
     def _positions(self) -> Numbers:

@@ -20,7 +20,7 @@ class View:
 
     def __init__(self, tree: Tree, symbols: Mapping[str, ca.SX]) -> None:
         self.tree, self.symbols = tree, symbols
-        self.t, self.z = symbols["t"], ca.SX(0, 1)
+        self.t, self.z, self.known = symbols["t"], ca.SX(0, 1), dict[str, ca.SX]()
 
     def coordinate(self, name: str) -> ca.SX:
         return self.symbols["q"][self.tree.coordinate_index(name)]

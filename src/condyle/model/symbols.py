@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import casadi as ca
 
@@ -23,6 +24,8 @@ class Symbols:
 
     def __init__(self, model: Model, direct: bool = False) -> None:
         self.model, tree = model, model.tree
+        self._kinematics: dict[Any, Kinematics] = {}
+        self._views: dict[int, View] = {}                    # a view holds its kinematics, so that ids stay unique
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
@@ -40,15 +43,24 @@ class Symbols:
         return self.arguments[name]
 
     def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
-        return kinematics(self.model.tree, self.placed, self.t, self["q"], self["u"] if moving else None, only)
+        """Made once: all that asks for it shares its expressions."""
+        key = moving, None if only is None else tuple(only)
+        if key not in self._kinematics:
+            self._kinematics[key] = kinematics(self.model.tree, self.placed, self.t, self["q"],
+                                               self["u"] if moving else None, only)
+        return self._kinematics[key]
 
     def follow_motions(self) -> None:
         """From here on q and u have what motions prescribe in them."""
         self.motions = self.motions.followed()
         self.arguments |= {"q": self.motions.q, "u": self.motions.u}
+        self._kinematics.clear()
 
     def view(self, kin: Kinematics) -> View:
-        return View(self.model.tree, kin, self.t, self["q"], self["u"])
+        """What laws see of it; made once, with the leaves that they ask for."""
+        if id(kin) not in self._views:
+            self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
+        return self._views[id(kin)]
 
     def laws(self, view: View) -> Iterator[tuple[ca.SX, Force]]:
         """Each force with its enabled flag; the view shows it its own z."""

@@ -103,7 +103,7 @@ class Equations:
         for i, c, _ in self.parts:
             if c.level == "acceleration":
                 continue
-            x = [leaf.value(self.view) for leaf in c.leaves]
+            x = [leaf.at(self.view) for leaf in c.leaves]
             value = self._if_enabled(i, c.zeroth(*x)[0])
             if c.level == "position":
                 p.append(value)
@@ -118,9 +118,9 @@ class Equations:
         out = []
         for i, c, _ in self.parts:
             if c.level == "acceleration":
-                out.append(self._if_enabled(i, c.zeroth(*(leaf.value(self.view) for leaf in c.leaves))[0]))
+                out.append(self._if_enabled(i, c.zeroth(*(leaf.at(self.view) for leaf in c.leaves))[0]))
                 continue
-            x, moved = [leaf.value(self.view) for leaf in c.leaves], [leaf.rates(self.view) for leaf in c.leaves]
+            x, moved = [leaf.at(self.view) for leaf in c.leaves], [leaf.rates(self.view) for leaf in c.leaves]
             xdot = [first for first, _ in moved]
             a = c.second(*x, *xdot, *(second for _, second in moved)) if c.level == "position" else c.first(*x, *xdot)
             out.append(self._if_enabled(i, a[0]))
@@ -130,7 +130,7 @@ class Equations:
 
     def wrenches(self, i: int, c: Constraint) -> Wrenches:
         """What unit multipliers of one constraint do, with the sign of G' lambda (4), (5)."""
-        x, out = [leaf.value(self.view) for leaf in c.leaves], Wrenches(self.view)
+        x, out = [leaf.at(self.view) for leaf in c.leaves], Wrenches(self.view)
         for leaf, g in zip(c.leaves, c.gradient(*x), strict=True):
             if leaf.level == c.level:
                 leaf.load(self.view, self._if_enabled(i, ca.densify(g)).T, out)
