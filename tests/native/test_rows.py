@@ -207,3 +207,46 @@ def test_refusals():
     with pytest.raises(NativeError, match="no argument 'elsewhere'"):
         case.rows([Pass([None, RowKernel({"x": x}, {"y": x}), None])], windows={
             "x": ("elsewhere", 0), "y": ("y", 0)}).emit(Module(1), "f")
+
+
+# ---- Links ----------------------------------------------------------------------------------------------------------
+
+def linked(case: Case, springs: int, seed: int) -> tuple[Sweep, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of a fourth type, each with links a and b to rows of the tree; both may lead to one row."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, case.n, (2, springs))
+    b[: springs // 3] = a[: springs // 3]
+    k, none = rng.uniform(0.5, 1.0, (springs, 1)), np.full(case.n, -1)
+    types, parents = np.concatenate([case.types, np.full(springs, 3)]), np.concatenate([case.parents, np.zeros(springs, int)])
+    x_a, x_b, stiff = sym("x_a"), sym("x_b"), sym("k")
+    pull = stiff * (x_b - x_a) + 1
+    spring = RowKernel({"a.a": x_a, "b.a": x_b, "constant.k": stiff}, {}, {"a.s": pull, "b.s": 2 * pull})
+    steps = [Pass([*p.kernels, None], p.backwards) for p in (case.zero(), case.outward())]
+    steps += [Pass([None, None, None, spring]), Pass([*case.inward().kernels, None], True)]
+    windows = {name: (argument, np.concatenate([np.broadcast_to(at, case.n), np.zeros(springs, int)]))
+               for name, (argument, at) in case.windows.items()}
+    rows = case.rows(steps, types=types, parents=parents, windows=windows, constants={
+        "gain": np.concatenate([case.gain, np.ones((springs, 1))]), "k": np.concatenate([np.ones((case.n, 1)), k])},
+        links={"a": np.concatenate([none, a]), "b": np.concatenate([none, b])})
+    return rows, a, b, k
+
+
+@HOW
+def test_links_lead_to_any_rows_and_sums_lose_nothing(how):
+    """Each spring adds to the rows a and b, also where these are one."""
+    case = Case(5)
+    rows, a, b, k = linked(case, 17, 6)
+    value, extra = case_a(case), {i: np.zeros(STATES) for i in range(case.n)}
+    for i, j, stiff in zip(a.tolist(), b.tolist(), k):
+        pull = stiff * (value[j] - value[i]) + 1
+        extra[i] = extra[i] + pull
+        extra[j] = extra[j] + 2 * pull
+    y, _ = run(rows, (case.x, case.bias), how)
+    np.testing.assert_allclose(y, case.expected(extra), rtol=0, atol=ROUNDING * N)
+
+
+def test_a_link_that_leads_nowhere_is_refused():
+    rows = linked(Case(5), 4, 6)[0]
+    with pytest.raises(NativeError, match="link 'a' leads to rows"):
+        Sweep(rows.types, rows.parents, rows.constants, rows.windows, rows.arguments, rows.results, rows.steps,
+              {"a": np.full(len(rows.types), 99)})

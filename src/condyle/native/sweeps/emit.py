@@ -23,7 +23,7 @@ class Writer:
         self.size = int(rows.start[-1])
         if self.size * self.W >= _LIMIT:
             raise NativeError(f"rows: {len(rows.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
-        self.record = ["type", "me", "parent", "constant", *rows.windows]
+        self.record = ["type", "me", "constant", *(link for link in rows.reach if link != "root"), *rows.windows]
         self.lines: list[str] = []
         self.work = 0
         self._count = 0
@@ -72,7 +72,8 @@ class Writer:
         rows, n = self.rows, len(self.rows.types)
         numbers = np.array([end(layout) for layout in rows.constant_layout], dtype=np.int64)[rows.types]
         first = np.cumsum(numbers) - numbers
-        columns = [rows.types, rows.start[:-1] * self.W, rows.start[rows.parents] * self.W, first]
+        columns = [rows.types, rows.start[:-1] * self.W, first]
+        columns += [rows.start[np.maximum(rows.reach[link], 0)] * self.W for link in rows.reach if link != "root"]
         columns += [np.broadcast_to(offset, n) * self.W for _, offset in rows.windows.values()]
         self.index = self._table("index", np.stack(columns, axis=1).astype(np.int32))
         constants = np.zeros(numbers.sum())
@@ -106,15 +107,19 @@ class Writer:
     def _pass(self, tag: str, step: Pass, calls: dict[int, RowCall]) -> None:
         if not calls:
             return
-        rows, n = self.rows, len(self.rows.types)
-        i = self._loop(tag, n, step.backwards)
-        used = {base for call in calls.values() for base, _ in (*call.ins, *call.outs)}
+        rows = self.rows
+        mine = np.flatnonzero(np.isin(rows.types, list(calls)))
+        n, i = len(mine), self._loop(tag, len(mine), step.backwards)
+        if n < len(rows.types):
+            i = self._entry(self._table(f"{tag}.mine", mine.astype(np.int32)), i)
+        used = {base for call in calls.values() for base, *_ in (*call.ins, *call.outs, *call.adds)}
         pointers = {"root": "%rows"}
         for base in self.record[1:]:
             if base in used:
                 at = self._entry(self.index, i, self.record.index(base), len(self.record))
-                memory = {"me": "%rows", "parent": "%rows", "constant": self.constants}.get(base)
-                memory = memory or f"%{self._argument(rows.windows[base][0])}"
+                memory = self.constants if base == "constant" else "%rows"
+                if base in rows.windows:
+                    memory = f"%{self._argument(rows.windows[base][0])}"
                 pointers[base] = self._new(f"getelementptr double, ptr {memory}, i64 {at}")
         kind = self._entry(self.index, i, 0, len(self.record))
         cases = " ".join(f"i64 {t}, label %{tag}.t{t}" for t in calls)
@@ -122,14 +127,28 @@ class Writer:
         for t, call in calls.items():
             symbol = f"{self.name}.{tag}.t{t}"
             uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
-            self._kernel(call.function, symbol, 0, uniform)
+            added = sum(size for _, _, size in call.adds)
+            self._kernel(call.function, symbol, added, uniform)
             self.lines.append(f"{tag}.t{t}:")
-            places = [self._new(f"getelementptr double, ptr {pointers[base]}, i64 {offset * self.W}")
-                      for base, offset in (*call.ins, *call.outs)]
-            self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in (*places, '%scratch'))})")
+            places = [self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)]
+            starts = np.cumsum([0, *(size for _, _, size in call.adds)])
+            places += [self._at("%scratch", int(start)) for start in starts]    # where the sums' parts go, then the kernel's work
+            self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in places)})")
+            for (base, offset, size), start in zip(call.adds, starts, strict=False):
+                for j in range(size):
+                    self._add(self._at("%scratch", int(start) + j), self._at(pointers[base], offset + j))
             if t != list(calls)[-1]:
                 self.lines.append(f"br label %{tag}.end")
         self._end_loop(tag, n)
+
+    def _at(self, memory: str, block: int) -> str:
+        """The address of a block of W doubles."""
+        return self._new(f"getelementptr double, ptr {memory}, i64 {block * self.W}")
+
+    def _add(self, part: str, total: str) -> None:
+        T = self.module.lanes.T
+        x, y = self._new(f"load {T}, ptr {part}, align 8"), self._new(f"load {T}, ptr {total}, align 8")
+        self.lines.append(f"store {T} {self._new(f'fadd {T} {x}, {y}')}, ptr {total}, align 8")
 
     def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = ()) -> None:
         """Define a kernel whose own work begins `before` blocks after the scratch memory's."""

@@ -3,13 +3,14 @@
 A straight line grows with what it describes; here only the tables do. A `Sweep` says
 
   rows        each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
+  links       names for other rows that a row may reach, as it reaches its parent: the bodies of a spring, say
   constants   numbers of each row that never change, part of the machine code
   windows     where a row's part of an argument begins: its coordinates in q, say
   steps       what runs, in order: `Pass`, `Line`
 
-and becomes one function with the interface of a kernel (condyle.native.straight.emit): element j of lane l stands at [j W + l], and rows
-live in `work`. Every kernel loads all that it reads before it stores: a field of the parent may be both read and written, which
-adds to it.
+and becomes one function with the interface of a kernel (condyle.native.straight.emit): element j of lane l is at [j W + l],
+and rows live in `work`. Every kernel loads all that it reads before it stores. What it `adds` to fields is added one after the
+other, so that two links of a row may lead to one row.
 """
 from __future__ import annotations
 
@@ -33,19 +34,26 @@ class RowKernel:
     """Expressions of one type of row.
 
     Args:
-        reads: symbols by place: "me.x", "parent.x" and "root.x" (row 0) are fields, "constant.x" a constant, any other name
-            a window.
+        reads: symbols by place: "me.x", "parent.x", "root.x" (row 0) and "link.x" are fields, "constant.x" a constant, any
+            other name a window.
         writes: expressions by place: fields or windows. Only the nonzeros of sparse ones are kept;
             whoever reads them gives symbols of the same sparsity.
+        adds: expressions, dense, that are added to fields.
     """
 
     reads: Mapping[str, ca.SX]
     writes: Mapping[str, ca.SX]
+    adds: Mapping[str, ca.SX] = field(default_factory=dict)
+
+    def places(self) -> Iterator[tuple[str, ca.SX]]:
+        """All that it touches."""
+        for side in (self.writes, self.reads, self.adds):
+            yield from side.items()
 
 
 @dataclass(frozen=True)
 class Pass:
-    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing."""
+    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and are not visited."""
 
     kernels: Sequence[RowKernel | None]
     backwards: bool = False
@@ -61,11 +69,13 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class RowCall:
-    """A kernel as compiled: base (me, parent, root, constant or a window) and offset of each argument and result."""
+    """A kernel as compiled: base (me, a link, constant or a window) and offset of each argument and result. The last results
+    are added: base, offset and size of each."""
 
     function: ca.Function | Staged
     ins: list[tuple[str, int]]
     outs: list[tuple[str, int]]
+    adds: list[tuple[str, int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +95,7 @@ class Sweep:
 
     Args:
         types, parents: of each row, shape (n,). Parents come before their rows.
+        links: by name, the row that each row reaches, shape (n,); -1 for none.
         constants: by name, shape (n, size). Only those that the kernels of a row's type read are kept.
         windows: by name, the argument and where each row's part of it begins, shape (n,) or one for all.
         arguments, results: their names and sizes.
@@ -97,6 +108,7 @@ class Sweep:
     arguments: Sequence[tuple[str, int]]
     results: Sequence[tuple[str, int]]
     steps: Sequence[Pass | Line]
+    links: Mapping[str, np.ndarray] = field(default_factory=dict)
     _merged: dict[int, dict[int, RowCall]] = field(default_factory=dict, init=False)
     _straight: dict[int, Straight] = field(default_factory=dict, init=False)
 
@@ -104,6 +116,21 @@ class Sweep:
         rows = np.arange(len(self.types))
         if np.any(self.parents > np.maximum(rows - 1, 0)) or np.any(self.parents < 0):
             raise NativeError("rows: a parent must come before its row, and row 0 is its own")
+        for name, link in self.links.items():
+            if link.shape != rows.shape or np.any(link < -1) or np.any(link >= len(rows)):
+                raise NativeError(f"rows: link {name!r} leads to rows {link.min()} to {link.max()}; there are {len(rows)}")
+
+    @cached_property
+    def reach(self) -> dict[str, np.ndarray]:
+        """The row that each row reaches, by the name of the link; parent and root are links of all."""
+        return {"parent": self.parents, "root": np.zeros_like(self.parents), **self.links}
+
+    def reached(self, t: int, link: str) -> list[int]:
+        """The types that rows of a type reach."""
+        rows = self.reach[link][self.types == t]
+        if np.any(rows < 0):
+            raise NativeError(f"rows: some rows of type {t} have no {link!r}")
+        return sorted(set(self.types[rows].tolist()))
 
     @property
     def inputs(self) -> list[int]:
@@ -132,31 +159,40 @@ class Sweep:
 
     @cached_property
     def layout(self) -> list[dict[str, slice]]:
-        """Where each field stands in a row, by type: those that children reach first, at the same place in all types."""
+        """Where each field is in a row, by type: those that links reach first, at one place in all types of a family."""
         sizes: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
-        common: dict[str, int] = {}
+        present = set(self.types.tolist())
+        families: list[tuple[set[int], dict[str, int]]] = []    # types that links reach together, and the fields they share
 
         def note(known: dict[str, int], name: str, size: int) -> None:
             if known.setdefault(name, size) != size:
                 raise NativeError(f"rows: field {name!r} has sizes {known[name]} and {size}")
 
         for t, kernel in self.kernels():
-            for place, x in (*kernel.writes.items(), *kernel.reads.items()):
+            for place, x in kernel.places():
                 where, _, name = place.partition(".")
-                if where == "parent":
-                    note(common, name, x.nnz())
-                elif where == "root":
+                if where == "root":
                     note(sizes[self.types[0]], name, x.nnz())
                 elif where == "me":
                     note(sizes[t], name, x.nnz())
+                elif where in self.reach and t in present:
+                    types, shared = set(self.reached(t, where)), {name: x.nnz()}
+                    for family in [f for f in families if f[0] & types]:
+                        families.remove(family)
+                        types |= family[0]
+                        for other, size in family[1].items():
+                            note(shared, other, size)
+                    families.append((types, shared))
         for step in self.steps:
             if isinstance(step, Line):
                 for at, x in (*step.writes.items(), *step.reads.items()):
                     if isinstance(at, tuple):
                         note(sizes[self.types[at[0]]], at[1], x.nnz())
-        order = dict.fromkeys(name for known in sizes for name in known if name in common)
         out = []
-        for known in sizes:
+        for t, known in enumerate(sizes):
+            common = next((shared for types, shared in families if t in types), {})
+            order = dict.fromkeys(name for types, _ in families if t in types for u in sorted(types) for name in sizes[u]
+                                  if name in common)
             for name in common:
                 note(known, name, common[name])
             out.append(_slices({name: known[name] for name in (*order, *(k for k in (*known, *common) if k not in order))}))
@@ -194,7 +230,7 @@ class Sweep:
             kernels = step.kernels if isinstance(step, Pass) else ()
             present = [(t, x) for t, x in enumerate(kernels) if x is not None and np.any(self.types == t)]
             calls = {t: _merge(self, t, kernel) for t, kernel in present}
-            self._merged[k] = {t: call for t, call in calls.items() if call.outs}
+            self._merged[k] = {t: call for t, call in calls.items() if call.outs or call.adds}
         return self._merged[k]
 
     def straight(self, k: int) -> Straight:
@@ -235,19 +271,20 @@ def end(layout: Mapping[str, slice]) -> int:
 
 def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
     """Fields that stand side by side become one argument or one result."""
-    layouts = {"me": rows.layout[t], "parent": rows.layout[t], "root": rows.layout[rows.types[0]],
-               "constant": rows.constant_layout[t]}
+    layouts = {"me": rows.layout[t], "root": rows.layout[rows.types[0]], "constant": rows.constant_layout[t]}
 
     def place(text: str) -> tuple[str, int]:
         where, dot, name = text.partition(".")
         if dot:
+            if where not in layouts:
+                layouts[where] = rows.layout[rows.reached(t, where)[0]]
             return where, layouts[where][name].start
         if where not in rows.windows:
             raise NativeError(f"rows: no window {where!r} among {list(rows.windows)}")
         return where, 0
 
     symbols: dict[str, list[tuple[int, ca.SX]]] = {}
-    results = [x.nz[:] for x in kernel.writes.values()]
+    results = [x.nz[:] for x in (*kernel.writes.values(), *kernel.adds.values())]
     used = {s.element_hash() for s in ca.symvar(ca.veccat(*results, *(x.index for x in lookups_in(results))))}
     for text, x in kernel.reads.items():
         if any(s.element_hash() in used for s in ca.symvar(x)):
@@ -268,7 +305,9 @@ def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
         else:
             outs.append((base, offset))
             results.append(x)
-    return RowCall(assembled("kernel", arguments, ca.cse(results) if results else []), ins, outs)
+    adds = [(*place(text), x.numel()) for text, x in kernel.adds.items()]
+    results += [ca.densify(x) for x in kernel.adds.values()]
+    return RowCall(assembled("kernel", arguments, ca.cse(results) if results else []), ins, outs, adds)
 
 
 class _Evaluation:
@@ -300,8 +339,10 @@ class _Evaluation:
         sizes = call.function.inputs if isinstance(call.function, Staged) else [
             call.function.numel_in(k) for k in range(len(inputs))]
         results = self._function(call.function, [x[:n] for x, n in zip(inputs, sizes, strict=True)])
-        for (base, offset), y in zip(call.outs, results, strict=True):
+        for (base, offset), y in zip(call.outs, results, strict=False):
             self._memory(i, base)[offset:offset + len(y)] = y
+        for (base, offset, n), y in zip(call.adds, results[len(call.outs):], strict=True):
+            self._memory(i, base)[offset:offset + n] += y
 
     def _memory(self, i: int, base: str) -> np.ndarray:
         rows = self.rows
@@ -312,7 +353,7 @@ class _Evaluation:
         if base in rows.windows:
             name, offset = rows.windows[base]
             return self.vectors[name][np.broadcast_to(offset, len(rows.types))[i]:]
-        return self.fields[rows.start[{"me": i, "parent": rows.parents[i], "root": 0}[base]]:]
+        return self.fields[rows.start[i if base == "me" else rows.reach[base][i]]:]
 
     def _function(self, f: ca.Function | Staged, arguments: list[np.ndarray]) -> list[np.ndarray]:
         if isinstance(f, Staged):
