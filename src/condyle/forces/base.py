@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import casadi as ca
 
@@ -81,7 +82,13 @@ GROUPS = ("gravity", "passive", "external", "actuator", "muscle")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Law(Described, Force):
-    """A force law whose fields declare their roles."""
+    """A force law whose fields declare their roles.
+
+    Attributes:
+        tabular: it asks for poses and velocities of its bodies alone, so that many of them may be rows of one table.
+    """
+
+    tabular: ClassVar[bool] = False
 
     group: str = field(default="passive", kw_only=True)
 

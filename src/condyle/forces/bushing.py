@@ -36,6 +36,8 @@ class LinearBushing(Law):
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.
     """
 
+    tabular = True
+
     a: BodyName
     X_a: Frame
     b: BodyName

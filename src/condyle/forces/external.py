@@ -33,6 +33,8 @@ class ConstantForce(Law):
         force: in ground [N], shape (3,).
     """
 
+    tabular = True
+
     body: BodyName
     station: Station
     force: Annotated[Any, quantity("N", 3)]
@@ -49,6 +51,8 @@ class ConstantTorque(Law):
     Args:
         body: the body or its name.   torque: in ground [N m], shape (3,).
     """
+
+    tabular = True
 
     body: BodyName
     torque: Annotated[Any, quantity("N m", 3)]

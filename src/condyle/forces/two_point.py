@@ -49,6 +49,8 @@ class TwoPointSpring(_TwoPoint):
         stiffness: k [N/m], at least 0.   rest_length: l0 [m], at least 0.
     """
 
+    tabular = True
+
     stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]
     rest_length: Annotated[Any, quantity("m", lowest=0.0)]
 
@@ -72,6 +74,8 @@ class TwoPointDamper(_TwoPoint):
         damping: c [N s/m], at least 0.
     """
 
+    tabular = True
+
     damping: Annotated[Any, quantity("N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -92,6 +96,8 @@ class TwoPointForce(_TwoPoint):
         force: [N]; a cd.Input makes it an actuator whose force comes with each state; a pair (times, values) or a `TimeSeries` is
             a recording: natural cubic splines, the end values before and after.
     """
+
+    tabular = True
 
     force: Annotated[Any, Signal("quantity", "N")]
     group: str = field(default="actuator", kw_only=True)

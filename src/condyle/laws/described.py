@@ -112,15 +112,16 @@ class Described:
     """Frozen data whose fields declare their roles. Equal if of one class and their descriptions agree."""
 
     def __post_init__(self) -> None:
-        for f, role in self._roles():
+        for f, role in self.roles():
             object.__setattr__(self, f, role.take(getattr(self, f), f"{type(self).__name__}: {f}"))
 
-    def _roles(self) -> Iterable[tuple[str, Role]]:
+    def roles(self) -> Iterable[tuple[str, Role]]:
+        """The fields that have roles, by name."""
         law: Any = type(self)
         return _roles_of(law).items()
 
     def check(self, tree: Tree) -> None:
-        for f, role in self._roles():
+        for f, role in self.roles():
             if role.kind == "body":
                 known_body(tree, getattr(self, f), f"{f} of {self!r}")
 
@@ -129,7 +130,7 @@ class Described:
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise DescriptionError if these values of parameters are not allowed in some field."""
-        for f, role in self._roles():
+        for f, role in self.roles():
             kept = getattr(self, f)
             if role.kind == "quantity" and isinstance(kept, Expression):
                 at = kept.at(values)
@@ -137,7 +138,7 @@ class Described:
 
     def conditions(self) -> ca.SX:
         """Force.conditions for the fields' roles."""
-        kept = [(role, getattr(self, f)) for f, role in self._roles() if role.kind == "quantity"]
+        kept = [(role, getattr(self, f)) for f, role in self.roles() if role.kind == "quantity"]
         return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression) for c in role.conditions(x.sx)))
 
     def description(self) -> str:

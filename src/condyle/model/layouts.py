@@ -14,6 +14,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion_size
 from condyle.model.looped.gradient import forward_gradient
+from condyle.model.looped.law_rows import OPERATIONS, law_kinds
 from condyle.model.looped.passes import LOOPED, frame_velocity
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
@@ -91,9 +92,12 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     # Frames that are not turned leave zeros and ones that fold: about a third of the operations remain.
     turned = [not (_is_identity(b.X_PF.R) and _is_identity(b.X_BM.R)) for b in model.tree.bodies]
     total = sum(cost[text] * (1.0 if t else UNTURNED) for text, t in zip(model.mobilizers, turned, strict=True))
-    if total <= 2 * sum(cost.values()):
+    kinds = law_kinds(model)
+    laws = OPERATIONS * sum(len(kind.members) for kind in kinds)
+    total += laws
+    by_loops = laws + sum(LOOPED_BODY + LOOPED_SPEED * b.mobilizer.nu for b in model.tree.bodies)
+    if total <= 2 * (sum(cost.values()) + OPERATIONS * len(kinds)):
         return False
-    by_loops = sum(LOOPED_BODY + LOOPED_SPEED * b.mobilizer.nu for b in model.tree.bodies)
     return total * longer > LONGEST or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
 
 

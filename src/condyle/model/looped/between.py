@@ -1,7 +1,7 @@
 """Force laws of a looped tree: one straight line between two passes, over the fields of the rows that it asks for."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import casadi as ca
@@ -58,14 +58,14 @@ class Between:
         for enabled, force in laws:
             yield enabled, force, view
 
-    def loads(self, gravity: bool = True) -> Loads:
-        """What all forces exert; with `gravity`, what it takes back from bodies that it leaves alone."""
-        if gravity:
-            return self.symbols.loads(self.kin)
+    def loads(self, gravity: bool = True, without: Collection[int] = ()) -> Loads:
+        """What all forces exert but some, by their places; with `gravity`, what it takes back from bodies that it leaves
+        alone."""
         loads = Loads(self.symbols.view(self.kin))
-        for enabled, force, view in self.laws():
-            loads.view, loads.enabled = view, enabled
-            force.apply(view, loads)
+        for i, (enabled, force) in enumerate(self.symbols.laws(loads.view)):
+            if i not in without and (i or gravity):
+                loads.enabled = enabled
+                force.apply(loads.view, loads)
         return loads
 
     def write(self, writes: dict[Any, ca.SX]) -> None:

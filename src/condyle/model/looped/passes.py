@@ -1,7 +1,8 @@
 """The looped layout of the operators: for trees whose straight line would take long to compile.
 
-Each operator is a few passes over the rows of condyle.model.looped.tables with the functions of kinematics.py, aba.py, rnea.py and
-energy.py; forces other than gravity are one straight line between two passes, which sees the rows that it asks for.
+Each operator is a few passes over the rows of tables.py with the functions of kinematics.py, aba.py, rnea.py and energy.py.
+Many forces of one kind are a pass of their own (law_rows.py); all others but gravity are one straight line between two passes,
+which sees the rows that it asks for.
 """
 from __future__ import annotations
 
@@ -48,8 +49,9 @@ def has_forces(model: Model) -> bool:
 
 def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
     """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
+    without = looped.apply_law_rows(into, sign)
     line = Between(looped)
-    loads = line.loads(gravity)
+    loads = line.loads(gravity, without)
     writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
               for B, load in loads.bodies.items()}
     for B in {line.owner[k][0] for k in loads.mobility}:

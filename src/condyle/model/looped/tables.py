@@ -18,6 +18,7 @@ import numpy as np
 
 from condyle.dynamics.kinematics import Step, step
 from condyle.mobilizers import Mobilizer
+from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.model import Model
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
 from condyle.tree.layout import LOWER, Placed
@@ -199,6 +200,7 @@ class Looped:
             elif name != "tail":
                 self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
+        self.links: dict[str, np.ndarray] = {}
         self._steps: list[Pass | Line] = []
 
     def _sort(self) -> None:
@@ -246,14 +248,57 @@ class Looped:
     def rows(self) -> Sweep:
         """Everything that is read is written, and nothing else."""
         return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments), list(self.results),
-                    _needed(self._steps, self.types))
+                     _needed(self._steps, self.types, self.links), self.links)
+
+    # ---- laws that are rows
+
+    @cached_property
+    def law_kinds(self) -> list[LawKind]:
+        """Laws in tables; asking for them gives them rows."""
+        kinds = law_kinds(self.model)
+        bodies = len(self.types)
+        counts = [len(kind.members) for kind in kinds]
+        more = sum(counts)
+        if not more:
+            return kinds
+        first = np.cumsum([bodies, *counts])
+        types = np.repeat(len(self.kinds) + np.arange(len(kinds)), counts)
+        self.types = np.concatenate([self.types, types])
+        self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
+        self.windows = {name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at) else at)
+                        for name, (argument, at) in self.windows.items()}
+        switches = np.array([i for kind in kinds for i, _ in kind.members])
+        start = self.model.tail["enabled"].start
+        self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
+        self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()}
+        for k, kind in enumerate(kinds):
+            mine = slice(first[k], first[k + 1])
+            for name, x in kind.columns(self.model).items():
+                self.constants[f"law{k}.{name}"] = np.zeros((bodies + more, x.shape[1]))
+                self.constants[f"law{k}.{name}"][mine] = x
+            for link in kind.links:
+                self.links.setdefault(link, np.full(bodies + more, -1))[mine] = kind.rows(self.model, link)
+        return kinds
+
+    def apply_law_rows(self, into: str, sign: int) -> frozenset[int]:
+        """A pass of the laws in tables that adds sign times their loads to a field of the bodies' rows; which laws these are."""
+        kernels: list[RowKernel | None] = [None] * len(self.kinds)
+        for k, kind in enumerate(self.law_kinds):
+            d = Draft(self, Kind(None))
+            sizes = {name: x.shape[1] for name, x in kind.columns(self.model).items()}
+            column = {name: d.read(f"constant.law{k}.{name}", size) for name, size in sizes.items()}
+            adds = kind.exert(d, column, into, sign)
+            kernels.append(RowKernel(d.reads, {}, adds))
+        if self.law_kinds:
+            self._steps.append(Pass(kernels))
+        return frozenset(i for kind in self.law_kinds for i, _ in kind.members)
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
 _PER_SPEED = ("u", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
 
 
-def _needed(steps: Sequence[Pass | Line], types: np.ndarray) -> list[Pass | Line]:
+def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str, Any]) -> list[Pass | Line]:
     """The steps without fields that nobody reads."""
     used: set[tuple[Any, str]] = set()                      # (type, field), or (None, field) for all types
     for s in steps:
@@ -263,13 +308,13 @@ def _needed(steps: Sequence[Pass | Line], types: np.ndarray) -> list[Pass | Line
         for t, kernel in enumerate(s.kernels):
             for place in kernel.reads if kernel else ():
                 where, _, name = place.partition(".")
-                used.add(({"me": t, "parent": None, "root": types[0]}.get(where, t), name))
+                used.add(({"me": t, "parent": None, "root": types[0], **dict.fromkeys(links)}.get(where, t), name))
 
     def keep(t: int, kernel: RowKernel | None) -> RowKernel | None:
         if kernel is None:
             return None
         writes = {place: x for place, x in kernel.writes.items() if not place.startswith("me.")
                   or (t, place[3:]) in used or (None, place[3:]) in used}
-        return RowKernel(kernel.reads, writes) if writes else None
+        return RowKernel(kernel.reads, writes, kernel.adds) if writes or kernel.adds else None
 
     return [s if isinstance(s, Line) else Pass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards) for s in steps]

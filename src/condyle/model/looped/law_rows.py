@@ -1,0 +1,186 @@
+"""Many laws of one kind as rows of a table: one kernel for all, linked to the rows of the bodies that they act on.
+
+A law says that it is `tabular` if its equations ask for poses and velocities of its bodies alone. Its fields then become the
+columns of a table, its bodies become links, and `apply`, the same as everywhere, is traced once over symbols for these.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.dynamics.inertia import shift_motion
+from condyle.dynamics.kinematics import Pair
+from condyle.forces.base import Law
+from condyle.trace.parameter import Expression
+
+if TYPE_CHECKING:
+    from condyle.model.looped.tables import Draft
+    from condyle.model.model import Model
+
+FEWEST = 8
+"""Laws of one kind from which on they are a table: fewer are as quick in a straight line."""
+OPERATIONS = 120
+"""About what one such law takes in a straight line."""
+
+cross = ca.cross
+
+
+class Datum(Expression):
+    """A number of the table in place of a number of a law."""
+
+    def __init__(self, symbol: ca.SX) -> None:
+        self.symbol, self.parameters, self.text = symbol, (), ""
+
+    @property
+    def sx(self) -> ca.SX:
+        return self.symbol
+
+
+def numbers_of(law: Law) -> dict[str, tuple[tuple[int, ...], list[float]]] | None:
+    """Shape and numbers of each field, column by column; None if some are not plain numbers."""
+    out: dict[str, tuple[tuple[int, ...], list[float]]] = {}
+    for name, role in law.roles():
+        value = getattr(law, name)
+        if role.kind == "frame":
+            parts = {f"{name}.R": value[0], f"{name}.p": value[1]} if isinstance(value, tuple) else {
+                f"{name}.R": value.R, f"{name}.p": value.p}
+        elif role.kind == "quantity":
+            parts = {name: value}
+        else:
+            continue
+        for part, x in parts.items():
+            if not isinstance(x, (float, tuple, np.ndarray)):
+                return None
+            array = np.asarray(x, dtype=float)
+            out[part] = array.shape, np.ravel(array, order="F").tolist()
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class LawKind:
+    """Laws of one class, all of whose numbers are plain.
+
+    Attributes:
+        law: one of them.   members: places among the forces, and the laws.
+        turned: links to bodies of which some frame M is turned against the body's.
+    """
+
+    law: Law
+    members: tuple[tuple[int, Law], ...]
+    turned: frozenset[str]
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Fields that name bodies."""
+        return tuple(name for name, role in self.law.roles() if role.kind == "body")
+
+    def columns(self, model: Model) -> dict[str, np.ndarray]:
+        """Numbers of the laws, and of the frames M of their bodies, by name, shape (members, size)."""
+        each = [numbers_of(law) or {} for _, law in self.members]
+        out = {name: np.array([numbers[name][1] for numbers in each]) for name in each[0]}
+        for link in self.links:
+            frames = [frame_of(model, getattr(law, link)) for _, law in self.members]
+            out[f"{link}.p_MB"] = np.array([p for _, p in frames])
+            if link in self.turned:
+                out[f"{link}.R_MB"] = np.array([np.ravel(R, order="F") for R, _ in frames])
+        return out
+
+    def rows(self, model: Model, link: str) -> np.ndarray:
+        """The row of the body that each law names."""
+        return np.array([model.tree.body(getattr(law, link)).index + 1 for _, law in self.members])
+
+    def exert(self, d: Draft, column: Mapping[str, ca.SX], into: str, sign: int) -> dict[str, ca.SX]:
+        """What a law adds to the field `into` of the rows of its bodies, by place."""
+        twin = object.__new__(type(self.law))
+        for f in fields(self.law):
+            object.__setattr__(twin, f.name, getattr(self.law, f.name))
+        shapes = numbers_of(self.law) or {}
+        data = {name: Datum(_shaped(column[name], shape)) for name, (shape, _) in shapes.items()}
+        for name, role in self.law.roles():
+            kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(role.kind, data.get(name))
+            object.__setattr__(twin, name, kept)
+        view = RowView(d, column)
+        loads = RowLoads(view)
+        twin.apply(view, loads)  # type: ignore[arg-type]
+        on = d.read("on", 1)
+        return {f"{link}.{into}": ca.if_else(on, ca.densify(ca.vertcat(*(sign * x for x in F))), 0)
+                for link, F in loads.bodies.items()}
+
+
+def _shaped(column: ca.SX, shape: tuple[int, ...]) -> ca.SX:
+    return ca.reshape(column, *shape) if len(shape) == 2 else column
+
+
+def frame_of(model: Model, body: str) -> tuple[np.ndarray, np.ndarray]:
+    """R_MB and p_MB of a body; of ground the identity."""
+    B = model.tree.body(body).index
+    placed = model.placed[B] if B >= 0 else None
+    return (np.eye(3), np.zeros(3)) if placed is None else (np.asarray(placed.R_MB), np.ravel(placed.p_MB))
+
+
+def law_kinds(model: Model) -> list[LawKind]:
+    """Kinds that are tables; the laws in none of them remain a straight line."""
+    varying = {b.name for b, placed in zip(model.tree.bodies, model.placed, strict=True)
+               if isinstance(placed.R_MB, ca.SX) or isinstance(placed.p_MB, ca.SX)}
+    found: dict[type, list[tuple[int, Law]]] = {}
+    for i, law in enumerate(model.forces.values()):
+        if isinstance(law, Law) and law.tabular and numbers_of(law) is not None and not varying & {
+                getattr(law, name) for name, role in law.roles() if role.kind == "body"}:
+            found.setdefault(type(law), []).append((i, law))
+    out = []
+    for members in found.values():
+        if len(members) >= FEWEST:
+            kind = LawKind(members[0][1], tuple(members), frozenset())
+            turned = {link for link in kind.links for _, law in members
+                      if not np.array_equal(frame_of(model, getattr(law, link))[0], np.eye(3))}
+            out.append(LawKind(kind.law, kind.members, frozenset(turned)))
+    return out
+
+
+class RowView:
+    """The state as a law in a table sees it (laws.view.View): its bodies are links."""
+
+    def __init__(self, d: Draft, column: Mapping[str, ca.SX]) -> None:
+        self.d, self.column = d, column
+
+    def _R_MB(self, link: str) -> ca.SX:
+        name = f"{link}.R_MB"
+        return ca.reshape(self.column[name], 3, 3) if name in self.column else ca.SX.eye(3)
+
+    def rotation(self, link: str) -> ca.SX:
+        return self.d.get(link, "R") @ self._R_MB(link)
+
+    def from_M(self, link: str, p: Any) -> ca.SX:
+        return self.d.get(link, "R") @ (self.column[f"{link}.p_MB"] + self._R_MB(link) @ ca.SX(p))
+
+    def station_position(self, link: str, p: Any) -> ca.SX:
+        return self.d.get(link, "p") + self.from_M(link, p)
+
+    def station_velocity(self, link: str, p: Any) -> ca.SX:
+        return shift_motion(self.d.get(link, "V"), self.from_M(link, p))[1]
+
+    def angular_velocity(self, link: str) -> ca.SX:
+        return self.d.get(link, "V")[0]
+
+
+class RowLoads:
+    """Where its result goes: moments about M's origin and forces, by link."""
+
+    def __init__(self, view: RowView) -> None:
+        self.view = view
+        self.bodies: dict[str, Pair] = {}
+
+    def _add(self, link: str, n: ca.SX, f: ca.SX) -> None:
+        now = self.bodies.get(link, (ca.SX(3, 1), ca.SX(3, 1)))
+        self.bodies[link] = now[0] + n, now[1] + f
+
+    def add_force(self, link: str, p: Any, force: ca.SX) -> None:
+        self._add(link, cross(self.view.from_M(link, p), force), force)
+
+    def add_torque(self, link: str, torque: ca.SX) -> None:
+        self._add(link, torque, ca.SX(3, 1))

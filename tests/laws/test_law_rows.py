@@ -1,0 +1,75 @@
+"""Many laws of one kind are rows of a table: the same numbers as in a straight line."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.model.layouts import prefers_loops
+from condyle.model.looped.law_rows import FEWEST, law_kinds
+from condyle.spatial import rotation_x, rotation_y
+
+BODIES = 6
+
+
+def chain(rng: np.random.Generator, turned: bool) -> cd.System:
+    system = cd.System()
+    for i in range(BODIES):
+        R = rotation_x(rng.uniform(-1, 1)) if turned else np.eye(3)
+        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", cd.Pin() if i % 2 else cd.Ball(), X_PF=(0, -0.3, 0.05),
+                        X_BM=cd.Transform(R, (0.01, 0.2, 0)), mass=1 + i, inertia=(0.1, 0.2, 0.15))
+    return system
+
+
+def laws(rng: np.random.Generator, n: int):
+    """Laws of every tabular kind between random bodies, ground among them, sometimes twice the same."""
+    names = ["ground", *(f"b{i}" for i in range(BODIES))]
+    point = lambda: tuple(rng.uniform(-0.3, 0.3, 3))
+    for _ in range(n):
+        a, b = (str(x) for x in rng.choice(names, 2))
+        yield cd.forces.TwoPointSpring(a, point(), b, point(), rng.uniform(10, 100), rng.uniform(0, 0.5))
+        yield cd.forces.TwoPointDamper(a, point(), b, point(), rng.uniform(1, 10))
+        yield cd.forces.TwoPointForce(a, point(), b, point(), rng.uniform(-10, 10))
+        yield cd.forces.LinearBushing(a, point(), b, cd.Transform(rotation_y(0.3), (0, 0.1, 0)), rng.uniform(1, 9, 6), rng.uniform(0, 1, 6))
+        yield cd.forces.ConstantForce(b, point(), rng.uniform(-5, 5, 3))
+        yield cd.forces.ConstantTorque(b, rng.uniform(-5, 5, 3))
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_rows_equal_the_straight_line(monkeypatch, turned):
+    results = {}
+    for layout in ("looped", "unrolled"):
+        rng = np.random.default_rng(3)
+        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        system = chain(rng, turned)
+        for k, law in enumerate(laws(rng, FEWEST)):
+            system.add_force(f"law{k}", law)
+        system.add_force("alone", cd.forces.MobilitySpring("b1", 5.0, 0.1))
+        rng = np.random.default_rng(4)
+        q, u = system.normalised(rng.uniform(-1, 1, (5, system.nq))), rng.uniform(-2, 2, (5, system.nu))
+        assert len(law_kinds(system.model)) == 6
+        off = {"disabled": ["law3", "law8"]}
+        results[layout] = [system.forward_dynamics(q, u), system.inverse_dynamics(q, u, u), system.applied_forces(q, u),
+                           system.forward_dynamics(q, u, **off), system.forward_dynamics(q[0], u[0])]
+    for a, b in zip(results["looped"], results["unrolled"], strict=True):
+        # Sums of fifty loads in another order.
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())
+
+
+def test_five_hundred_springs_are_one_kernel():
+    """Their operations are counted: such a system is looped, and its code does not grow with them."""
+    rng = np.random.default_rng(5)
+    few, many = chain(rng, True), chain(np.random.default_rng(5), True)
+    for system, n in ((few, FEWEST), (many, 500)):
+        for k in range(n):
+            system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), f"b{k % BODIES}", (0, 0.1, 0), 10 + k, 0.1))
+    assert prefers_loops(many.model)
+    assert prefers_loops(many.model, lanes=True)
+    assert len(law_kinds(many.model)[0].members) == 500
+
+
+def test_laws_with_parameters_stay_out():
+    system = chain(np.random.default_rng(6), True)
+    for k in range(FEWEST):
+        system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), "b1", (0, 0.1, 0), cd.Parameter(f"k{k}", 10.0), 0.1))
+    assert not law_kinds(system.model)
