@@ -30,7 +30,8 @@ def laws(rng: np.random.Generator, n: int):
         yield cd.forces.TwoPointSpring(a, point(), b, point(), rng.uniform(10, 100), rng.uniform(0, 0.5))
         yield cd.forces.TwoPointDamper(a, point(), b, point(), rng.uniform(1, 10))
         yield cd.forces.TwoPointForce(a, point(), b, point(), rng.uniform(-10, 10))
-        yield cd.forces.LinearBushing(a, point(), b, cd.Transform(rotation_y(0.3), (0, 0.1, 0)), rng.uniform(1, 9, 6), rng.uniform(0, 1, 6))
+        turned = cd.Transform(rotation_y(0.3), (0, 0.1, 0))
+        yield cd.forces.LinearBushing(a, point(), b, turned, rng.uniform(1, 9, 6), rng.uniform(0, 1, 6))
         yield cd.forces.ConstantForce(b, point(), rng.uniform(-5, 5, 3))
         yield cd.forces.ConstantTorque(b, rng.uniform(-5, 5, 3))
 
@@ -71,5 +72,6 @@ def test_five_hundred_springs_are_one_kernel():
 def test_laws_with_parameters_stay_out():
     system = chain(np.random.default_rng(6), True)
     for k in range(FEWEST):
-        system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), "b1", (0, 0.1, 0), cd.Parameter(f"k{k}", 10.0), 0.1))
+        k_k = cd.Parameter(f"k{k}", 10.0)
+        system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), "b1", (0, 0.1, 0), k_k, 0.1))
     assert not law_kinds(system.model)

@@ -18,7 +18,7 @@ from condyle.native.sweeps.lookup import Table, get
 from condyle.trace import Symbol
 
 LOOK_UP_FROM = 16
-"""Breaks from which a row is looked up in a table instead of being selected in the kernel: condyle.native.straight.selection makes cheap
+"""Breaks from which a row is looked up in a table instead of being selected in the kernel: straight/selection.py makes cheap
 tables of selections among sixteen. Measured on forward dynamics of seven knees: at 15 points selecting is 1.15 times as fast for
 two cubics a knee and 1.3 times for four, in batches and for one state; at 30, looking up is."""
 

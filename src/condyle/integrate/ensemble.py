@@ -164,7 +164,8 @@ class Ensemble(States):
         if end > start:
             t, y = [*t, np.array([end])], [*y, self.y_end[[i]]]
         time, states = np.concatenate(t), np.concatenate(y)
-        return StepRows(time, states, np.zeros_like(states), np.empty((len(time), 0, states.shape[1])), False, whole=len(time) == 1)
+        nothing = np.empty((len(time), 0, states.shape[1]))
+        return StepRows(time, states, np.zeros_like(states), nothing, False, whole=len(time) == 1)
 
     def at(self, t: Any) -> np.ndarray:
         """q, u, z side by side of all members at times t (...), shape (N, ..., n); NaN where a member was not."""

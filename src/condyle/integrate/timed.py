@@ -16,15 +16,14 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
-from condyle.dynamics.view import View
 from condyle.forces.external import TimeSeries
 from condyle.integrate.lines import STRAIGHT, Lines, Value, evaluated, follow
+from condyle.laws.blank import Blank, Gathered
 from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
 from condyle.native.straight.graph import CHOICE, Graph
 from condyle.native.sweeps.lookup import Table, lookups_in
 from condyle.system.system import System
-from condyle.tree.tree import Tree
 
 TIME, STATE, CURVED = 1, 2, 4
 """What a node depends on, and whether by more than polynomials in pieces."""
@@ -34,58 +33,12 @@ CHUNK = 16_384
 """Times that signals are evaluated at together."""
 
 
-class Blank(View):
-    """A state of which nothing is known but the time: every answer is new symbols."""
-
-    def __init__(self, tree: Tree, t: ca.SX) -> None:
-        self.tree, self.t = tree, t
-        self.q, self.u, self.z = (ca.SX.sym(name, n) for name, n in (("q", tree.nq), ("u", tree.nu), ("z", 0)))
-
-    def rotation(self, body: str) -> ca.SX:
-        return ca.SX.sym("R", 3, 3)
-
-    def from_M(self, body: str, p: Any) -> ca.SX:
-        return ca.SX.sym("p", 3) + ca.SX.sym("R", 3, 3) @ ca.SX(p)
-
-    def station_position(self, body: str, p: Any) -> ca.SX:
-        return self.from_M(body, p)
-
-    def station_velocity(self, body: str, p: Any) -> ca.SX:
-        return self.from_M(body, p)
-
-    def angular_velocity(self, body: str) -> ca.SX:
-        return ca.SX.sym("w", 3)
-
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
-        return ca.SX.sym("mass"), ca.SX.sym("com", 3)
-
-    def generalised_momentum(self) -> ca.SX:
-        return ca.SX.sym("Mu", self.tree.nu)
-
-
-class Gathered:
-    """Loads as a list of what was added."""
-
-    def __init__(self) -> None:
-        self.values: list[ca.SX] = []
-
-    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
-        self.values += [ca.SX(p), force]
-
-    def add_torque(self, body: str, torque: ca.SX) -> None:
-        self.values.append(torque)
-
-    def add_mobility(self, speed: str, value: ca.SX) -> None:
-        self.values.append(value)
-
-
 def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
     """What may depend on time, by name, with its expressions."""
     model, tree = system.model, system.model.tree
     for name, force in model.forces.items():
         if _may_read_time(force):
-            view, loads = Blank(tree, t), Gathered()
-            view.z = ca.SX.sym("z", len(force.states))
+            view, loads = Blank(tree, t, len(force.states)), Gathered()
             force.apply(view, loads)
             yield f"force {name!r}", [*loads.values, *map(ca.SX, force.rates(view))]
     for name, constraint in model.constraints.items():

@@ -1,6 +1,6 @@
 """Columns: names and units of what an operator gives, so that it can stand in a Table.
 
-Each operator's record (condyle.system.operators) has one of these; they are asked for when a Table is made. An operator without has
+Each operator's record (operators.py) has one of these; they are asked for when a Table is made. An operator without has
 a matrix or a pose per state and gives no Table.
 """
 from __future__ import annotations

@@ -88,6 +88,8 @@ class System(Shown, Operations, Differentiation):
 
     if not TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)      # a property failed: its own error says why
             known = () if name.startswith("_") else (n for n in dir(type(self)) if not n.startswith("_"))
             raise missing("a System", name, known, _ELSEWHERE)
 

@@ -14,8 +14,10 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
+from condyle.laws.blank import Blank, Gathered
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
+from condyle.native.sweeps.lookup import lookups_in
 
 _LOADS = frozenset({"zdot", "forward_dynamics", "inverse_dynamics", "applied_forces", "power", "energy", "reactions",
                     "multipliers", "reactions_with_constraints", "timed_power"})
@@ -34,7 +36,7 @@ class Timed:
         forces = [(f"force {name!r}", name) for name, law in model.forces.items()
                   if not isinstance(law, Gravity) and _reads_time(model, law)]
         rows = [(f"constraint {name!r}", name) for name, law in model.constraints.items()
-                if any(leaf.kind == "t" for leaf in law.leaves)]
+                if any(leaf.level == "time" for leaf in law.leaves)]
         motions = [(f"the motion of body {b.name!r}", b.name) for b in model.tree.driven]
         self.sources = {
             name: [*joints, *forces * (name in _LOADS), *rows * (name in _ROWS), *motions * (name in _MOTIONS)]
@@ -57,61 +59,11 @@ def _rank(array: Any) -> int:
 
 
 def _reads_time(model: Model, law: Force) -> bool:
-    """Whether a force asks for the time: it is called with a view that listens."""
-    view: Any = _Listener(model, len(law.states))
-    law.apply(view, _Nowhere())
-    law.potential(view)
-    law.rates(view)
-    return view.asked
-
-
-class _Listener:
-    """A View (condyle.forces.base) whose answers are symbols without meaning; it remembers whether it was asked for the time."""
-
-    def __init__(self, model: Model, states: int) -> None:
-        self.tree, self.asked, self.z = model.tree, False, ca.SX.sym("z", states)
-
-    @property
-    def t(self) -> ca.SX:
-        self.asked = True
-        return ca.SX.sym("t")
-
-    def coordinate(self, name: str) -> ca.SX:
-        return ca.SX.sym("q")
-
-    def speed(self, name: str) -> ca.SX:
-        return ca.SX.sym("u")
-
-    def state_variable(self, k: int) -> ca.SX:
-        return self.z[k]
-
-    def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
-        return ca.SX.sym("m"), ca.SX.sym("p", 3)
-
-    def rotation(self, body: str) -> ca.SX:
-        return ca.SX.sym("R", 3, 3)
-
-    def station_position(self, body: str, p: Any) -> ca.SX:
-        return ca.SX.sym("p", 3)
-
-    def station_velocity(self, body: str, p: Any) -> ca.SX:
-        return ca.SX.sym("v", 3)
-
-    def angular_velocity(self, body: str) -> ca.SX:
-        return ca.SX.sym("w", 3)
-
-    def generalised_momentum(self) -> ca.SX:
-        return ca.SX.sym("h", self.tree.nu)
-
-
-class _Nowhere:
-    """Loads that are forgotten."""
-
-    def add_force(self, body: str, p: Any, force: ca.SX) -> None:
-        pass
-
-    def add_torque(self, body: str, torque: ca.SX) -> None:
-        pass
-
-    def add_mobility(self, speed: str, value: ca.SX) -> None:
-        pass
+    """Whether what a force exerts, stores or keeps depends on the time."""
+    t = ca.SX.sym("t")
+    view, loads = Blank(model.tree, t, len(law.states)), Gathered()
+    law.apply(view, loads)
+    stored = law.potential(view)
+    found = [*loads.values, *law.rates(view), *([] if stored is None else [stored])]
+    return any(ca.depends_on(ca.SX(x), t) for x in found) or any(
+        ca.depends_on(lookup.index, t) for lookup in lookups_in([ca.SX(x) for x in found]))
