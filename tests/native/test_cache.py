@@ -235,7 +235,7 @@ def test_orphans_of_ended_processes_go(directory):
 def test_a_kill_while_an_entry_is_written_leaves_nothing_for_long(directory):
     script = """
 import os, signal
-from condyle.native import cache
+from condyle.native.machine import cache
 cache._surroundings = lambda: "these sources, this machine"
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 cache.store("a", bytes(1000), {})
@@ -518,7 +518,7 @@ def test_no_home(monkeypatch):
 CROWD = """
 import sys, time
 import numpy as np
-from condyle.native import cache
+from condyle.native.machine import cache
 from tests.native.test_cache import twice, works
 cache._surroundings = lambda: "these sources, this machine"
 print("ready", flush=True)
@@ -557,7 +557,7 @@ def test_many_processes_at_once(directory):
 def test_a_new_process_builds_nothing(directory):
     assert works(twice(key="shared"))
     program = """
-from condyle.native import cache
+from condyle.native.machine import cache
 from tests.native.test_cache import twice, works
 cache._surroundings = lambda: "these sources, this machine"
 assert works(twice(key="shared", allowed=False))

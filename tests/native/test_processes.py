@@ -14,7 +14,7 @@ from tests.process import ROOT, output
 PROLOGUE = """
 import gc, os, sys, threading, multiprocessing
 import numpy as np
-from condyle.native import threads
+from condyle.native.machine import threads
 from tests.native.functions import EMPTY, check, draw, make
 f = make(key="processes")
 def batch(seed, count=None):

@@ -201,8 +201,8 @@ def test_a_forked_child_runs_the_same_program():
     """In a process of its own, so that no thread of the test run is there to be forked."""
     script = """
         import os, threading
-        from condyle.native.nodes import Scan, kernel
-        from condyle.native.program import Program
+        from condyle.native.programs.nodes import Scan, kernel
+        from condyle.native.programs.program import Program
         sizes = {"x": 1}
         program = Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes, counts=["n"])
         workspace = program.workspace()
