@@ -596,7 +596,7 @@ def _steps(du: np.ndarray) -> np.ndarray:
 
 def _user_line() -> str:
     """File and line of the nearest caller outside this package."""
-    here = str(Path(__file__).parent)
+    here = str(next(p for p in Path(__file__).parents if p.name == "condyle"))
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(here):
         frame = frame.f_back

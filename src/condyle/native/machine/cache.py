@@ -293,7 +293,7 @@ def _shrink(directory: Path, limit: int) -> None:
 def _surroundings() -> str | None:
     """Sources, versions and processor as text; None if the sources have changed since this process read them."""
     digest = hashlib.sha256()
-    root = Path(__file__).parents[1]
+    root = next(p for p in Path(__file__).parents if p.name == "condyle")
     for path in sorted(root.rglob("*.py")):
         try:
             data = path.read_bytes()
