@@ -123,6 +123,18 @@ def test_sources_of_knots():
     assert not timed(own).names
 
 
+def test_motions_that_nothing_feels():
+    """A joint that follows its motion is not integrated: no step must see it, unless something free hangs on it."""
+    quick = cd.Prescribed(position=lambda t: 0.1 * np.sin(50 * t))
+    assert not len(found(pin(motion=quick)))
+    system = pin(motion=quick)
+    system.add_body("free", mobilizer=cd.Pin(), mass=1.0, com=(0, 1, 0))
+    assert not len(found(system.copy()))
+    system.add_body("foot", "leg", mobilizer=cd.Pin(), mass=1.0, com=(0, 1, 0))
+    assert len(found(system)) > 100
+    assert len(found(pin(motion=cd.Prescribed(velocity=lambda t: np.sin(50 * t))))) > 100
+
+
 class Lifted(cd.Mobilizer):
     """A floor that is lifted from t = 3 s on."""
 

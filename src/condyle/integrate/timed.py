@@ -46,13 +46,29 @@ def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
             if any(leaf.level == "time" for leaf in part.leaves):
                 yield f"constraint {name!r}", _equations(part, t)
     known: set[str] = set()
+    felt = _felt(system)
     for body, text in zip(tree.bodies, model.mobilizers, strict=True):
         q, u = ca.SX.sym("q", body.mobilizer.nq), ca.SX.sym("u", body.mobilizer.nu)
-        if body.motion is not None:
+        if body.motion is not None and body.index in felt:
             yield f"the motion of {body.name!r}", body.motion.closure(t, q, u)
         if text not in known:
             known.add(text)
             yield f"the mobilizer of {body.name!r}", motion(body.mobilizer, t, q, u)
+
+
+def _felt(system: System) -> set[int]:
+    """Bodies whose motion something free may feel: all, where forces or constraints may join them; else those of trees in which
+    some coordinate is integrated. A step need not see what it does not integrate."""
+    model, tree = system.model, system.model.tree
+    everything = set(tree.base_to_tip)
+    if len(model.forces) > 1 or model.constraints:      # more than gravity
+        return everything
+    root: dict[int, int] = {}
+    for B in tree.base_to_tip:
+        parent = tree.parent(B)
+        root[B] = B if parent is None else root[parent]
+    moved = {root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion else ()) < b.mobilizer.nq}
+    return {B for B in everything if root[B] in moved}
 
 
 def _may_read_time(force: Any) -> bool:
