@@ -4,7 +4,8 @@ A line `<!-- name: argument -->` of a page is replaced:
 
     docstring: dynamics/aba.py     the docstring of a module, equations with their numbers
     members: condyle.mobilizers    API entries of the public names of a package, under their shortest path
-    operators                      the table of the operators of System and State
+    entries: simulate,Event        API entries of names in `cd`
+    operators                      the table of the operators
     examples: knee,pendulum        files of examples: what each says of itself, its picture, its code behind a click
 
 Pictures of examples are docs/img/NAME.png or .svg. Formulas stand between $ or $$, with \\tag{1} for a number.
@@ -23,7 +24,9 @@ from typing import Any
 from latex2mathml.converter import convert
 
 ROOT = Path(__file__).resolve().parent.parent
-DIRECTIVE = re.compile(r"^<!-- (docstring|members|operators|examples)(?:: (\S+))? -->$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^<!-- (docstring|members|entries|operators|examples)(?:: (\S+))? -->$", re.MULTILINE)
+INTERNAL = {"derived_motion", "motion", "motion_at", "motion_size", "motion_symbols", "runaway", "possible_masses", "too_large"}
+"""Names that packages share among themselves."""
 MATH = re.compile(r"(```.*?```|`[^`\n]+`)|\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
 
 
@@ -70,22 +73,29 @@ def members(package: str) -> str:
     import condyle
 
     flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__", "").startswith(package)]
-    names = getattr(import_module(package), "__all__", flat)
-    return "\n\n".join(f"::: condyle.{name}" if name in flat else f"::: {package}.{name}" for name in names)
+    names = [n for n in getattr(import_module(package), "__all__", flat) if n not in INTERNAL]
+    return "\n\n".join(entries(name) if name in flat else f"::: {package}.{name}" for name in names)
+
+
+def entries(names: str) -> str:
+    """A function may share its name with its module, which would be shown instead: it is asked for at home."""
+    import condyle
+
+    home = {name: getattr(condyle, name).__module__ for name in names.split(",") if inspect.isfunction(getattr(condyle, name))}
+    return "\n\n".join(f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}' if name in home else f"::: condyle.{name}"
+                       for name in names.split(","))
 
 
 def operators(_: str) -> str:
-    from condyle.system.operators import OPTIONS, Operations, asked
+    from condyle.system.operators import OPTIONS, Operations
 
-    rows = ["| operator of a System | of a State, a Trajectory | stage | gives |", "|---|---|---|---|"]
+    rows = ["| operator | stage | gives |", "|---|---|---|"]
     for name, method in vars(Operations).items():
         if not hasattr(method, "arrays"):
             continue
         known = [n for n in inspect.signature(method).parameters if n not in ("self", *OPTIONS)]
-        own = [p.name for p in asked(method)]
-        of_state = f"`{name}`" if name == "qdot" else f"`{name}({', '.join(own)})`"
         says = " ".join(method.summary.split("\n\n")[0].split())
-        rows.append(f"| `{name}({', '.join(known)})` | {of_state} | {method.stage.name} | {says} |")
+        rows.append(f"| `{name}({', '.join(known)})` | {method.stage.name} | {says} |")
     return "\n".join(rows)
 
 
@@ -102,4 +112,4 @@ def examples(names: str) -> str:
 
 
 DIRECTIVES: dict[str, Callable[[str], str]] = {
-    "docstring": docstring, "members": members, "operators": operators, "examples": examples}
+    "docstring": docstring, "members": members, "entries": entries, "operators": operators, "examples": examples}

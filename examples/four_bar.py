@@ -2,8 +2,8 @@
 every loop loses rank.
 
 Lying flat the links could fold one by one. They have no reason to: the motion is that of
-one pendulum, theta'' = g ((N+1)/2 + N) / ((N+1)/3 + N) sin(theta), to which the result is
-compared (N four-bar benchmark, A02).
+one pendulum, `theta'' = g ((N+1)/2 + N) / ((N+1)/3 + N) sin(theta)`, to which the result
+is compared (N four-bar benchmark, A02).
 """
 import numpy as np
 

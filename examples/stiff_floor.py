@@ -1,5 +1,5 @@
 """A leg swings from a carriage that rests on a hard, damped floor: where a stiff method
-is a hundred times cheaper."""
+is far cheaper."""
 import numpy as np
 
 import condyle as cd

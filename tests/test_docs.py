@@ -88,7 +88,7 @@ def test_nothing_is_fetched_from_elsewhere(site: dict[Path, Page]) -> None:
 def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
     for path in site:
         text = path.read_text(encoding="utf-8")
-        assert not re.search(r"\$\$|formula\d+x|<!-- (docstring|members|operators|examples)", text), path.name
+        assert not re.search(r"\$\$|formula\d+x|<!-- (docstring|members|entries|operators|examples)", text), path.name
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text(encoding="utf-8"))],
@@ -129,6 +129,21 @@ def test_code_is_narrow() -> None:
     wide = [f"{page.name}: {line}" for page in [*PAGES, ROOT / "README.md"]
             for code, _ in BLOCK.findall(page.read_text(encoding="utf-8")) for line in code.splitlines() if len(line) > 90]
     assert wide == []
+
+
+def test_what_a_law_sees_is_listed() -> None:
+    """All accessors of `s`, and none that does not exist."""
+    seen: set[str] = set()
+
+    def residual(s):
+        seen.update(name for name in dir(type(s)) if not name.startswith("_"))
+        return s.udot("a")
+
+    system = condyle.System()
+    system.add_body("a", mobilizer=condyle.Pin(), mass=1, inertia=(1, 1, 1))
+    system.add_constraint("held", condyle.constraints.AccelerationOnly(residual))
+    page = (DOCS / "guide" / "force.md").read_text(encoding="utf-8").split("## What a law sees")[1].split("\n## ")[0]
+    assert set(re.findall(r"`s\.(\w+)", page)) == seen
 
 
 def test_every_environment_variable_is_in_the_table() -> None:

@@ -516,4 +516,4 @@ def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
         assert_allclose(batch, other, rtol=0, atol=500 * condition * EPS * scale, err_msg=name)
         assert_allclose(one, other, rtol=0, atol=500 * condition * EPS * scale, err_msg=name)
         worst = max(worst, np.abs(batch - one).max() / scale)
-    evidence("a batch in SIMD lanes against one state a call, every operator, relative", worst, 1e-12)
+    evidence("a batch in SIMD lanes against one state per call, every operator, relative", worst, 1e-12)

@@ -42,7 +42,7 @@ def test_there_are_reference_trees():
 def test_one_state_a_call(path, evidence):
     system, q, u, tau, expected = load(path)
     udot = np.array([system.forward_dynamics(*state) for state in zip(q, u, tau)])
-    evidence("stored accelerations of trees with 7 and 30 bodies, one state a call, relative",
+    evidence("stored accelerations of trees with 7 and 30 bodies, one state per call, relative",
              relative(udot, expected), TOLERANCE)
 
 

@@ -71,7 +71,7 @@ class Gimbal(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bushing(Mobilizer):
-    """Six freedoms as small deviations: body-fixed x-y-z angles, then translation in F. Made for stiff bushings.
+    """Six degrees of freedom, three rotations and three translations: body-fixed x-y-z angles, then translation in F.
 
     q: the three angles [rad], p_FM in F [m].   u = qdot.
 

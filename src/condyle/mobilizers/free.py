@@ -30,7 +30,7 @@ class Ball(Oriented):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Free(Oriented):
-    """Unrestricted motion of M in F.
+    """Unrestricted motion of M in F: six degrees of freedom, three rotations and three translations.
 
     q: unit quaternion of M in F (w, x, y, z), then p_FM in F [m].   u: w_FM in F [rad/s], then v_FM in F [m/s].
 

@@ -32,7 +32,13 @@ class State(Shown):
     Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves valid.
 
     Attributes:
-        t: [s].   q: shape (nq,).   u: shape (nu,).   z, inputs, parameters: in the order of the system's names.
+        system: whose state it is.
+        t: time [s].
+        q: coordinates, in the order of `system.coordinates`, shape (nq,).
+        u: speeds, in the order of `system.speeds`, shape (nu,).
+        z: auxiliary states, in the order of `system.state_variables`.
+        inputs: in the order of `system.inputs`.
+        parameters: in the order of `system.parameters`.
         locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
         disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
 
