@@ -72,8 +72,9 @@ def docstring(path: str) -> str:
 def members(package: str) -> str:
     import condyle
 
-    flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__", "").startswith(package)]
-    names = [n for n in getattr(import_module(package), "__all__", flat) if n not in INTERNAL]
+    module = getattr(condyle, package.removeprefix("condyle."), None) or import_module(package)      # wherever it is at home
+    flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__", "").startswith(module.__name__)]
+    names = [n for n in getattr(module, "__all__", flat) if n not in INTERNAL]
     return "\n\n".join(entries(name) if name in flat else f"::: {package}.{name}" for name in names)
 
 
