@@ -46,7 +46,8 @@ def arguments(system: cd.System, name: str) -> dict[str, object]:
     """Arguments of an operator for N states."""
     rng = np.random.default_rng(0)
     q, u, udot, f, tau = (rng.normal(size=(N, n)) for n in (system.nq, *[system.nu] * 4))
-    known = {"q": q, "u": u, "udot": udot, "f": f, "tau": tau, "body": "shank", "station": P, "X_BS": P, "constraint": "tie",
+    qdot, qddot = rng.normal(size=(2, N, system.nq))
+    known = {"q": q, "u": u, "udot": udot, "qdot": qdot, "qddot": qddot, "f": f, "tau": tau, "body": "shank", "station": P, "X_BS": P, "constraint": "tie",
              "about": P, "lambda_": rng.normal(size=(N, 1))}
     asked = inspect.signature(getattr(Operations, name)).parameters
     return {p: known[p] for p in asked if p in known}
@@ -65,7 +66,7 @@ def parts(result: object) -> list[np.ndarray]:
 
 # ---- Numbers that are none --------------------------------------------------------------------------------------------------
 
-VECTORS = {"q": "coordinate", "u": "speed", "udot": "speed", "f": "speed", "tau": "speed", "lambda_": "equation"}
+VECTORS = {"q": "coordinate", "qdot": "coordinate", "qddot": "coordinate", "u": "speed", "udot": "speed", "f": "speed", "tau": "speed", "lambda_": "equation"}
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -31,14 +31,14 @@ def _casadi(monkeypatch):
 # What each operator takes beside the arrays that a State has.
 EXTRA = {
     "forward_dynamics": ("tau",), "inverse_dynamics": ("udot",), "motion_forces": ("tau",), "motion_power": ("tau",),
-    "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
+    "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",), "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
     "body_velocity": ("hand",),
     "body_acceleration": ("hand",), "composite_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
     "station_position": ("hand", STATION), "frame_velocity": ("hand", STATION), "station_velocity": ("hand", STATION),
     "frame_acceleration": ("hand", STATION), "station_acceleration": ("hand", STATION), "station_jacobian": ("hand", STATION),
     "frame_jacobian": ("hand", STATION), "frame_bias": ("hand", STATION), "station_bias": ("hand", STATION),
     "momentum": ((0.3, -0.2, 0.5),), **dict.fromkeys(
-        ("qdot", "zdot", "mass_matrix", "inverse_mass_matrix", "gravity_forces", "coriolis_forces", "applied_forces", "power",
+        ("qdot", "qddot", "N", "Ndot", "zdot", "mass_matrix", "inverse_mass_matrix", "gravity_forces", "coriolis_forces", "applied_forces", "power",
          "energy", "system_jacobian", "mass_centre", "mass_centre_velocity", "mass_centre_acceleration"), ())}
 OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
 # Those of constraints: tests/constraints.
@@ -76,7 +76,7 @@ def test_one_state_a_batch_and_a_State(name):
 
     rng = np.random.default_rng(0)
     batch = {key: np.stack([at[key], at[key] + rng.uniform(-0.1, 0.1, np.shape(at[key]))]) if key != "parameters" else at[key]
-             for key in ("q", "u", "tau", "udot", "f", "t", "z", "inputs", "parameters")}
+             for key in ("q", "u", "tau", "udot", "qdot", "qddot", "f", "t", "z", "inputs", "parameters")}
     many = leaves(getattr(system, name)(*asked(name, batch), **options(batch, **more)))
     for x, y in zip(many, one, strict=True):
         assert x.shape == (2, *y.shape)

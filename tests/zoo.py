@@ -48,4 +48,5 @@ def model():
     values = {name: rng.uniform(-1, 1, system.nu) for name in ("u", "tau", "udot", "f")}
     tail = {"t": 0.3, "z": rng.uniform(-0.5, 0.5, 6), "inputs": np.array([0.7]),
             "parameters": system.default("parameters") * rng.uniform(0.9, 1.1, len(system.parameters))}
-    return system, {"q": q, "station": np.array([0.1, -0.2, 0.3]), **values, **tail}
+    rates = {name: rng.uniform(-1, 1, system.nq) for name in ("qdot", "qddot")}
+    return system, {"q": q, "station": np.array([0.1, -0.2, 0.3]), **values, **rates, **tail}

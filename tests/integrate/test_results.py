@@ -52,7 +52,8 @@ def traj() -> cd.Trajectory:
 def given(name: str, system: cd.System) -> dict[str, object]:
     """Arguments for each operator, from its signature."""
     f = np.linspace(1, 2, system.nu)
-    known = {"body": "shank", "station": P, "X_BS": P, "constraint": "rod", "f": f, "tau": f}
+    rate = np.linspace(1, 2, system.nq)
+    known = {"body": "shank", "station": P, "X_BS": P, "constraint": "rod", "f": f, "tau": f, "qdot": rate, "qddot": rate}
     return {p: known[p] for p in inspect.signature(getattr(States, name)).parameters if p in known}
 
 

@@ -7,10 +7,9 @@ import casadi as ca
 
 from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shift_motion
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
+from condyle.dynamics.rates import rates
 from condyle.errors import UnknownNameError
 from condyle.laws.names import owner
-from condyle.mobilizers import motion
-from condyle.native.sweeps.lookup import Closure
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -75,10 +74,8 @@ class View:
     def coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
         """qdot = N u, and at udot = 0 qddot = (N u)_q N u, of a coordinate."""
         body, j = owner(self.tree, name, "coordinate_rates")
-        t, q, u = (ca.SX.sym(n, k) for n, k in (("t", 1), ("q", body.mobilizer.nq), ("u", body.mobilizer.nu)))
-        rate = motion(body.mobilizer, t, q, u)[8]
-        closure = Closure("rates", [t, q, u], [ca.densify(rate), ca.densify(ca.jtimes(rate, q, rate))])
-        qdot, qddot = closure(self.t, self.q[body.q], self.u[body.u])
+        u = self.u[body.u]
+        qdot, qddot = rates(body.mobilizer, self.t, self.q[body.q], u, u)
         return qdot[j], qddot[j]
 
     def station_bias(self, body: str, p: Any) -> ca.SX:

@@ -101,6 +101,11 @@ class Mobilizer:
         """qdot = N(q) u (4), shape (nq, nu). The identity unless a mobilizer says otherwise."""
         return ca.SX.eye(self.nq)
 
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        """u = N_inverse(q) qdot, shape (nu, nq): the inverse of N, or of least squares where q is longer than u."""
+        N = ca.sparsify(self.N(q))
+        return N.T if N.is_eye() else ca.solve(N.T @ N, N.T)
+
     def default_q(self) -> np.ndarray:
         """Coordinates of the reference configuration, shape (nq,)."""
         return np.zeros(self.nq)
@@ -194,6 +199,9 @@ class Reversed(Mobilizer):
 
     def N(self, q: ca.SX) -> ca.SX:
         return self.forward.N(q)
+
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        return self.forward.N_inverse(q)
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         self.forward.check_parameters(values)

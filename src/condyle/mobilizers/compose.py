@@ -81,6 +81,9 @@ class Composed(Mobilizer):
     def N(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(self.a.N(q[:self.a.nq]), self.b.N(q[self.a.nq:]))
 
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(self.a.N_inverse(q[:self.a.nq]), self.b.N_inverse(q[self.a.nq:]))
+
     def check_parameters(self, values: Mapping[str, float]) -> None:
         for mobilizer in (self.a, self.b):
             mobilizer.check_parameters(values)

@@ -38,6 +38,9 @@ class LineOrientation(Mobilizer):
     def N(self, q: ca.SX) -> ca.SX:
         return Quaternion.N_M(q)[:, :2]
 
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        return Quaternion.left_inverse(self.N(q), q)
+
     def default_q(self) -> np.ndarray:
         return np.array(Quaternion.default)
 
@@ -68,6 +71,9 @@ class FreeLine(Mobilizer):
 
     def N(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(Quaternion.N_M(q[:4])[:, :2], ca.SX.eye(3))
+
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        return ca.diagcat(Quaternion.left_inverse(Quaternion.N_M(q[:4])[:, :2], q[:4]), ca.SX.eye(3))
 
     def default_q(self) -> np.ndarray:
         return np.array([*Quaternion.default, 0.0, 0.0, 0.0])

@@ -47,6 +47,16 @@ class Quaternion:
         return ca.blockcat([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]])               # (14)
 
     @staticmethod
+    def left_inverse(N: ca.SX, q: ca.SX) -> ca.SX:
+        """Of columns of these N, which are orthogonal and |q| / 2 long."""
+        return 4 / ca.sumsqr(q) * N.T
+
+    @staticmethod
+    def N_inverse(q: ca.SX) -> ca.SX:
+        """w_FM in F from qdot, shape (3, 4)."""
+        return Quaternion.left_inverse(Quaternion.N(q), q)
+
+    @staticmethod
     def random(rng: np.random.Generator) -> np.ndarray:
         q = rng.normal(size=4)
         return q / np.linalg.norm(q)
@@ -69,6 +79,12 @@ class Euler:
         """For w_FM in F, shape (3, 3)."""
         s1, c1, s2, c2 = ca.sin(q[0]), ca.cos(q[0]), ca.sin(q[1]), ca.cos(q[1])
         return ca.blockcat([[1, s1 * s2 / c2, -c1 * s2 / c2], [0, c1, s1], [0, -s1 / c2, c1 / c2]])     # (15)
+
+    @staticmethod
+    def N_inverse(q: ca.SX) -> ca.SX:
+        """w_FM in F from qdot, shape (3, 3): the axes x, Rx y and Rx Ry z; no singularity."""
+        s1, c1, s2, c2 = ca.sin(q[0]), ca.cos(q[0]), ca.sin(q[1]), ca.cos(q[1])
+        return ca.blockcat([[1, 0, s2], [0, c1, -s1 * c2], [0, s1, c1 * c2]])
 
     @staticmethod
     def random(rng: np.random.Generator) -> np.ndarray:
@@ -114,6 +130,10 @@ class Oriented(Mobilizer):
 
     def N(self, q: ca.SX) -> ca.SX:
         N = self.orientation.N(self.split(q)[0])
+        return ca.diagcat(N, ca.SX.eye(3)) if self.moves else N
+
+    def N_inverse(self, q: ca.SX) -> ca.SX:
+        N = self.orientation.N_inverse(self.split(q)[0])
         return ca.diagcat(N, ca.SX.eye(3)) if self.moves else N
 
     def default_q(self) -> np.ndarray:

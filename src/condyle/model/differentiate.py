@@ -43,7 +43,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.sweeps.columns import Columns
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 
-VARIABLES = ("q", "u", "tau", "udot", "f", "station", "t", "z", "inputs", "parameters")
+VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "parameters")
 """What a derivative may be taken with respect to."""
 
 

@@ -91,8 +91,8 @@ class Model:
         return sum(part.size for c in self.constraints.values() for part in c.parts if not levels or part.level in levels)
 
     def sizes(self) -> dict[str, int]:
-        nu = self.tree.nu
-        return {"q": self.tree.nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu, "station": 3, "tail": self.tail_size,
+        nq, nu = self.tree.nq, self.tree.nu
+        return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu, "station": 3, "tail": self.tail_size,
                 "parameters": len(self.tree.parameters), "lambda_": self.equations()}
 
 

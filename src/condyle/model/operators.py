@@ -18,7 +18,7 @@ import casadi as ca
 
 from condyle.constraints.solve.corrections import position_change, velocity_change
 from condyle.constraints.solve.multipliers import Multipliers, constrained
-from condyle.dynamics import aba, crba, energy, jacobians, rnea
+from condyle.dynamics import aba, crba, energy, jacobians, rates, rnea
 from condyle.dynamics.inertia import shift_inertia
 from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity
 from condyle.dynamics.view import Loads
@@ -43,11 +43,37 @@ def _instance(s: Symbols) -> list[ca.SX]:
 
 
 def _qdot(s: Symbols) -> list[ca.SX]:
-    bodies, status = s.model.tree.bodies, ca.SX(0)
-    for b in bodies:
+    bodies = s.model.tree.bodies
+    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in bodies if b.mobilizer.nq), _lost_rates(s)]
+
+
+def _lost_rates(s: Symbols) -> ca.SX:
+    """The status of rates: 1 + the first speed of a body whose N(q) is without bound; 0 if all is well."""
+    status = ca.SX(0)
+    for b in s.model.tree.bodies:
         if (lost := runaway(b.mobilizer, s["q"][b.q])) is not None:
             status = ca.if_else(lost, b.u.start + 1, status)
-    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in bodies if b.mobilizer.nq), status]
+    return status
+
+
+def _qddot(s: Symbols) -> list[ca.SX]:
+    return [rates.second_rates(s.model.tree, s.t, s["q"], s["u"], s["udot"]), _lost_rates(s)]
+
+
+def _u_from_qdot(s: Symbols) -> list[ca.SX]:
+    return [rates.speeds(s.model.tree, s["q"], s["qdot"])]
+
+
+def _udot_from_qddot(s: Symbols) -> list[ca.SX]:
+    return [rates.speed_rates(s.model.tree, s.t, s["q"], s["u"], s["qddot"]), _lost_rates(s)]
+
+
+def _N(s: Symbols) -> list[ca.SX]:
+    return [rows(rates.matrix(s.model.tree, s.t, s["q"])), _lost_rates(s)]
+
+
+def _Ndot(s: Symbols) -> list[ca.SX]:
+    return [rows(rates.matrix_rate(s.model.tree, s.t, s["q"], s["u"])), _lost_rates(s)]
 
 
 def _prescribed(s: Symbols) -> list[ca.SX]:
@@ -300,6 +326,11 @@ def _bodies(n: int) -> Callable[[Model], int]:
 OPERATORS: dict[str, Operator] = {
     "instance": Operator(("parameters",), (("table", lambda s: s.table[0].numel()), STATUS), _instance),
     "qdot": Operator(("q", "u", "tail"), (("qdot", lambda s: s.tree.nq), STATUS), _qdot),
+    "qddot": Operator(("q", "u", "udot", "tail"), (("qddot", lambda s: s.tree.nq), STATUS), _qddot),
+    "u_from_qdot": Operator(("q", "qdot", "tail"), (("u", _nu),), _u_from_qdot),
+    "udot_from_qddot": Operator(("q", "u", "qddot", "tail"), (("udot", _nu), STATUS), _udot_from_qddot),
+    "N": Operator(("q", "tail"), (("N", lambda s: s.tree.nq * s.tree.nu), STATUS), _N),
+    "Ndot": Operator(("q", "u", "tail"), (("Ndot", lambda s: s.tree.nq * s.tree.nu), STATUS), _Ndot),
     "prescribed": Operator(("q", "u", "tail"), (("q", lambda s: s.tree.nq), ("u", _nu)), _prescribed),
     "zdot": Operator(("q", "u", "tail"), (("zdot", lambda s: s.nz),), _rates),
     "forward_dynamics": Operator(("q", "u", "tau", "tail"), (("udot", _nu), STATUS), _forward_dynamics),

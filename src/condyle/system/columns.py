@@ -68,6 +68,14 @@ def coordinate_rates(system: Any, given: Mapping[str, Any]) -> list[Column]:
     return [(name, rate(unit)) for name, unit in zip(system.coordinates, scales.units(system.bodies)[0], strict=True)]
 
 
+def coordinate_accelerations(system: Any, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, rate(unit)) for name, unit in coordinate_rates(system, given)]
+
+
+def speeds(system: Any, given: Mapping[str, Any]) -> list[Column]:
+    return list(zip(system.speeds, scales.units(system.bodies)[1], strict=True))
+
+
 def state_rates(system: Any, given: Mapping[str, Any]) -> list[Column]:
     return [(name, "") for name in system.state_variables]
 

@@ -195,6 +195,8 @@ class Operations:
         _model: Model
 
         @property
+        def nq(self) -> int: ...
+        @property
         def nu(self) -> int: ...
         @property
         def bodies(self) -> tuple[Body, ...]: ...
@@ -215,6 +217,34 @@ class Operations:
     def qdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
         """Rates of the coordinates N(q) u, shape (..., nq)."""
         return self._run("qdot", VELOCITY, (q, u), options)
+
+    @operator(ACCELERATION, "q u udot", kernel=True, gives=columns.coordinate_accelerations)
+    def qddot(self, q: Any, u: Any, udot: Any, **options: Unpack[Options]) -> Array:
+        """Second rates of the coordinates N(q) udot + Ndot u [rad/s^2, m/s^2, 1/s^2], shape (..., nq)."""
+        return self._run("qddot", ACCELERATION, (q, u, udot), options)
+
+    @operator(POSITION, "q", kernel=True, gives=columns.speeds)
+    def u_from_qdot(self, q: Any, qdot: Any, **options: Unpack[Options]) -> Array:
+        """Speeds u [rad/s, m/s], shape (..., nu), from rates qdot (..., nq) of the coordinates: N(q)^-1 qdot.
+
+        What no speeds can do, such as a change of a quaternion's length, is left out: N u is the nearest to qdot."""
+        return self._run("u_from_qdot", POSITION, (q, qdot), options)
+
+    @operator(VELOCITY, "q u", kernel=True, gives=columns.accelerations)
+    def udot_from_qddot(self, q: Any, u: Any, qddot: Any, **options: Unpack[Options]) -> Array:
+        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), from second rates qddot (..., nq) of the coordinates:
+        N(q)^-1 (qddot - Ndot u). The inverse of `qddot`."""
+        return self._run("udot_from_qddot", VELOCITY, (q, u, qddot), options)
+
+    @operator(POSITION, "q")
+    def N(self, q: Any, **options: Unpack[Options]) -> Array:
+        """N(q), shape (..., nq, nu): qdot = N u. The identity but for quaternions and other coordinates with qdot != u."""
+        return self._shaped("N", POSITION, (q,), (self.nq, self.nu), options)
+
+    @operator(VELOCITY, "q u")
+    def Ndot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
+        """Rate of N(q) along u, shape (..., nq, nu): qddot = N udot + Ndot u."""
+        return self._shaped("Ndot", VELOCITY, (q, u), (self.nq, self.nu), options)
 
     @operator(FORCE, "q u", kernel=True, gives=columns.state_rates)
     def zdot(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:

@@ -54,6 +54,8 @@ _ELSEWHERE = {
 _DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix", "gravity_forces",
            "coriolis_forces", "applied_forces", "power")
 """Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
+_RATES = ("qdot", "qddot", "udot_from_qddot", "N", "Ndot")
+"""Kernels whose status says that coordinates cannot follow the speeds."""
 _UNWATCHED = ("instance", "prescribed", "position_change", "velocity_change")
 """Kernels that no user calls by themselves: their arguments are checked before, or may fail in a search."""
 
@@ -299,7 +301,8 @@ class System(Shown, Operations, Differentiation):
         nouns = {"q": "coordinate", "z": "state variable", "inputs": "input", "parameters": "parameter"}
         own = {name: Entries(noun, self.names(name), self.default(name), turned if name == "q" else ())
                for name, noun in nouns.items()}
-        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "lambda_": rows, "station": POINT}
+        rate = Entries("coordinate", self.coordinates, np.zeros(self.nq))
+        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate, "lambda_": rows, "station": POINT}
         moved = {"q": speed, "t": Entries("time", ("t",)), **{name: e for name, e in known.items() if name != "q"}}
         return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
 
@@ -535,7 +538,7 @@ class System(Shown, Operations, Differentiation):
             return self._model.possible.refuse
         if self._constraints and name in ("forward_dynamics", "multipliers"):
             return partial(refuse_accelerations, self._model, label, tail)
-        refuse = refuse_rates if name == "qdot" else refuse_singular
+        refuse = refuse_rates if name in _RATES else refuse_singular
         return partial(refuse, self._tree, label) if OPERATORS[name].has_status else None
 
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],

@@ -1,0 +1,62 @@
+"""Rates of coordinates and speeds, body by body: the mobilizers' N(q) of mobilizers/base.py (4).
+
+  qdot = N u                                                                            (1)
+  qddot = N udot + Ndot u,    Ndot f = d/dt (N f) with f held = (N f)_q N u             (2)
+  u = N^-1 qdot,              N^-1 the inverse, or where q is longer than u (quaternions)
+                              the left inverse of least squares                         (3)
+  udot = N^-1 (qddot - Ndot u)                                                          (4)
+"""
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.mobilizers import Mobilizer, motion
+from condyle.native.sweeps.lookup import Closure
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+
+def rates(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """N u of one mobilizer (1), and Ndot f (2)."""
+    s_t, s_q, s_u, s_f = (ca.SX.sym(name, x.numel()) for name, x in (("t", t), ("q", q), ("u", u), ("f", f)))
+    qdot = motion(mobilizer, s_t, s_q, s_u)[8]
+    turned = ca.jtimes(motion(mobilizer, s_t, s_q, s_f)[8], s_q, qdot)
+    out = Closure("rates", [s_t, s_q, s_u, s_f], [ca.densify(qdot), ca.densify(turned)])(t, q, u, f)
+    return out[0], out[1]
+
+
+def _moving(tree: Tree) -> list[Body]:
+    return [b for b in tree.bodies if b.mobilizer.nq]
+
+
+def second_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX) -> ca.SX:
+    """qddot (2), shape (nq,)."""
+    out = []
+    for b in _moving(tree):
+        straight = motion(b.mobilizer, t, q[b.q], udot[b.u])[8]
+        out.append(straight + rates(b.mobilizer, t, q[b.q], u[b.u], u[b.u])[1])
+    return ca.vertcat(ca.SX(0, 1), *out)
+
+
+def speeds(tree: Tree, q: ca.SX, qdot: ca.SX) -> ca.SX:
+    """u (3), shape (nu,)."""
+    return ca.vertcat(ca.SX(0, 1), *(b.mobilizer.N_inverse(q[b.q]) @ qdot[b.q] for b in _moving(tree)))
+
+
+def speed_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, qddot: ca.SX) -> ca.SX:
+    """udot (4), shape (nu,)."""
+    return speeds(tree, q, qddot - second_rates(tree, t, q, u, ca.SX(tree.nu, 1)))
+
+
+def matrix(tree: Tree, t: ca.SX, q: ca.SX) -> ca.SX:
+    """N, shape (nq, nu)."""
+    blocks = [ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e)[8] for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
+              for b in _moving(tree)]
+    return ca.diagcat(ca.SX(0, 0), *blocks)
+
+
+def matrix_rate(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX) -> ca.SX:
+    """Ndot (2), shape (nq, nu)."""
+    blocks = [ca.horzcat(*(rates(b.mobilizer, t, q[b.q], u[b.u], e)[1] for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
+              for b in _moving(tree)]
+    return ca.diagcat(ca.SX(0, 0), *blocks)
