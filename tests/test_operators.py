@@ -31,14 +31,16 @@ def _casadi(monkeypatch):
 # What each operator takes beside the arrays that a State has.
 EXTRA = {
     "forward_dynamics": ("tau",), "inverse_dynamics": ("udot",), "motion_forces": ("tau",), "motion_power": ("tau",),
-    "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",), "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
+    "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",),
+    "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
     "body_velocity": ("hand",),
     "body_acceleration": ("hand",), "composite_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
     "station_position": ("hand", STATION), "frame_velocity": ("hand", STATION), "station_velocity": ("hand", STATION),
     "frame_acceleration": ("hand", STATION), "station_acceleration": ("hand", STATION), "station_jacobian": ("hand", STATION),
     "frame_jacobian": ("hand", STATION), "frame_bias": ("hand", STATION), "station_bias": ("hand", STATION),
     "momentum": ((0.3, -0.2, 0.5),), **dict.fromkeys(
-        ("qdot", "qddot", "N", "Ndot", "zdot", "mass_matrix", "inverse_mass_matrix", "gravity_forces", "coriolis_forces", "applied_forces", "power",
+        ("qdot", "qddot", "N", "Ndot", "zdot",
+         "mass_matrix", "inverse_mass_matrix", "gravity_forces", "coriolis_forces", "applied_forces", "power",
          "energy", "system_jacobian", "mass_centre", "mass_centre_velocity", "mass_centre_acceleration"), ())}
 OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
 # Those of constraints: tests/constraints.
