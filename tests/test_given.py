@@ -47,7 +47,8 @@ def arguments(system: cd.System, name: str) -> dict[str, object]:
     rng = np.random.default_rng(0)
     q, u, udot, f, tau = (rng.normal(size=(N, n)) for n in (system.nq, *[system.nu] * 4))
     qdot, qddot = rng.normal(size=(2, N, system.nq))
-    known = {"q": q, "u": u, "udot": udot, "qdot": qdot, "qddot": qddot, "f": f, "tau": tau, "body": "shank", "station": P, "X_BS": P, "constraint": "tie",
+    known = {"q": q, "u": u, "udot": udot, "qdot": qdot, "qddot": qddot, "f": f, "tau": tau,
+             "body": "shank", "station": P, "X_BS": P, "constraint": "tie",
              "about": P, "lambda_": rng.normal(size=(N, 1))}
     asked = inspect.signature(getattr(Operations, name)).parameters
     return {p: known[p] for p in asked if p in known}
@@ -66,7 +67,8 @@ def parts(result: object) -> list[np.ndarray]:
 
 # ---- Numbers that are none --------------------------------------------------------------------------------------------------
 
-VECTORS = {"q": "coordinate", "qdot": "coordinate", "qddot": "coordinate", "u": "speed", "udot": "speed", "f": "speed", "tau": "speed", "lambda_": "equation"}
+VECTORS = {**dict.fromkeys(("q", "qdot", "qddot"), "coordinate"), **dict.fromkeys(("u", "udot", "f", "tau"), "speed"),
+           "lambda_": "equation"}
 
 
 @pytest.mark.parametrize("name", OPERATORS)

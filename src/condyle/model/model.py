@@ -92,8 +92,8 @@ class Model:
 
     def sizes(self) -> dict[str, int]:
         nq, nu = self.tree.nq, self.tree.nu
-        return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu, "station": 3, "tail": self.tail_size,
-                "parameters": len(self.tree.parameters), "lambda_": self.equations()}
+        return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu,
+                "station": 3, "tail": self.tail_size, "parameters": len(self.tree.parameters), "lambda_": self.equations()}
 
 
 def description(model: Model) -> str:

@@ -302,7 +302,8 @@ class System(Shown, Operations, Differentiation):
         own = {name: Entries(noun, self.names(name), self.default(name), turned if name == "q" else ())
                for name, noun in nouns.items()}
         rate = Entries("coordinate", self.coordinates, np.zeros(self.nq))
-        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate, "lambda_": rows, "station": POINT}
+        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate,
+                 "lambda_": rows, "station": POINT}
         moved = {"q": speed, "t": Entries("time", ("t",)), **{name: e for name, e in known.items() if name != "q"}}
         return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
 
