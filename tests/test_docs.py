@@ -85,6 +85,15 @@ def test_nothing_is_fetched_from_elsewhere(site: dict[Path, Page]) -> None:
     assert [(p.name, f) for p, page in site.items() for f in page.fetched if urlsplit(f).netloc] == []
 
 
+def test_search_works_from_a_folder(site: dict[Path, Page]) -> None:
+    """Without a server a page can neither fetch the index nor start a Worker: both come as scripts of our own."""
+    index = next(path for path in site if path.name == "index.html")
+    assert (index.parent / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = {")
+    assert [p.name for p, page in site.items() if p.name != "404.html"
+            and not any(f.endswith("iframe-worker.js") for f in page.fetched)] == []
+    assert "three rotations and three translations" in (index.parent / "search" / "search_index.json").read_text(encoding="utf-8")
+
+
 def test_no_formula_or_directive_is_left_over(site: dict[Path, Page]) -> None:
     for path in site:
         text = path.read_text(encoding="utf-8")
