@@ -34,7 +34,7 @@ EXTRA = {
     "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",),
     "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
     "body_velocity": ("hand",),
-    "body_acceleration": ("hand",), "composite_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
+    "body_acceleration": ("hand",), "composite_inertia": ("base",), "articulated_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
     "station_position": ("hand", STATION), "frame_velocity": ("hand", STATION), "station_velocity": ("hand", STATION),
     "frame_acceleration": ("hand", STATION), "station_acceleration": ("hand", STATION), "station_jacobian": ("hand", STATION),
     "frame_jacobian": ("hand", STATION), "frame_bias": ("hand", STATION), "station_bias": ("hand", STATION),
@@ -45,7 +45,7 @@ EXTRA = {
 OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
 # Those of constraints: tests/constraints.
 CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias", "constraint_rank",
-               "constraint_forces", "constraint_reactions"}
+               "constraint_forces", "constraint_reactions", "constraint_power", "impulses"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 
@@ -214,6 +214,30 @@ def test_composite_inertia_is_the_diagonal_of_the_mass_matrix():
         h = system.frame_jacobian(at["q"], body, (0, 0, 0), **o)[:, body.u]
         C = system.composite_inertia(at["q"], body, **o)
         np.testing.assert_allclose(h.T @ C @ h, M[body.u, body.u], rtol=0, atol=ROUNDING * np.abs(M).max())
+
+
+@pytest.mark.parametrize("locked", [(), ("grip", "foot_wy")])
+def test_articulated_inertia_is_a_dense_elimination(locked):
+    """P = C - F M^-1 F': C the composite inertia, M and F the mass matrix and the momenta about the body's origin of the
+    speeds that it carries and that are free."""
+    system, at = model()
+    q, o = at["q"], options(at)
+    M, still = system.mass_matrix(q, **o), system.momentum(q, np.zeros(system.nu), **o)
+    carried = {b.name: {b.name} for b in system.bodies}
+    for b in reversed(system.bodies):
+        if not b.parent.is_ground:
+            carried[b.parent.name] |= carried[b.name]
+    for body in system.bodies:
+        free = [k for b in system.bodies if b.name in carried[body.name] - {body.name} for k in range(b.u.start, b.u.stop)
+                if system.speeds[k] not in locked]
+        p = system.body_pose(q, body, **o).p
+        F = np.stack([system.momentum(q, np.eye(system.nu)[k], **o) - still for k in free], -1) if free else np.zeros((6, 0))
+        F[:3] -= np.cross(p, F[3:].T).T
+        C = system.composite_inertia(q, body, **o)
+        P = C - F @ np.linalg.solve(M[np.ix_(free, free)], F.T)
+        found = system.articulated_inertia(q, body, locked=locked, **o)
+        np.testing.assert_allclose(found, P, rtol=0, atol=100 * ROUNDING * np.abs(C).max(), err_msg=body.name)
+    np.testing.assert_array_equal(system.articulated_inertia(q, "ground", **o), 0)
 
 
 def test_kinetic_energy_is_half_of_momentum_times_velocity():

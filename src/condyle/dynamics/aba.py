@@ -136,13 +136,14 @@ def outward(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], steps: list[tupl
 @dataclass
 class Solved:
     """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status (6); for a second
-    right-hand side x and the motion X of each body."""
+    right-hand side x and the motion X of each body; P of each body before its own speeds are eliminated."""
 
     udot: ca.SX
     A: dict[int | None, Pair]
     status: ca.SX
     x: ca.SX
     X: dict[int | None, Pair]
+    P: dict[int, Inertia]
 
 
 def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads, held: ca.SX
@@ -174,14 +175,21 @@ def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tup
     return solved.udot, solved.status
 
 
+def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict[int, Inertia], ca.SX]:
+    """P of each body with all that it carries and that may move, about M's origin, in ground; and the status (6)."""
+    P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
+    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), [ca.SX(0)] * tree.nu, lock, None, ca.SX(3, 1))
+    return solved.P, solved.status
+
+
 def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
            held: ca.SX | None, gravity: ca.SX, f: ca.SX | None = None) -> Solved:
     """(1)-(6). z: gyroscopic less applied forces on each body. Kinematics without velocities: c is zero."""
     locks, given, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
     H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
-    steps, again, status, z_f = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO)
+    steps, again, status, z_f, whole = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO), {}
     for B in tree.tip_to_base:
-        u, r = tree.bodies[B].u, kin.p_PM[B]
+        u, r, whole[B] = tree.bodies[B].u, kin.p_PM[B], P[B]
         P[B], z[B], steps[B], D, status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], given[u], status, u.start + 1)
         if fs:
             z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
@@ -191,7 +199,7 @@ def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair
             z_f[parent] = add(z_f[parent], shift_force(z_f[B], r))
     udot, A = _outward(tree, kin, H, steps, (ca.SX(3, 1), -gravity), kin.c)
     x, X = _outward(tree, kin, H, again, ZERO, {}) if fs else (ca.SX(tree.nu, 1), {})
-    return Solved(udot, A, status, x, X)
+    return Solved(udot, A, status, x, X, whole)
 
 
 def _outward(tree: Tree, kin: Kinematics, H: dict[int, list[Pair]], steps: dict[int, list[tuple[Pair, ca.SX]]], ground: Pair,

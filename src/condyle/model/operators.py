@@ -16,10 +16,10 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.constraints.solve.corrections import position_change, velocity_change
+from condyle.constraints.solve.corrections import jump, position_change, velocity_change
 from condyle.constraints.solve.multipliers import Multipliers, constrained
 from condyle.dynamics import aba, crba, energy, jacobians, rates, rnea
-from condyle.dynamics.inertia import shift_inertia
+from condyle.dynamics.inertia import Inertia, shift_inertia
 from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity
 from condyle.dynamics.view import Loads
 from condyle.forces.gravity import Gravity
@@ -136,6 +136,18 @@ def _velocity_change(s: Symbols) -> list[ca.SX]:
 def _constraint_forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     return [rnea.generalised(s.model.tree, kin, s.rows(kin).loads(s["lambda_"]))]
+
+
+def _constraint_power(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    equations = s.rows(kin)
+    return [column(energy.power(kin, equations.loads(s["lambda_"], only=i), s["u"]) for i in range(len(s.model.constraints)))]
+
+
+def _impulses(s: Symbols) -> list[ca.SX]:
+    """du and lambda, what is left of the errors of velocities, what may be, and the status."""
+    du, status = aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock)
+    return [*jump(s.rows(s.kinematics()), du, s.lock), status]
 
 
 def _constraint_reactions(s: Symbols) -> list[ca.SX]:
@@ -275,10 +287,20 @@ def _momentum(s: Symbols) -> list[ca.SX]:
 
 
 def _composite_inertias(s: Symbols) -> list[ca.SX]:
-    tree, kin = s.model.tree, s.kinematics(moving=False)
-    C = crba.composite_inertias(tree, kin)
-    about = {B: shift_inertia(C[B], -kin.R_GM[B] @ kin.placed[B].p_MB) for B in tree.base_to_tip}
-    return [column(rows(ca.blockcat([[I, J], [J.T, M]])) for I, J, M in about.values())]
+    kin = s.kinematics(moving=False)
+    return [_about_origins(kin, crba.composite_inertias(s.model.tree, kin))]
+
+
+def _articulated_inertias(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics(moving=False)
+    P, status = aba.articulated_inertias(s.model.tree, kin, s.lock)
+    return [_about_origins(kin, P), status]
+
+
+def _about_origins(kin: Kinematics, C: dict[int, Inertia]) -> ca.SX:
+    """Inertias about M's origins as matrices about the bodies' origins, flat, in the order of the bodies."""
+    about = [shift_inertia(C[B], -kin.R_GM[B] @ body.p_MB) for B, body in enumerate(kin.placed)]
+    return column(rows(ca.blockcat([[I, J], [J.T, M]])) for I, J, M in about)
 
 
 def _rates(s: Symbols) -> list[ca.SX]:
@@ -353,6 +375,7 @@ OPERATORS: dict[str, Operator] = {
     "mass_centre_motion": Operator(("q", "u", "udot", "tail"), (("v", lambda s: 3), ("a", lambda s: 3)),
                                    _mass_centre_motion),
     "composite_inertias": Operator(("q", "tail"), (("C", _bodies(36)),), _composite_inertias),
+    "articulated_inertias": Operator(("q", "tail"), (("P", _bodies(36)), STATUS), _articulated_inertias),
     "power": Operator(("q", "u", "tail"), (("power", lambda s: len(s.forces)),), _power),
     "timed_power": Operator(("q", "u", "udot", "lambda_", "tail"), (("power", _nu),), _timed_power),
     "reactions": Operator(("q", "u", "udot", "tail"), (("F", _bodies(6)),), _reactions),
@@ -365,6 +388,9 @@ OPERATORS: dict[str, Operator] = {
     "position_change": Operator(("q", "u", "weights", "tail"), (("du", _nu),), _position_change),
     "velocity_change": Operator(("q", "u", "weights", "tail"), (("du", _nu),), _velocity_change),
     "constraint_forces": Operator(("q", "u", "lambda_", "tail"), (("f", _nu),), _constraint_forces),
+    "constraint_power": Operator(("q", "u", "lambda_", "tail"), (("power", lambda s: len(s.constraints)),), _constraint_power),
+    "impulses": Operator(("q", "u", "f", "tail"), (("du", _nu), *((name, lambda s: s.equations()) for name in (
+        "lambda_", "left", "allowed")), STATUS), _impulses),
     "constraint_reactions": Operator(
         ("q", "u", "lambda_", "tail"),
         (("F", lambda s: 6 * sum(len(c.bodies) for c in s.constraints.values())),), _constraint_reactions),

@@ -99,6 +99,15 @@ def force_powers(system: Any, given: Mapping[str, Any]) -> list[Column]:
     return [(name, "W") for name in system.forces]
 
 
+def constraint_powers(system: Any, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, "W") for name in system.constraints]
+
+
+def jumps(system: Any, given: Mapping[str, Any]) -> list[Column]:
+    """Changes of the speeds, then impulses of the constraint equations."""
+    return [*speeds(system, given), *equations(system, given)]
+
+
 def of_body(*columns: str) -> Columns:
     """Columns of `fixed` behind the name of the argument `body`, or of every body if that is None."""
     mine = fixed(*columns)

@@ -24,8 +24,8 @@ from condyle.tree.body import Body
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
             "reactions": ("reactions", 6)}
 _OPTIONS = tuple(name for name in Options.__annotations__ if name != "out")
-_INTERNAL = ("instance", "prescribed", "poses", "velocities", "accelerations", "composite_inertias", "mass_centre_motion",
-             "timed_power")
+_INTERNAL = ("instance", "prescribed", "poses", "velocities", "accelerations", "composite_inertias",
+             "articulated_inertias", "mass_centre_motion", "timed_power", "constraint_power", "impulses")
 _FOR_BODY = ("station_jacobian", "frame_jacobian")
 
 

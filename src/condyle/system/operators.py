@@ -17,10 +17,13 @@ import numpy as np
 
 from condyle.arguments import check_call
 from condyle.arrays import POINT, check_finite, vector
+from condyle.constraints.base import LEVELS
 from condyle.constraints.solve.multipliers import REGULAR
 from condyle.errors import ArgumentError, ShapeError, UnknownNameError
 from condyle.spatial import Transform
 from condyle.system import columns
+from condyle.system.locks import known
+from condyle.system.unmet import refuse_unmet
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
@@ -210,6 +213,7 @@ class Operations:
         def equations(self) -> int: ...
         def _reaction_places(self, constraint: str) -> dict[str, slice]: ...
         def _check_equations(self, name: str, values: Array, *levels: str) -> None: ...
+        def equation_names(self) -> list[tuple[str, str]]: ...
 
     # ---- dynamics -----------------------------------------------------------------------------------------------------
 
@@ -363,11 +367,16 @@ class Operations:
         return p, v
 
     @operator(FORCE, "q u")
-    def constraint_jacobian(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
-        """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias. u matters to nonlinear ones only."""
+    def constraint_jacobian(self, q: Any, u: Any, level: str | None = None, **options: Unpack[Options]) -> Array:
+        """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias. u matters to nonlinear ones only.
+
+        Args:
+            level: only the rows of equations of "position" (P of sherman2011), "velocity" (V) or "acceleration" (A).
+        """
+        known("level of constraint_jacobian()", () if level is None else (level,), LEVELS)
         G = self._shaped("constraint_jacobian", FORCE, (q, u), (self.equations, self.nu), options)
         self._check_equations("constraint_jacobian", G.sum(axis=-1))
-        return G
+        return G if level is None else G[..., [own == level for _, own in self.equation_names()], :]
 
     @operator(FORCE, "q u", kernel=True, gives=columns.equations)
     def constraint_bias(self, q: Any, u: Any, **options: Unpack[Options]) -> Array:
@@ -393,6 +402,29 @@ class Operations:
     def constraint_forces(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Generalised forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
         return self._run("constraint_forces", ACCELERATION, (q, u, self.multipliers(q, u, tau, **options)), options)
+
+    @operator(ACCELERATION, "q u", gives=columns.constraint_powers)
+    def constraint_power(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
+        """Power of each constraint's forces [W], shape (..., number of constraints), in the order of `system.constraints`.
+        Zero but for those that time moves, velocity constraints with a drift, and states off the constraints."""
+        return self._run("constraint_power", ACCELERATION, (q, u, self.multipliers(q, u, tau, **options)), options)
+
+    @operator(ACCELERATION, "q u", gives=columns.jumps)
+    def impulses(self, q: Any, u: Any, f: Any = None, **options: Unpack[Options]) -> tuple[Array, Array]:
+        """What happens at once when generalised impulses f [N m s, N s], shape (..., nu), act: the change of the speeds du,
+        shape (..., nu), and the impulses lambda of all constraint equations, shape (..., m), by which u + du satisfies them:
+        M du + G' lambda = f, G du = -v with the velocity errors v of `constraint_errors`.
+
+        Without f: what takes speeds that a constraint catches to it, as in an impact without rebound. Equations of
+        accelerations have no impulses. Locked and prescribed speeds do not change.
+
+        Raises:
+            ConstraintError: no change of the free speeds does it.
+        """
+        du, lambda_, left, allowed = self._run("impulses", ACCELERATION, (q, u, f), options)
+        self._check_equations("impulses", lambda_)
+        refuse_unmet("impulses", [name for name, _ in self.equation_names()], left, allowed)
+        return du, lambda_
 
     @operator(ACCELERATION, "q u", gives=columns.constraint_wrenches)
     def constraint_reactions(self, q: Any, u: Any, constraint: str, tau: Any = None, **options: Unpack[Options]
@@ -426,6 +458,14 @@ class Operations:
         """Spatial inertia, shape (..., 6, 6), of the body and all it carries as one rigid body, about its origin."""
         C = self._of_body("composite_inertias", POSITION, (q,), body, options, 36)
         return C.reshape(C.shape[:-1] + (6, 6))
+
+    @operator(ACCELERATION, "q")
+    def articulated_inertia(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Array:
+        """Spatial inertia [kg m^2, kg m, kg], shape (..., 6, 6), that the body shows with all it carries while that moves
+        freely, about its origin, in ground: the force (moment, force) per acceleration. Locked and prescribed speeds are
+        rigid; if all are, it is `composite_inertia`. Constraints do not count."""
+        P = self._of_body("articulated_inertias", ACCELERATION, (q,), body, options, 36)
+        return P.reshape(P.shape[:-1] + (6, 6))
 
     @operator(POSITION, "q")
     def frame_pose(self, q: Any, body: Body | str, X_BS: Any, **options: Unpack[Options]) -> Transform:

@@ -23,7 +23,7 @@ _LOADS = frozenset({"zdot", "forward_dynamics", "inverse_dynamics", "applied_for
                     "multipliers", "reactions_with_constraints", "timed_power"})
 _ROWS = frozenset({"forward_dynamics", "multipliers", "constraint_errors", "constraint_bias", "constraint_jacobian",
                    "constraint_matrix", "constraint_forces", "constraint_reactions", "reactions_with_constraints", "project",
-                   "timed_power"})
+                   "timed_power", "constraint_power", "impulses"})
 _MOTIONS = frozenset({"forward_dynamics", "multipliers", "prescribed", "project"})
 
 

@@ -54,6 +54,19 @@ def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequen
                           {owners[row]: float("nan")}, None, values)
 
 
+def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed: np.ndarray) -> None:
+    """ConstraintError where what is left (..., m) of the errors of velocities is more than allowed."""
+    bad = ~(np.abs(left) <= allowed)
+    if not bad.any():
+        return
+    where = tuple(int(i[0]) for i in np.nonzero(bad.any(axis=-1))) if bad.ndim > 1 else ()
+    amounts = {equations[k]: float(left[where][k]) for k in np.flatnonzero(bad[where])}
+    listed = ", ".join(f"{label} by {x:.3g}" for label, x in list(amounts.items())[:5])
+    which = f" (state {where} of the batch)" if where else ""
+    raise ConstraintError(f"{name}: no speeds satisfy the constraints; violated: {listed}{which}. Do they contradict each other, a "
+                          "lock or a motion? Disable one or free a speed", amounts, None)
+
+
 def unmet(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray
           ) -> tuple[str, str, dict[str, float]] | None:
     """Which constraints are unmet or not finite at one state, what to do, and amounts by equation; None if all are met, or if

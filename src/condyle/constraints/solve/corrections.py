@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import casadi as ca
 
 from condyle.constraints.solve.equations import Equations
-from condyle.constraints.solve.multipliers import Blocks
+from condyle.constraints.solve.multipliers import ROUNDING, UNMET, Blocks
 from condyle.dynamics.derivatives import factorisation
 from condyle.mobilizers import motion
 from condyle.tree.tree import Tree
@@ -59,6 +59,22 @@ def position_change(rows: Equations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX
 def velocity_change(rows: Equations, lock: ca.SX, weights: ca.SX) -> ca.SX:
     """du that takes u to the constraints, shape (nu,): in one step where they are linear in u."""
     return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]])[0]
+
+
+def jump(rows: Equations, du: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+    """Impulses of the constraints: du without them becomes du - M^-1 G' lambda with G du = -v, for rows of position and velocity;
+    lambda (m,) of all rows, zero for those of accelerations; what is left of G du + v, and what may be, multipliers.py (8)."""
+    G, moving = rows.jacobian(), rows_of(rows, "position", "velocity")
+    V = G[moving, :]
+    factor, solve = factorisation(rows.tree, rows.kin, lock)
+    columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(len(moving))]
+    found = Blocks(rows.tree, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
+    met = found.meet(du, rows.errors()[1])
+    terms = ca.fabs(V) @ (ca.fabs(rows.view.u) + ca.fabs(met.x))
+    out = [ca.SX(rows.size, 1) for _ in range(3)]
+    for whole, part in zip(out, (met.lambda_, met.r, UNMET * met.size + ROUNDING * terms), strict=True):
+        whole[moving] = part
+    return ca.densify(met.x), *map(ca.densify, out)
 
 
 def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:

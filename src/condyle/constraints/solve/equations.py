@@ -155,10 +155,12 @@ class Equations:
                 G[rows, k] = column
         return ca.sparsify(G)
 
-    def loads(self, lambda_: ca.SX, loads: Loads | None = None) -> Loads:
-        """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert."""
+    def loads(self, lambda_: ca.SX, loads: Loads | None = None, only: int | None = None) -> Loads:
+        """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert, or only one of them."""
         out = Loads(self.view) if loads is None else loads
         for i, c, rows in self.parts:
+            if only is not None and i != only:
+                continue
             wrenches, mine = self.wrenches(i, c), lambda_[rows]
             for B, (n, f) in wrenches.bodies.items():
                 F = -(n @ mine), -(f @ mine)
