@@ -145,6 +145,50 @@ def test_accelerations_are_rates_of_velocities():
                 lambda s, x: s.mass_centre_velocity(x["q"], x["u"], **options(x)))
 
 
+@pytest.mark.parametrize("body, who", [("hand", "head"), ("foot", "base"), ("hand", "ground"), ("ground", "tail"), ("leg", "leg")])
+def test_relative_motion(body, who):
+    """Against transforms of poses in ground, and differences of these in the other body's axes."""
+    system, at = model()
+    state, o = (at["q"], at["u"], at["udot"]), options(at)
+    X = system.body_pose(at["q"], body, relative_to=who, **o)
+    X_A, X_B = (system.body_pose(at["q"], name, **o) for name in (who, body))
+    np.testing.assert_allclose((X_A @ X).p, X_B.p, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose((X_A @ X).R, X_B.R, rtol=0, atol=ROUNDING)
+
+    def turned(s, x):
+        return s.body_pose(x["q"], body, who, **options(x)).R
+
+    def velocity(s, x):
+        return s.frame_velocity(x["q"], x["u"], body, STATION, who, **options(x))
+
+    V = velocity(system, at)
+    spin = along(at, turned) @ X.R.T
+    close = {"rtol": 0, "atol": 10 * DIFFERENCES}
+    np.testing.assert_allclose(V[:3], [spin[2, 1], spin[0, 2], spin[1, 0]], **close)
+    np.testing.assert_allclose(
+        V[3:], along(at, lambda s, x: s.station_position(x["q"], body, STATION, relative_to=who, **options(x))), **close)
+    np.testing.assert_allclose(system.frame_acceleration(*state, body, STATION, who, **o), along(at, velocity), **close)
+    np.testing.assert_allclose(system.body_acceleration(*state, body, who, **o), along(
+        at, lambda s, x: s.body_velocity(x["q"], x["u"], body, who, **options(x))), **close)
+    np.testing.assert_array_equal(system.station_velocity(*state[:2], body, STATION, who, **o), V[3:])
+    X_S = system.frame_pose(at["q"], body, cd.Transform(p=STATION), who, **o)
+    np.testing.assert_allclose(X_S.p, system.station_position(at["q"], body, STATION, who, **o), rtol=0, atol=ROUNDING)
+    if body == who:
+        np.testing.assert_allclose(V, 0, rtol=0, atol=ROUNDING)
+
+
+def test_relative_motion_of_many_and_in_tables():
+    system, at = model()
+    q, u = np.stack([at["q"]] * 2), np.stack([at["u"], 2 * at["u"]])
+    one = system.frame_velocity(at["q"], 2 * at["u"], "hand", STATION, "head", **options(at))
+    many = system.frame_velocity(q, u, "hand", STATION, "head", **options(at))
+    np.testing.assert_allclose(many[1], one, rtol=0, atol=ROUNDING)
+    gives = OPERATORS["body_velocity"].gives
+    assert gives(system, {"body": "hand", "relative_to": "head"})[0] == ("hand_in_head_wx", "rad/s")
+    with pytest.raises(cd.UnknownNameError, match="body 'haed'.*head"):
+        system.body_pose(at["q"], "hand", relative_to="haed", **options(at))
+
+
 def test_bias_is_the_rate_of_the_jacobian():
     """Jdot u, where nothing moves by itself: the foot. On the hand, which time moves too, J udot + bias is the acceleration."""
     system, at = model()

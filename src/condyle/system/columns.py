@@ -109,13 +109,15 @@ def jumps(system: Any, given: Mapping[str, Any]) -> list[Column]:
 
 
 def of_body(*columns: str) -> Columns:
-    """Columns of `fixed` behind the name of the argument `body`, or of every body if that is None."""
+    """Columns of `fixed` behind the name of the argument `body`, or of every body if that is None; relative to another body
+    behind BODY_in_OTHER."""
     mine = fixed(*columns)
 
     def made(system: Any, given: Mapping[str, Any]) -> list[Column]:
         which = given.get("body")
         names = [b.name for b in system.bodies] if which is None else [system.body(which).name]
-        return [(f"{name}_{column}", unit) for name in names for column, unit in mine(system, given)]
+        seen = "" if given.get("relative_to") is None else f"_in_{system.body(given['relative_to']).name}"
+        return [(f"{name}{seen}_{column}", unit) for name in names for column, unit in mine(system, given)]
     return made
 
 

@@ -21,7 +21,7 @@ from condyle.constraints.base import LEVELS
 from condyle.constraints.solve.multipliers import REGULAR
 from condyle.errors import ArgumentError, ShapeError, UnknownNameError
 from condyle.spatial import Transform
-from condyle.system import columns
+from condyle.system import columns, relative
 from condyle.system.locks import known
 from condyle.system.unmet import refuse_unmet
 from condyle.tree.body import Body
@@ -437,21 +437,34 @@ class Operations:
     # ---- bodies -------------------------------------------------------------------------------------------------------
 
     @operator(POSITION, "q")
-    def body_pose(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Transform:
-        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground."""
+    def body_pose(self, q: Any, body: Body | str, relative_to: Body | str | None = None, **options: Unpack[Options]
+                  ) -> Transform:
+        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground, or in the body `relative_to`."""
         X = self._of_body("poses", POSITION, (q,), body, options, 12)
         R = X[..., :9].reshape(X.shape[:-1] + (3, 3))
-        return Transform.unchecked(R, X[..., 9:])
+        X_GB = Transform.unchecked(R, X[..., 9:])
+        return X_GB if relative_to is None else self.body_pose(q, relative_to, **options).inverse() @ X_GB
 
     @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY))
-    def body_velocity(self, q: Any, u: Any, body: Body | str, **options: Unpack[Options]) -> Array:
-        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s]."""
-        return self._of_body("velocities", VELOCITY, (q, u), body, options)
+    def body_velocity(self, q: Any, u: Any, body: Body | str, relative_to: Body | str | None = None,
+                      **options: Unpack[Options]) -> Array:
+        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s], in ground; or as the body
+        `relative_to` sees it, measured and expressed in that."""
+        V = self._of_body("velocities", VELOCITY, (q, u), body, options)
+        if relative_to is None:
+            return V
+        return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p, V, options)
 
     @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.ACCELERATION))
-    def body_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, **options: Unpack[Options]) -> Array:
-        """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2]."""
-        return self._of_body("accelerations", ACCELERATION, (q, u, udot), body, options)
+    def body_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, relative_to: Body | str | None = None,
+                          **options: Unpack[Options]) -> Array:
+        """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2], in ground; or as
+        the body `relative_to` sees it: the rate of its `body_velocity` there."""
+        A = self._of_body("accelerations", ACCELERATION, (q, u, udot), body, options)
+        if relative_to is None:
+            return A
+        p, V = self.body_pose(q, body, **options).p, self.body_velocity(q, u, body, **options)
+        return self._seen_acceleration(relative_to, q, u, udot, p, V, A, options)
 
     @operator(POSITION, "q")
     def composite_inertia(self, q: Any, body: Body | str, **options: Unpack[Options]) -> Array:
@@ -468,44 +481,56 @@ class Operations:
         return P.reshape(P.shape[:-1] + (6, 6))
 
     @operator(POSITION, "q")
-    def frame_pose(self, q: Any, body: Body | str, X_BS: Any, **options: Unpack[Options]) -> Transform:
-        """X_GS of a frame fixed on the body."""
-        X_GB, X = self.body_pose(q, body, **options), Transform.of(X_BS, "X_BS")
+    def frame_pose(self, q: Any, body: Body | str, X_BS: Any, relative_to: Body | str | None = None,
+                   **options: Unpack[Options]) -> Transform:
+        """X_GS of a frame fixed on the body, in ground or in the body `relative_to`."""
+        X_GB, X = self.body_pose(q, body, relative_to, **options), Transform.of(X_BS, "X_BS")
         _point("X_BS", X.p, X_GB.p.shape[:-1])
         return X_GB @ X
 
     @operator(POSITION, "q", gives=columns.of_body(*columns.xyz("", "m")))
-    def station_position(self, q: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
-        """Position in ground [m], shape (..., 3), of a point given in the body's frame."""
-        X = self.body_pose(q, body, **options)
+    def station_position(self, q: Any, body: Body | str, station: Any, relative_to: Body | str | None = None,
+                         **options: Unpack[Options]) -> Array:
+        """Position in ground, or in the body `relative_to` [m], shape (..., 3), of a point given in the body's frame."""
+        X = self.body_pose(q, body, relative_to, **options)
         return X @ _point("station", station, X.p.shape[:-1])
 
     @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY))
-    def frame_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
-        """Spatial velocity in ground, shape (..., 6), of a frame fixed on the body with its origin at the station."""
+    def frame_velocity(self, q: Any, u: Any, body: Body | str, station: Any, relative_to: Body | str | None = None,
+                       **options: Unpack[Options]) -> Array:
+        """Spatial velocity in ground, shape (..., 6), of a frame fixed on the body with its origin at the station; or as the
+        body `relative_to` sees it."""
         r = self._arm(q, body, station, options)
         V = self.body_velocity(q, u, body, **options)
-        return _stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
+        V = _stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
+        if relative_to is None:
+            return V
+        return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p + r, V, options)
 
     @operator(VELOCITY, "q u", gives=columns.of_body(*columns.VELOCITY[3:]))
-    def station_velocity(self, q: Any, u: Any, body: Body | str, station: Any, **options: Unpack[Options]) -> Array:
-        """Velocity in ground [m/s], shape (..., 3), of a point fixed on the body."""
-        return self.frame_velocity(q, u, body, station, **options)[..., 3:]
+    def station_velocity(self, q: Any, u: Any, body: Body | str, station: Any, relative_to: Body | str | None = None,
+                         **options: Unpack[Options]) -> Array:
+        """Velocity in ground, or as the body `relative_to` sees it [m/s], shape (..., 3), of a point fixed on the body."""
+        return self.frame_velocity(q, u, body, station, relative_to, **options)[..., 3:]
 
     @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.ACCELERATION))
-    def frame_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any, **options: Unpack[Options]
-                           ) -> Array:
-        """Spatial acceleration in ground, shape (..., 6), of a frame fixed on the body."""
-        r, w = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)[..., :3]
-        A = self.body_acceleration(q, u, udot, body, **options)
+    def frame_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any,
+                           relative_to: Body | str | None = None, **options: Unpack[Options]) -> Array:
+        """Spatial acceleration in ground, shape (..., 6), of a frame fixed on the body; or as the body `relative_to` sees it."""
+        r, V = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)
+        A, w = self.body_acceleration(q, u, udot, body, **options), V[..., :3]
         a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))
-        return _stacked(A[..., :3], a)
+        A = _stacked(A[..., :3], a)
+        if relative_to is None:
+            return A
+        p, V = self.body_pose(q, body, **options).p + r, _stacked(w, V[..., 3:] + np.cross(w, r))
+        return self._seen_acceleration(relative_to, q, u, udot, p, V, A, options)
 
     @operator(ACCELERATION, "q u udot", gives=columns.of_body(*columns.ACCELERATION[3:]))
     def station_acceleration(self, q: Any, u: Any, udot: Any, body: Body | str, station: Any,
-                             **options: Unpack[Options]) -> Array:
-        """Acceleration in ground [m/s^2], shape (..., 3), of a point fixed on the body."""
-        return self.frame_acceleration(q, u, udot, body, station, **options)[..., 3:]
+                             relative_to: Body | str | None = None, **options: Unpack[Options]) -> Array:
+        """Acceleration in ground, or as the body `relative_to` sees it [m/s^2], shape (..., 3), of a point fixed on the body."""
+        return self.frame_acceleration(q, u, udot, body, station, relative_to, **options)[..., 3:]
 
     # ---- Jacobians ----------------------------------------------------------------------------------------------------
 
@@ -563,6 +588,16 @@ class Operations:
         """From the body's origin to a station, in ground."""
         R = self.body_pose(q, body, **options).R
         return (R @ _point("station", station, R.shape[:-2])[..., None])[..., 0]
+
+    def _seen_velocity(self, who: Body | str, q: Any, u: Any, p: Array, V: Array, options: Options) -> Array:
+        """What velocity V at p, both in ground, is for a body."""
+        return relative.velocity(self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options), p, V)
+
+    def _seen_acceleration(self, who: Body | str, q: Any, u: Any, udot: Any, p: Array, V: Array, A: Array, options: Options
+                           ) -> Array:
+        """What acceleration A at p with velocity V, all in ground, is for a body."""
+        return relative.acceleration(self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options),
+                                     self.body_acceleration(q, u, udot, who, **options), p, V, A)
 
     def _shaped(self, kernel: str, stage: Stage, arguments: tuple[Any, ...], shape: tuple[int, ...], options: Options,
                 which: str | None = None) -> Array:
