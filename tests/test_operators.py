@@ -34,7 +34,8 @@ EXTRA = {
     "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",),
     "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",), "body_pose": ("hand",),
     "body_velocity": ("hand",),
-    "body_acceleration": ("hand",), "composite_inertia": ("base",), "articulated_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
+    "body_acceleration": ("hand",), "composite_inertia": ("base",),
+    "articulated_inertia": ("base",), "frame_pose": ("hand", cd.Transform(p=STATION)),
     "station_position": ("hand", STATION), "frame_velocity": ("hand", STATION), "station_velocity": ("hand", STATION),
     "frame_acceleration": ("hand", STATION), "station_acceleration": ("hand", STATION), "station_jacobian": ("hand", STATION),
     "frame_jacobian": ("hand", STATION), "frame_bias": ("hand", STATION), "station_bias": ("hand", STATION),
@@ -145,7 +146,8 @@ def test_accelerations_are_rates_of_velocities():
                 lambda s, x: s.mass_centre_velocity(x["q"], x["u"], **options(x)))
 
 
-@pytest.mark.parametrize("body, who", [("hand", "head"), ("foot", "base"), ("hand", "ground"), ("ground", "tail"), ("leg", "leg")])
+@pytest.mark.parametrize(("body", "who"), [("hand", "head"), ("foot", "base"), ("hand", "ground"), ("ground", "tail"),
+                                          ("leg", "leg")])
 def test_relative_motion(body, who):
     """Against transforms of poses in ground, and differences of these in the other body's axes."""
     system, at = model()
@@ -185,7 +187,7 @@ def test_relative_motion_of_many_and_in_tables():
     np.testing.assert_allclose(many[1], one, rtol=0, atol=ROUNDING)
     gives = OPERATORS["body_velocity"].gives
     assert gives(system, {"body": "hand", "relative_to": "head"})[0] == ("hand_in_head_wx", "rad/s")
-    with pytest.raises(cd.UnknownNameError, match="body 'haed'.*head"):
+    with pytest.raises(cd.UnknownNameError, match=r"body 'haed'.*head"):
         system.body_pose(at["q"], "hand", relative_to="haed", **options(at))
 
 

@@ -60,11 +60,11 @@ def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed:
     if not bad.any():
         return
     where = tuple(int(i[0]) for i in np.nonzero(bad.any(axis=-1))) if bad.ndim > 1 else ()
-    amounts = {equations[k]: float(left[where][k]) for k in np.flatnonzero(bad[where])}
+    amounts = {name: float(x) for name, x, b in zip(equations, left[where], bad[where], strict=True) if b}
     listed = ", ".join(f"{label} by {x:.3g}" for label, x in list(amounts.items())[:5])
     which = f" (state {where} of the batch)" if where else ""
-    raise ConstraintError(f"{name}: no speeds satisfy the constraints; violated: {listed}{which}. Do they contradict each other, a "
-                          "lock or a motion? Disable one or free a speed", amounts, None)
+    raise ConstraintError(f"{name}: no speeds satisfy the constraints; violated: {listed}{which}. Do they contradict each "
+                          "other, a lock or a motion? Disable one or free a speed", amounts, None)
 
 
 def unmet(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray

@@ -61,7 +61,7 @@ def velocity_change(rows: Equations, lock: ca.SX, weights: ca.SX) -> ca.SX:
     return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]])[0]
 
 
-def jump(rows: Equations, du: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+def jump(rows: Equations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
     """Impulses of the constraints: du without them becomes du - M^-1 G' lambda with G du = -v, for rows of position and velocity;
     lambda (m,) of all rows, zero for those of accelerations; what is left of G du + v, and what may be, multipliers.py (8)."""
     G, moving = rows.jacobian(), rows_of(rows, "position", "velocity")
@@ -74,7 +74,7 @@ def jump(rows: Equations, du: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, 
     out = [ca.SX(rows.size, 1) for _ in range(3)]
     for whole, part in zip(out, (met.lambda_, met.r, UNMET * met.size + ROUNDING * terms), strict=True):
         whole[moving] = part
-    return ca.densify(met.x), *map(ca.densify, out)
+    return [ca.densify(met.x), *map(ca.densify, out)]
 
 
 def moved(tree: Tree, t: ca.SX, q: ca.SX, du: ca.SX) -> ca.SX:
