@@ -24,6 +24,9 @@ def leg() -> cd.System:
 
 LEG = leg()
 STATE = LEG.state(q=[1.0, 0.1])
+TRAJ = cd.simulate(LEG, STATE, 0.1)
+ENSEMBLE = cd.simulate(LEG, {"q": np.zeros((2, 2))}, 0.1)
+FRAMES = cd.assemble_frames(LEG, STATE, cd.goals.Coordinate("knee", np.linspace(0, 1, 4)))
 POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
 
 
@@ -39,6 +42,15 @@ POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
     (lambda: cd.simulate(LEG, np.zeros(2), 1.0), "an array is no state: start from system.state(q=..., u=...)"),
     (lambda: cd.simulate(LEG, [0.0, 0.0], 1.0), "an array is no state"),
     (lambda: cd.simulate(LEG, np.zeros((3, 4)), 1.0), "an array is no state"),
+    (lambda: cd.simulate(LEG, (np.zeros(2), np.zeros(2)), 1.0), "an array is no state"),
+    (lambda: cd.simulate(LEG, ([0, 0], [0, 0]), 1.0), "an array is no state"),
+    (lambda: cd.simulate(LEG, STATE, 1.0, progress="yes"), "expected True for a bar, False, or a function"),
+    (lambda: TRAJ.energy(0.1), "too many positional arguments. It is Trajectory.energy(t=None)"),
+    (lambda: TRAJ.energy()[0], "rows by a slice, table[2:10]"),
+    (lambda: TRAJ.energy()[["kinetic", "total"]], "unknown column 'total'"),
+    (lambda: FRAMES.inverse_dynamics(), "these have none: give assemble_frames t=times"),
+    (lambda: cd.System(g=9.81), "there is no argument g=; did you mean gravity=?"),
+    (lambda: C.Holonomic(lambda s: s.u("hip")).check(LEG.model.tree), "asks for s.u('hip')"),
     (lambda: cd.simulate(LEG, {"q": np.zeros(2)}, 1.0), "got q of shape (2,); one state is system.state(q=...)"),
     (lambda: cd.simulate(LEG, STATE, 1.0, dt=0.01), "no argument dt=; a fixed step is step="),
     (lambda: cd.simulate(LEG, STATE, 1.0, method="RK45"), "no argument method=; it is integrator="),
@@ -121,6 +133,33 @@ def test_scipy_names_are_the_same_tableaux(name):
         np.testing.assert_allclose(row, a[:len(row)], rtol=1e-14, atol=1e-16)
 
 
+def test_completion_shows_what_users_may_use():
+    assert set(dir(cd)) == {*cd.__all__, "__version__"}
+
+
+def test_some_columns_are_a_table():
+    some = TRAJ.table()[["knee_speed", "hip"]]
+    assert some.titles == ["knee_speed [rad/s]", "hip [rad]"]
+    np.testing.assert_array_equal(some.values, np.column_stack([TRAJ["knee_speed"], TRAJ["hip"]]))
+
+
+def test_texts_of_recordings_are_short():
+    many = np.zeros((200, 3))
+    assert repr(cd.goals.Station("shank", (0, 0, 1), many, name="toe")) == (
+        "Station(body='shank', station=[0.0, 0.0, 1.0], position=ndarray of shape (200, 3), name='toe')")
+    assert repr(cd.Prescribed(position=(many[:, 0], many[:, 0]))) == (
+        "Prescribed(position=(ndarray of shape (200,), ndarray of shape (200,)))")
+    assert repr(ENSEMBLE.members) == "Members(2 states; given: q)"
+    assert repr(FRAMES[1:3]).startswith("Frames(2 without times, 1 goals")
+
+
+def test_frames_without_times_of_what_depends_on_time():
+    system = leg()
+    system.add_body("table", mobilizer=cd.Slider(), mass=1.0, motion=cd.Prescribed(position=lambda t: 0.1 * t))
+    with pytest.raises(cd.DescriptionError, match="motion of body 'table' depends on time, and there are many states"):
+        cd.assemble_frames(system, system.state(), cd.goals.Coordinate("knee", np.zeros(4)))
+
+
 def test_scipy_names_run():
     traj = cd.simulate(LEG, STATE, 0.2, integrator="RK45")
     np.testing.assert_array_equal(traj.q, cd.simulate(LEG, STATE, 0.2, integrator="dormand-prince").q)
@@ -143,7 +182,11 @@ def test_a_system_that_froze_in_a_cell_says_which(monkeypatch):
     (F, "Spring", "it is TwoPointSpring, or MobilitySpring"), (F, "TwoPointSprng", "did you mean TwoPointSpring"),
     (C, "Distance", "it is Rod"), (cd.goals, "Marker", "it is Station"),
     (LEG, "simulate", "it is cd.simulate(system, state, t_final)"),
-    (LEG, "forward_dynamic", "did you mean forward_dynamics"), (LEG, "q", "it is in a state")])
+    (LEG, "forward_dynamic", "did you mean forward_dynamics"), (LEG, "q", "it is in a state"),
+    (LEG, "knee", "a value of a State: system.state()['knee']"), (STATE, "knee", "it is state['knee']"),
+    (STATE, "explain", "it is system.explain(state)"), (TRAJ, "knee_speed", "it is traj['knee_speed']"),
+    (TRAJ, "to_csv", ".table().save('run.csv')"), (ENSEMBLE, "q", "ens.at(times)"), (ENSEMBLE, "hip", "it is ens['hip']"),
+    (TRAJ.energy(), "kinetic", "it is table['kinetic']"), (TRAJ.energy(), "to_csv", "table.save"), (FRAMES, "knee", "frames['knee']")])
 def test_names_that_are_not_there(place, name, words):
     with pytest.raises(AttributeError) as told:
         getattr(place, name)

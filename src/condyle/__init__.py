@@ -81,6 +81,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """What users may use: rooms that hold the machinery are importable, but are not shown."""
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> object:
     """`cd.maximal` is loaded when it is asked for: few need it, and an import should be quick."""
     if name == "maximal":
@@ -99,4 +104,4 @@ _ELSEWHERE = {
     "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
 """What other libraries call it."""
 
-_spoken(Coordinate, Event, Input, Parameter, Prescribed, SimmSpline, Spline, Table, Transform)
+_spoken(Coordinate, Event, Input, Parameter, Prescribed, SimmSpline, Spline, System, Table, Transform)

@@ -4,10 +4,13 @@ HTML is escaped and needs nothing from outside.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from condyle.arguments import missing
 
 NAMES = 6
 """Names that a repr shows."""
@@ -24,6 +27,16 @@ def number(x: float) -> str:
 
 def numbers(values: Iterable[float]) -> str:
     return ", ".join(map(number, values))
+
+
+def brief(value: Any, most: int = 6) -> str:
+    """A value, or the shape of an array of many numbers."""
+    shape = getattr(value, "shape", (len(value),) if isinstance(value, (tuple, list)) else ())
+    if math.prod(shape) > most:
+        return f"{type(value).__name__} of shape {tuple(shape)}"
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(brief(v, most) for v in value)})"
+    return repr(value.tolist() if hasattr(value, "tolist") else value)
 
 
 def cut(items: Iterable[str], most: int = NAMES, sep: str = ", ") -> str:
@@ -43,10 +56,26 @@ class Shown:
 
     __slots__ = ()
     plumbing: ClassVar[frozenset[str]] = frozenset()        # public in Python, but not for users
+    elsewhere: ClassVar[dict[str, str]] = {}                # what is not here, and where it is
 
     def __dir__(self) -> list[str]:
-        hidden = self.plumbing | {"plumbing"}
+        hidden = self.plumbing | {"plumbing", "elsewhere"}
         return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
+
+    def _named(self, name: str) -> str:
+        """How to ask for what has this name and is no attribute, as a coordinate; nothing if there is none."""
+        return ""
+
+    if not TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):
+                return object.__getattribute__(self, name)      # a property failed: its own error says why
+            kind = type(self).__name__
+            if name.startswith("_"):
+                raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+            there = self.elsewhere.get(name) or self._named(name)
+            known = [n for n in dir(type(self)) if not n.startswith("_") and n not in self.plumbing]
+            raise missing(f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}", name, known, {name: there} if there else {})
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, ClassVar, NoReturn, overload
 
 import numpy as np
 
@@ -39,7 +39,8 @@ _OTHERS = dict.fromkeys((".sto", ".mot"), "OpenSim's .sto and .mot cannot be wri
 
 
 class Table(Shown):
-    """Named columns over time. `table["knee"]` is a column, shape (m,); `table[2:10]` a Table of fewer rows.
+    """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of some columns,
+    `table[2:10]` one of fewer rows.
 
     Args:
         time: [s], shape (m,).
@@ -47,6 +48,11 @@ class Table(Shown):
         values: shape (m, columns).
         status: how the computation went that gave it.
     """
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "to_csv": "table.save('run.csv')", "t": "table.time", "columns": "table.names", "index": "table.time",
+        "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)", "iloc": "table[2:10] for rows",
+        "loc": "table['knee'] for a column", "to_numpy": "table.values"}
 
     def __init__(self, time: Any, names: Sequence[str], values: Any, units: Sequence[str] | None = None, *,
                  status: str = "finished") -> None:
@@ -72,14 +78,27 @@ class Table(Shown):
     @overload
     def __getitem__(self, name: str) -> np.ndarray: ...
     @overload
-    def __getitem__(self, name: slice) -> Table: ...
+    def __getitem__(self, name: slice | list[str]) -> Table: ...
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
             return Table(self.time[name], self.names, self.values[name], self.units, status=self.status)
+        if isinstance(name, list):
+            columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
+            units = [self.units[self.names.index(n)] for n in name]
+            return Table(self.time, name, np.stack(columns, axis=1) if name else self.values[:, :0], units, status=self.status)
+        if not isinstance(name, str):
+            return self._no(name)
         if name not in self.names:
             raise UnknownNameError("column", name, self.names)
         return self.values[:, self.names.index(name)]
+
+    def _no(self, key: Any) -> NoReturn:
+        raise UnknownNameError("column", key, self.names, "columns go by name, table['knee'], several by a list of names; "
+                               "rows by a slice, table[2:10]; table.values is the array")
+
+    def _named(self, name: str) -> str:
+        return f"table[{name!r}]" if name in self.names else ""
 
     def __len__(self) -> int:
         return len(self.time)

@@ -56,3 +56,13 @@ def test_a_walk_far_from_the_origin_is_quiet():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cd.assemble(system, system.state(), markers)
+
+
+def test_millimetres_are_said_where_no_frame_finds_an_end():
+    """The point does not move with the last joint: so far from its target the fit does not settle, and says why."""
+    system = cd.System()
+    system.add_body("thigh", mobilizer=cd.Ball(), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    with pytest.warns(RuntimeWarning, match="assemble_frames: .*are positions in metres"):
+        frames = cd.assemble_frames(system, system.state(), G.Station("shank", (0, 0, 0), np.full((2, 3), 420.0)), t=[0.0, 1.0])
+    assert len(frames.failures) == 2

@@ -122,7 +122,8 @@ def crank_frames(reach: np.ndarray) -> cd.Frames:
     system = mechanisms.slider_crank()
     system.add_constraint("drive", cd.constraints.PrescribedMotion(cd.Spline(np.arange(float(len(reach))), reach), "slider"))
     start = system.state(q=mechanisms.slider_crank_state(1.2, 0.0)[0])
-    return cd.assemble_frames(system, start, G.Coordinate("crank", np.full(len(reach), 1.0)))
+    return cd.assemble_frames(system, start, G.Coordinate("crank", np.full(len(reach), 1.0)),
+                              t=np.arange(float(len(reach))))
 
 
 def test_frames_that_cannot_be_met_are_named_and_leave_the_others_alone():

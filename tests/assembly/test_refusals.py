@@ -19,7 +19,7 @@ G = cd.goals
     (lambda: G.Station("upper", (0, 0, 0), (0, np.inf, 0)), cd.ShapeError, "infinite"),
     (lambda: G.Station("upper", (0, 0, 0), "here"), cd.ShapeError, "expected numbers"),
     (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=-1), cd.ShapeError, "zero or more"),
-    (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=np.ones((2, 2))), cd.ShapeError, "one a frame"),
+    (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=np.ones((2, 2))), cd.ShapeError, "one per frame"),
     (lambda: G.Station(3, (0, 0, 0), (0, 0, 0)), cd.DescriptionError, "a body or its name"),
     (lambda: G.Orientation("upper", np.ones((3, 3))), cd.ShapeError, "no rotation"),
     (lambda: G.Orientation("upper", np.diag([1, 1, -1.0])), cd.ShapeError, "reflection"),

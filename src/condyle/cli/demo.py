@@ -187,7 +187,7 @@ def speed(leg: Any) -> str:
     return (
         f"Speed of forward dynamics, at most {threads.thread_count()} threads\n"
         f"  one state, called from Python       {one * 1e6:8.3f} microseconds\n"
-        f"  {BATCH:,} states in one call         {many * 1e6:8.3f} microseconds a state"
+        f"  {BATCH:,} states in one call         {many * 1e6:8.3f} microseconds per state"
     )
 
 

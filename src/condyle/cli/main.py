@@ -54,7 +54,7 @@ def demo(
 @app.command()
 def simulate(
     file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from.")],
-    t_final: Annotated[float, typer.Argument(help="Until when [s].")],
+    t_final: Annotated[float, typer.Argument(help="Until when, in seconds.")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="Where the motion goes.")] = Path("motion.csv"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     accuracy: Annotated[float, typer.Option(help="1e-3 is three digits.")] = 1e-3,

@@ -15,7 +15,7 @@ class Prescription:
     """The motions of a tree at one state.
 
     Args:
-        enabled: 0/1, one a body of tree.driven.
+        enabled: 0/1, one per body of tree.driven.
         lock: 0, or infinity where a speed is locked, (nu,).   held: the acceleration of locked speeds, else 0, (nu,).
 
     Attributes:

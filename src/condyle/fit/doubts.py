@@ -41,17 +41,21 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     if long:
         _warn(who, f"the station {long[0].station.tolist()} of goal {long[0].name!r} is far outside of the system, which is "
                    f"{size:.3g} m long")
-    chosen = np.where(code == FOUND, cost, -1.0)
-    i = int(chosen.argmax()) if len(frames) else 0
-    if not len(frames) or not _missed_by_far(frames, i, float(chosen[i]), size):
+    i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # where sizes cannot be, many frames end at no least
+    if not len(frames) or not _missed_by_far(frames, i, float(cost[i]), size):
         return frames
-    goals = tuple(g.frame(i) for g in frames.goals)
-    here = Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1], frames.tolerance, 1)
+    goals, here = _one(frames, i)
     stations = [k for k, g in enumerate(goals) if isinstance(g, Station) and g.weights(1)[0]]
     if stations and size and not long and np.median(miss := here.residuals[0, stations]) > BEYOND * size:
         k = stations[int(miss.argmax())]
         _warn(who, f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m long")
         return frames
+    if code[i] != FOUND:
+        chosen = np.where(code == FOUND, cost, -1.0)
+        i = int(chosen.argmax())
+        if not _missed_by_far(frames, i, float(chosen[i]), size):
+            return frames
+        goals, here = _one(frames, i)
     at = here[0]
     aside = np.random.default_rng(0).choice((-ASIDE, ASIDE), system.nu) / scales.weights(system.bodies)[1] * scales.TIME_SCALE
     beside = system.normalised(at.q + at.replace(u=aside).qdot)
@@ -62,6 +66,12 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
         info.flags.writeable = False
         return Frames(frames.start, frames.goals, frames.t, frames.q, info, frames.tolerance, frames.wanted)
     return frames
+
+
+def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
+    """The goals of a frame, and it alone."""
+    goals = tuple(g.frame(i) for g in frames.goals)
+    return goals, Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1], frames.tolerance, 1)
 
 
 def _missed_by_far(frames: Frames, i: int, cost: float, size: float) -> bool:

@@ -31,7 +31,8 @@ class Frames(States):
     and accelerations are those of the motion, by splines over time: smooth noisy targets first.
 
     Attributes:
-        t: [s], shape (T,).   q: shape (T, nq). A frame that failed holds the nearest that was found.
+        t: [s], shape (T,); 0, 1, 2, ... where no times were given.
+        q: shape (T, nq). A frame that failed holds the nearest that was found.
         u: speeds of the motion, shape (T, nu): see `speeds`.   udot: its accelerations, shape (T, nu): see `accelerations`.
         residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where nothing was measured.
         names: of the goals, each once.
@@ -49,11 +50,14 @@ class Frames(States):
     tolerance: float
     wanted: int
     part: tuple[Frames, np.ndarray] | None = None           # the Frames that these are some of, and which
+    clock: bool = True                                      # whether t was given: else it counts frames
 
-    plumbing = frozenset({"info", "tolerance", "wanted", "part"})
+    plumbing = frozenset({"info", "tolerance", "wanted", "part", "called", "clock", "timed"})
+    called = "frames"
 
     def __repr__(self) -> str:
-        return f"Frames({len(self)}{span(self.t)}, {len(self.goals)} goals, {self.status}; {cut(self.system.coordinates)})"
+        times = span(self.t) if self._whole.clock else " without times"
+        return f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; {cut(self.system.coordinates)})"
 
     def _repr_html_(self) -> str:
         table = rows_of(["time [s]", *self.table().titles], self.t, self.q)
@@ -213,16 +217,21 @@ class Frames(States):
 
     @property
     def timed(self) -> bool:
-        """Whether there are two frames or more and their times increase: if not, nothing is known of speeds."""
-        t = self.t if self.part is None else self.part[0].t
-        return len(t) > 1 and bool((np.diff(t) > 0).all())
+        """Whether times were given, two or more, and increase: if not, nothing is known of speeds."""
+        t = self._whole.t
+        return self._whole.clock and len(t) > 1 and bool((np.diff(t) > 0).all())
+
+    @property
+    def _whole(self) -> Frames:
+        return self if self.part is None else self.part[0]
 
     def _rate(self, x: np.ndarray) -> np.ndarray:
         """d/dt of x (T, n) by a spline of degree 5, or 3 or 1 if there are few frames."""
         from scipy.interpolate import make_interp_spline
 
         if not self.timed:
-            raise ShapeError("speeds: needs two frames or more whose times increase; give assemble_frames t=...")
+            why = "" if self._whole.clock else "; these have none"
+            raise ShapeError(f"speeds: needs two frames or more whose times increase{why}: give assemble_frames t=times [s]")
         degree = min(5, len(self) - 1)
         return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
 

@@ -7,7 +7,7 @@ goal has no weight in that frame.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from condyle.arguments import missing, spoken
 from condyle.arrays import gaps, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.laws.names import body_name, known_body, name, owner
+from condyle.presentation import brief
 from condyle.tree.tree import Tree
 
 __all__ = ["Coordinate", "Distance", "Goal", "Orientation", "Station"]
@@ -24,12 +25,12 @@ UNIT_TOLERANCE = 1e-4
 """A rotation target that is not orthogonal to this is refused: files hold some five digits."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Goal:
     """What all goals share.
 
     Args:
-        weight: zero or more, for all frames or one a frame, shape (T,).
+        weight: zero or more, for all frames or one per frame, shape (T,).
         name: of the residual in results; by default made from what the goal is about.
     """
 
@@ -38,6 +39,12 @@ class Goal:
     about: ClassVar[str] = ""
     weight: Any = 1.0
     name: str = ""
+
+    def __repr__(self) -> str:
+        """Values that are short; of targets in many frames their shape."""
+        names = [f.name for f in fields(self) if f.name not in ("weight", "name")]
+        texts = [f"{n}={brief(getattr(self, n))}" for n in (*names, "name", *["weight"] * bool((self.weight != 1).any()))]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def _keep(self) -> None:
         """Check the target and the weight."""
@@ -53,7 +60,7 @@ class Goal:
             raise ShapeError(f"{what}: {target} has infinite numbers; NaN marks what was not measured")
         weight = _numbers(self.weight, f"{what}: weight")
         if weight.ndim > 1 or not (np.isfinite(weight) & (weight >= 0)).all():
-            raise ShapeError(f"{what}: weight must be zero or more, one number or one a frame, got {self.weight!r}")
+            raise ShapeError(f"{what}: weight must be zero or more, one number or one per frame, got {self.weight!r}")
         for attribute, array in ((target, value), ("weight", weight)):
             array.flags.writeable = False
             object.__setattr__(self, attribute, array)
@@ -90,7 +97,7 @@ class Goal:
         return np.broadcast_to(np.nan_to_num(self.target), (frames, *self.shape))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Station(Goal):
     """A point of a body shall be at a place in ground, as a marker is.
 
@@ -116,7 +123,7 @@ class Station(Goal):
             raise DescriptionError(f"goal {self.name!r}: its body is ground, which does not move")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Orientation(Goal):
     """A body shall be turned as given. The error is the angle [rad] of the rotation between.
 
@@ -145,7 +152,7 @@ class Orientation(Goal):
             raise DescriptionError(f"goal {self.name!r}: its body is ground, which does not move")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Distance(Goal):
     """Two points of bodies shall be so far apart.
 
@@ -177,7 +184,7 @@ class Distance(Goal):
             raise DescriptionError(f"goal {self.name!r}: both points are on {self.a!r}; their distance never changes")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Coordinate(Goal):
     """A coordinate shall have a value.
 

@@ -67,7 +67,7 @@ class TimeSeries:
     """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep their end values.
 
     The samples become part of the machine code, as a table that they are looked up in. Where a recording changes from call to
-    call, or is evaluated at its own frames only, give cd.Inputs instead, one value a frame.
+    call, or is evaluated at its own frames only, give cd.Inputs instead, one value per frame.
 
     Args:
         times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.

@@ -86,7 +86,12 @@ class Ensemble(States):
     def system(self) -> System:
         return self.members.system
 
-    plumbing = frozenset({"kept", "done", "ended", "f_end", "step", "manifold"})
+    plumbing = frozenset({"kept", "done", "ended", "f_end", "step", "manifold", "called"})
+    called = "ens"
+    elsewhere = States.elsewhere | {
+        **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one member ens[i].q; one "
+                                         "variable by its name, ens['knee']; the ends are ens.y_end"),
+        "t": "ens[i].t of a member; the ends are ens.t_end", "events": "for single runs: cd.simulate(system, state, ...)"}
 
     def __repr__(self) -> str:
         times = self.kept.t if isinstance(self.kept, AtTimes) else ()

@@ -16,13 +16,17 @@ VARIED = ("t", "q", "u", "z", "inputs", "parameters")
 COMMON = ("locked", "disabled")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Members:
     """N states. `members[i]` is the State of one.
 
     Attributes:
         t: [s], shape (N,).   y: q, u, z side by side, shape (N, n).   tail: what the kernels take beside q and u, shape (N, k).
     """
+
+    def __repr__(self) -> str:
+        varied = [name for name in VARIED if name in self.values]
+        return f"Members({len(self)} states{'; given: ' * bool(varied)}{', '.join(varied)})"
 
     t: np.ndarray
     y: np.ndarray
@@ -36,7 +40,8 @@ class Members:
         """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading dimension."""
         if isinstance(given, Mapping):
             return _from_arrays(system, given)
-        if isinstance(given, np.ndarray) or (isinstance(given, (list, tuple)) and given and np.isscalar(given[0])):
+        first = given[0] if isinstance(given, (list, tuple)) and given else None
+        if isinstance(given, np.ndarray) or np.isscalar(first) or isinstance(first, (np.ndarray, list, tuple)):
             raise DescriptionError(f"simulate: an array is no state: start from system.state(q=..., u=...), with q of shape "
                                    f"({system.nq},) and u of shape ({system.nu},); many states from {{'q': array of shape "
                                    f"(N, {system.nq}), 'u': array of shape (N, {system.nu})}}")

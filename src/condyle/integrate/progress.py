@@ -6,10 +6,19 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from condyle.errors import DescriptionError
+
 Report = Callable[[float], object]
 
 EVERY = 0.1
 """[s] between two pictures in a notebook: each is a message to the browser."""
+
+
+def check_progress(who: str, progress: Any) -> None:
+    """Refuse what is neither a truth value nor a function."""
+    if not isinstance(progress, bool) and progress is not None and not callable(progress):
+        raise DescriptionError(f"{who}: progress: expected True for a bar, False, or a function of the share done, from 0 to 1, "
+                               f"got {progress!r}")
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:

@@ -128,7 +128,10 @@ class Trajectory(States):
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
 
-    plumbing = frozenset({"rows", "manifold", "changes", "y"})
+    plumbing = frozenset({"rows", "manifold", "changes", "y", "called"})
+    called = "traj"
+    elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)", "message": "traj.status",
+                                         "success": "traj.finished", "t_events": "traj.events"}
 
     @property
     def system(self) -> System:

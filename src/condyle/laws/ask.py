@@ -82,11 +82,11 @@ class AskedState:
 
     def coordinate(self, coordinate: str) -> Any:
         """A coordinate [rad, m]."""
-        return self._answer(Coordinate(name(coordinate, "s.coordinate")))[0]
+        return self._answer(Coordinate(name(coordinate, "s.q")))[0]
 
     def speed(self, speed: str) -> Any:
         """A speed [rad/s, m/s], by its own name or that of the coordinate whose rate it is."""
-        return self._answer(Speed(name(speed, "s.speed")))[0]
+        return self._answer(Speed(name(speed, "s.u")))[0]
 
     q, u = coordinate, speed
 

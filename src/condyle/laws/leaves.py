@@ -129,7 +129,7 @@ class Coordinate(Leaf):
 
     @property
     def label(self) -> str:
-        return f"s.coordinate({self.name!r})"
+        return f"s.q({self.name!r})"
 
     def check(self, tree: Tree, where: str) -> None:
         owner(tree, self.name, where)
@@ -167,7 +167,7 @@ class Speed(_OfSpeed):
 
     @property
     def label(self) -> str:
-        return f"s.speed({self.name!r})"
+        return f"s.u({self.name!r})"
 
     def value(self, s: View) -> ca.SX:
         return s.speed(speed_named(s.tree, self.name, self.label))

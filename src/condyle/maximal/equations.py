@@ -5,7 +5,7 @@
     M A + C_V' lambda_s + S' lambda_r = Q                                      motion (17), ruggiero2020 (16)-(18)
 
 A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic constraints, then of loops and of the System's
-constraints, with multipliers lambda_s; the rows S are those of the drivers, one a speed, with multipliers lambda_r: the driving
+constraints, with multipliers lambda_s; the rows S are those of the drivers, one per speed, with multipliers lambda_r: the driving
 force of a speed is tau = -lambda_r.
 """
 from __future__ import annotations

@@ -71,7 +71,7 @@ class MaximalSystem:
             tell how well they do.
 
     Attributes:
-        joints: one a body, in their order.   m: how many equations they are.
+        joints: one per body, in their order.   m: how many equations they are.
         nx, nv: numbers of maximal coordinates, 7 a body and the q of joints that have no closed form, and of velocities.
     """
 

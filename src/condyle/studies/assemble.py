@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -18,7 +19,7 @@ from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import Layout, rows
 from condyle.fit.loop import INFO, FitLoop
-from condyle.integrate.progress import shown
+from condyle.integrate.progress import check_progress, shown
 from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.kept import Made, kept
@@ -84,7 +85,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         state: where the first frame starts from.
         goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A coordinate that nothing
             sees keeps its value from frame to frame.
-        t: times [s], shape (T,), for constraints and mobilizers that depend on it, and for `Frames.speeds`; else 0, 1, 2, ..
+        t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on time.
         locked, limits, accuracy: as in `assemble`.
         progress: True shows a bar; a function is called some times a second with the share of frames done.
 
@@ -104,15 +105,19 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):
         raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got shape {times.shape}"
                          f"{', not all of them finite' if times.ndim == 1 else ''}")
+    check_progress("assemble_frames", progress)
     T = frame_count(given, times)
     if not any(g.weights(T).any() for g in given):
         raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
+    clock = times is not None
+    if times is None and T > 1:
+        system.timed.check("assemble_frames", "project", [np.empty((T, system.nq))], state.disabled)
     times = np.arange(float(T)) if times is None else times
     report, stop = shown("assemble") if progress is True else (progress or None, None)
     held = {**state.locked, **system.levels(locked)}
     try:
         run = lambda start, goals, t, report=None: _run(system, start, goals, held, limits, accuracy, t, report)
-        return doubt("assemble_frames", run(state, given, times, report), run)
+        return replace(doubt("assemble_frames", run(state, given, times, report), run), clock=clock)
     finally:
         if stop is not None:
             stop()

@@ -16,7 +16,7 @@ from condyle.integrate.manifold import violations
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
-from condyle.integrate.progress import shown
+from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
@@ -103,6 +103,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     n = system.nq + system.nu + len(system.state_variables)
     if not n:
         raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
+    check_progress("simulate", progress)
     w = error_weights("simulate", system, weights)
     wanted: Any = events
     given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]

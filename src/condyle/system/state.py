@@ -4,14 +4,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from condyle.arrays import Entries, check_finite, real, vector
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.presentation import Block, Shown, cut, number, page
-from condyle.system.columns import place, variables
+from condyle.system.columns import place, variable_names, variables
 from condyle.system.operators import Operations, Stage, state_method
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class State(Shown):
     __slots__ = ("_results", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "tail", "u", "z")
 
     plumbing = frozenset({"of", "result", "tail"})
+    elsewhere: ClassVar[dict[str, str]] = {
+        "explain": "system.explain(state)", "describe": "system.describe()", "project": "cd.assemble(system, state)",
+        "simulate": "cd.simulate(system, state, t_final)", "jacobian": "system.jacobian(operator, q, u, wrt=...)",
+        "set": "state.replace(q={'knee': 0.3}): a new State"}
 
     system: System
     t: float
@@ -144,6 +148,9 @@ class State(Shown):
                 return float(part[k])
             k -= len(part)
         raise AssertionError(name)
+
+    def _named(self, name: str) -> str:
+        return f"state[{name!r}]" if name in variable_names(self.system) else ""
 
     __iter__ = None                                         # it is no sequence: without this Python would try state[0]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from condyle.arguments import check_call
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Shown
 from condyle.spatial import Transform
-from condyle.system.columns import unique
+from condyle.system.columns import unique, variable_names
 from condyle.system.operators import Operations, Stage, asked
 from condyle.system.system import System
 from condyle.table import Table
@@ -105,9 +106,17 @@ class States(Shown):
     arrays and Transforms with the rows first. `t=` asks for other times, shape (m,).
     """
 
+    called: ClassVar[str] = "states"                        # in messages
+    elsewhere: ClassVar[dict[str, str]] = {
+        "save": "a method of Tables: .table().save('run.csv')", "to_csv": "a method of Tables: .table().save('run.csv')",
+        "time": "t, times [s]", "names": "in the Table: .table().names"}
+
     def _batch(self, t: Any = None) -> Batch:
         """The states at the rows, or at times t."""
         raise NotImplementedError
+
+    def _named(self, name: str) -> str:
+        return f"{self.called}[{name!r}]" if name in variable_names(self.system) else ""
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
@@ -128,6 +137,7 @@ def states_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             if argument not in known:
                 raise UnknownNameError(f"argument of {type(self).__name__}.{name}()", argument, known,
                                        "parameters, inputs and the like are those of the run")
+        check_call(f"{type(self).__name__}.{name}", signature, (self, *arguments), named, None, skip=1)
         batch = self._batch(t)
         given = signature.bind(self, *arguments, **named).arguments
         if "udot" in known and given.get("udot") is None:

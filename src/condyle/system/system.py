@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from condyle.arguments import answered, missing
+from condyle.arguments import answered
 from condyle.arrays import POINT, Entries, check_finite, real, vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
@@ -71,6 +71,7 @@ class System(Shown, Operations, Differentiation):
 
     plumbing = frozenset({"model", "programs", "no_tau", "tail", "normalised", "check_coordinates", "levels", "switches",
                           "prescribed", "followed", "held", "projection", "refusal", "timed", "entries"})
+    elsewhere = _ELSEWHERE
 
     def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
         self._tree = Tree()
@@ -88,12 +89,9 @@ class System(Shown, Operations, Differentiation):
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
 
-    if not TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Any:
-            if hasattr(type(self), name):
-                return object.__getattribute__(self, name)      # a property failed: its own error says why
-            known = () if name.startswith("_") else (n for n in dir(type(self)) if not n.startswith("_"))
-            raise missing("a System", name, known, _ELSEWHERE)
+    def _named(self, name: str) -> str:
+        known = {*self.coordinates, *self.speeds} if "_tree" in vars(self) else ()
+        return f"a value of a State: system.state()[{name!r}]" if name in known else ""
 
     # ---- describing -------------------------------------------------------------------------------------------------
 
@@ -111,7 +109,7 @@ class System(Shown, Operations, Differentiation):
             X_PF: frame F on the parent; X_BM: frame M on the body. A Transform, a 3-vector (translation) or None.
             mass: [kg].   com: mass centre in the body's frame [m], shape (3,).
             inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
-            coordinates: names or `cd.Coordinate`s, one a coordinate. By default the body's name, with a suffix where there
+            coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a suffix where there
                 are several; names given with the mobilizer are kept where they are free.
             motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
         """

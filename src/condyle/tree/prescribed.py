@@ -24,6 +24,7 @@ from condyle.functions.splines import is_series, measured
 from condyle.mobilizers import Mobilizer, motion
 from condyle.mobilizers.constants import text
 from condyle.native.sweeps.lookup import Closure
+from condyle.presentation import brief
 from condyle.trace import DEFAULTED, Symbol, Traced, trace
 from condyle.trace.parameter import Input, Parameter
 
@@ -32,7 +33,7 @@ TOLERANCE = 1e-9
 """Of qdot that no speed gives, over the largest: rounding stays far below."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prescribed:
     """How a mobilizer moves, whatever the forces are: `add_body(..., motion=cd.Prescribed(position=f))`. One level is given.
 
@@ -57,6 +58,9 @@ class Prescribed:
         if len(given) != 1:
             raise DescriptionError(f"Prescribed: expected one of position=, velocity= and acceleration=, got {given or 'none'}; "
                                    "the others follow from it")
+
+    def __repr__(self) -> str:
+        return f"Prescribed({self.level}={brief(getattr(self, self.level))})"
 
     @property
     def level(self) -> str:

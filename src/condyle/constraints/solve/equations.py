@@ -79,7 +79,7 @@ class Equations:
     """All constraints of a system at one state.
 
     Args:
-        enabled: 0/1, one a constraint.
+        enabled: 0/1, one per constraint.
     """
 
     def __init__(self, constraints: Mapping[str, Constraint], view: View, enabled: ca.SX) -> None:
