@@ -31,8 +31,8 @@ POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
 
 
 @pytest.mark.parametrize(("mistake", "words"), [
-    (lambda: LEG.forward_dynamics(STATE), "got a State; ask the State itself: state.forward_dynamics(tau)"),
-    (lambda: LEG.forward_dynamics(STATE, [0, 0]), "state.forward_dynamics(tau)"),
+    (lambda: LEG.forward_dynamics(STATE), "got a State; ask the State itself: state.forward_dynamics()"),
+    (lambda: LEG.forward_dynamics(STATE, [0, 0]), "state.forward_dynamics()"),
     (lambda: LEG.energy(STATE), "state.energy()"),
     (lambda: LEG.body_pose(STATE, "thigh"), "state.body_pose(body)"),
     (lambda: LEG.forward_dynamics([0, 0]), "missing a required argument: 'u'. It is forward_dynamics(q, u, tau=None"),
@@ -186,7 +186,8 @@ def test_a_system_that_froze_in_a_cell_says_which(monkeypatch):
     (LEG, "knee", "a value of a State: system.state()['knee']"), (STATE, "knee", "it is state['knee']"),
     (STATE, "explain", "it is system.explain(state)"), (TRAJ, "knee_speed", "it is traj['knee_speed']"),
     (TRAJ, "to_csv", ".table().save('run.csv')"), (ENSEMBLE, "q", "ens.at(times)"), (ENSEMBLE, "hip", "it is ens['hip']"),
-    (TRAJ.energy(), "kinetic", "it is table['kinetic']"), (TRAJ.energy(), "to_csv", "table.save"), (FRAMES, "knee", "frames['knee']")])
+    (TRAJ.energy(), "kinetic", "it is table['kinetic']"), (TRAJ.energy(), "to_csv", "table.save"),
+    (FRAMES, "knee", "frames['knee']")])
 def test_names_that_are_not_there(place, name, words):
     with pytest.raises(AttributeError) as told:
         getattr(place, name)

@@ -164,7 +164,8 @@ def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options:
         return
     for x in arguments:
         if type(x).__module__ == "condyle.system.state":
-            own = [n for n in list(signature.parameters)[1:] if n not in ("q", "u", "udot", "options")]
+            own = [n for n, p in list(signature.parameters.items())[1:]
+                   if n not in ("q", "u", "udot", "options") and p.default is p.empty]
             said = "" if name == "qdot" else f"({', '.join(own)})"
             raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: state.{name}{said}, or give "
                                 f"system.{name} its arrays state.q, state.u") from None
