@@ -7,9 +7,12 @@ smooth, so that signals are all that a step has to look at: knots.py.
 """
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -22,7 +25,7 @@ from condyle.laws.blank import Blank, Gathered
 from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
 from condyle.native.straight.graph import CHOICE, Graph
-from condyle.native.sweeps.lookup import Table, lookups_in
+from condyle.native.sweeps.lookup import Origin, Table, lookups_in
 from condyle.system.system import System
 
 TIME, STATE, CURVED = 1, 2, 4
@@ -98,7 +101,7 @@ class Source:
     Args:
         name: as errors call it.
         graph: its nodes; inputs are t, Parameters and Inputs, the state, rows of look-ups.
-        lookups: tables, with the nodes of their indices, each after those that its index needs.
+        lookups: tables or solvers, with the nodes of their indices, each after those that its index needs.
         followed: nodes that depend on nothing but time and numbers, in which breaks are sought.
         signals: nodes.
         curved: which of the signals are more than polynomials in pieces.
@@ -106,7 +109,7 @@ class Source:
 
     name: str
     graph: Graph
-    lookups: list[tuple[Table, int]]
+    lookups: list[tuple[Origin, list[int]]]
     followed: list[int]
     signals: list[int]
     curved: list[bool]
@@ -125,7 +128,7 @@ class Source:
     def _steps(self, i: int, j: int) -> np.ndarray | None:
         """The numbers of a ladder, each once."""
         table = self.lookups[i][0]
-        if not table.ladder or j != 1:
+        if not isinstance(table, Table) or not table.ladder or j != 1:
             return None
         found = np.unique(table.rows[:, 1])
         return found[np.isfinite(found)]
@@ -134,14 +137,14 @@ class Source:
     def _order(self) -> list[tuple[int, list[int]]]:
         """What to compute, in order: nodes for the index of each look-up that signals need, nodes for the signals (-1)."""
         g, done = self.graph, set[int]()
-        needed = _needed(g, [*self.signals, *(k for _, k in self.lookups)])
+        needed = _needed(g, [*self.signals, *(k for _, index in self.lookups for k in index)])
         used = {g.a[k] - FIXED for k in _needed(g, self.signals) if g.op[k] == ca.OP_INPUT and g.a[k] >= FIXED}
         for i in reversed(range(len(self.lookups))):
             if i in used:
-                mine = _needed(g, [self.lookups[i][1]])
+                mine = _needed(g, self.lookups[i][1])
                 used |= {g.a[k] - FIXED for k in mine if g.op[k] == ca.OP_INPUT and g.a[k] >= FIXED}
         order = []
-        for i, roots in [*((i, [self.lookups[i][1]]) for i in sorted(used)), (-1, self.signals)]:
+        for i, roots in [*((i, self.lookups[i][1]) for i in sorted(used)), (-1, self.signals)]:
             mine = _needed(g, roots) & needed - done
             done |= mine
             order.append((i, sorted(mine)))
@@ -166,8 +169,8 @@ class Source:
                 else:
                     x[k] = evaluated(g.op[k], *(x[j] for j in operands(g, k)))
             if i >= 0:
-                table = self.lookups[i][0].rows
-                rows[i] = table[np.clip(np.nan_to_num(np.floor(x[self.lookups[i][1]])), 0, len(table) - 1).astype(int)]
+                table, index = self.lookups[i]
+                rows[i] = table.evaluate(np.stack([np.broadcast_to(x[k], t.shape) for k in index])).T
         return [np.broadcast_to(x[k], t.shape) for k in self.signals]
 
 
@@ -200,7 +203,9 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
     state = [s for s in ca.symvar(ca.vertcat(flat, indices)) if s.element_hash() not in mine]
     f = ca.Function("source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows], [flat, ca.densify(indices)])
     g = Graph(f, fuse=False)
-    index = {element: node for node, argument, element in g.outputs if argument == 1}
+    element = {k: node for node, argument, k in g.outputs if argument == 1}
+    ends = np.cumsum([0, *(lookup.table.needs for lookup in lookups)])
+    index = [[element[k] for k in range(a, b)] for a, b in pairwise(ends)]
     results = {node for node, argument, _ in g.outputs if argument == 0}
 
     def depend() -> list[int]:
@@ -214,19 +219,28 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
                 kinds[k] |= CURVED
         return kinds
 
+    def of_row(table: Origin, index: list[int]) -> int:
+        """Rows depend on what their indices do; those of solvers are smooth functions of them."""
+        kind = functools.reduce(operator.or_, (kinds[k] for k in index), 0)
+        return kind if isinstance(table, Table) or not kind else kind | CURVED
+
     looked_up = [0] * len(lookups)
     kinds = depend()
-    while (found := [kinds[index[i]] for i in range(len(lookups))]) != looked_up:   # rows depend on what their indices do
+    while (found := [of_row(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)]) != looked_up:
         looked_up = found
         kinds = depend()
-    wanted = _needed(g, [*results, *(index[i] for i, lookup in enumerate(lookups) if not lookup.table.ladder)])
+    wanted = _needed(g, [*results, *(k for lookup, mine in zip(lookups, index, strict=True) for k in mine
+                                     if not (isinstance(lookup.table, Table) and lookup.table.ladder))])
     signals = {k for k in results if kinds[k] & (TIME | STATE) == TIME}
     for k in wanted:
         if kinds[k] & STATE:
             signals |= {j for j in operands(g, k) if kinds[j] & (TIME | STATE) == TIME}
+    for mine, kind in zip(index, looked_up, strict=True):
+        if kind & STATE:                                    # within a solver they meet
+            signals |= {j for j in mine if kinds[j] & (TIME | STATE) == TIME}
     nodes = sorted(signals)
     followed = sorted(k for k in wanted if not kinds[k] & STATE)
-    return Source(name, g, [(lookup.table, index[i]) for i, lookup in enumerate(lookups)], followed, nodes,
+    return Source(name, g, [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)], followed, nodes,
                   [bool(kinds[k] & CURVED) for k in nodes])
 
 

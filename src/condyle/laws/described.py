@@ -18,6 +18,8 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.laws.names import body_name, known_body, name
+from condyle.native.sweeps.lookup import Table
+from condyle.native.sweeps.solver import Solver
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
 from condyle.tree.tree import Tree
@@ -220,6 +222,8 @@ def _value(value: Any) -> str:
         return f"{value.dtype} {value.shape} {value.tobytes()!r}"
     if isinstance(value, ModuleType):
         return value.__name__
+    if isinstance(value, (Solver, Table)):
+        return value.text
     return uuid.uuid4().hex
 
 

@@ -11,7 +11,6 @@ All of these are measured and expressed in F, angular rows first. Vt and At are 
 """
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
@@ -128,7 +127,7 @@ class Mobilizer:
     def _equations(self) -> str:
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
         closure = Closure("motion", [t, q, u], [*self.motion(t, q, u).parts(), self.N(q) @ u])
-        tables = [hashlib.sha256(table.rows.tobytes()).hexdigest() for table in closure.tables]
+        tables = [table.text for table in closure.tables]
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
     def check_parameters(self, values: Mapping[str, float]) -> None:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import TraceError
-from condyle.native.sweeps.lookup import Closure, Table, lookups_in
+from condyle.native.sweeps.lookup import Closure, Origin, lookups_in
 from condyle.trace.refusal import REMEDIES, UserCall, check_arity, describe, evaluate, refusal_first
 from condyle.trace.symbol import Symbol, defaulted_in, is_number, is_symbolic, is_truth, scalar, symbols
 
@@ -35,12 +34,12 @@ class Traced:
     shape: tuple[int, ...]
     serial: str
     outside: tuple[Symbol, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[Origin, ...] = ()
 
     @functools.cached_property
     def text(self) -> str:
         """What it computes, with its Parameters and tables: the same in every process, fit for a cache key."""
-        tables = [hashlib.sha256(repr(table.rows.shape).encode() + table.rows.tobytes()).hexdigest() for table in self.tables]
+        tables = [table.text for table in self.tables]
         return f"{self.serial}{list(self.outside) or ''}{tables or ''}"
 
     def __eq__(self, other: object) -> bool:

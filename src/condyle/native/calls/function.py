@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import casadi as ca
 import llvmlite.binding
@@ -28,6 +28,7 @@ from condyle.native.calls import fastcall
 from condyle.native.calls.gufunc import InnerLoop, add_loop
 from condyle.native.finite import LOOP_FROM, Watched, scanner
 from condyle.native.machine import cache, jit, threads
+from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import Module
 
 VARIABLE = "CONDYLE_EVALUATOR"
@@ -85,22 +86,6 @@ class Report:
     @property
     def seconds(self) -> float:
         return self.build + self.emit + self.compile + self.load
-
-
-class Composite(Protocol):
-    """What `build` may return instead of a CasADi Function: several kernels that act as one.
-
-    `inputs` and `outputs` are sizes. `emit` defines the kernel `@name` and returns the blocks that its work argument needs;
-    `evaluate` does the same with CasADi's evaluator, on inputs (size, states).
-    """
-
-    @property
-    def inputs(self) -> list[int]: ...
-    @property
-    def outputs(self) -> list[int]: ...
-    def n_instructions(self) -> int: ...
-    def emit(self, module: Module, name: str) -> int: ...
-    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]: ...
 
 
 class NativeFunction:

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import casadi as ca
+
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.native.machine import lapack
 from condyle.native.programs.nodes import (
@@ -141,6 +143,11 @@ class _Inspector:
                 raise DescriptionError(f"{self.where}: compiled for {f.W} lanes, the program has {self.W}")
             inputs, outputs = f.inputs, f.outputs
             names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
+        elif not isinstance(f, ca.Function):
+            inputs, outputs = tuple(f.inputs), tuple(f.outputs)
+            names = [f"input {i}" for i in range(len(inputs))], [f"output {i}" for i in range(len(outputs))]
+            if both := sorted(set(node.ins) & set(node.outs)):
+                raise DescriptionError(f"{self.where}: {', '.join(both)} cannot be input and output of several kernels in one")
         else:
             if f.has_free():
                 raise DescriptionError(f"{self.where}: depends on {f.get_free()}, which is no input of it")

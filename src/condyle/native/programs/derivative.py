@@ -39,7 +39,7 @@ def _refuse(node: Node, mode: str) -> NativeError:
 
 
 def _function(node: Kernel, sizes: dict[str, int], mode: str) -> ca.Function:
-    if isinstance(node.f, External) or any(n not in sizes for n in (*node.ins, *node.outs)):
+    if not isinstance(node.f, ca.Function) or any(n not in sizes for n in (*node.ins, *node.outs)):
         raise _refuse(node, mode)
     return node.f if node.f.is_a("SXFunction") else node.f.expand()
 

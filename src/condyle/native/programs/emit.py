@@ -33,6 +33,7 @@ from condyle.native.programs.nodes import (
     While,
     walk,
 )
+from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import Module, constant
 
 RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
@@ -66,7 +67,7 @@ class Writer:
         self._pointers: dict[int, str] = {}
         self._known: dict[object, str] = {}                 # values already computed in this basic block
         self._resume: list[str] = []                        # labels of the heads of loops
-        self._kernels: dict[int, tuple[str, bool, ca.Function]] = {}
+        self._kernels: dict[int, tuple[str, bool, ca.Function | Composite]] = {}
         self._helpers: set[str] = set()
         self._work, self._number = 0, 0
 
@@ -236,9 +237,12 @@ class Writer:
             self.module.declare(symbol, f"void @{symbol}({types})")
         else:
             if hash(f) not in self._kernels:                # the same function, wherever it is used, is compiled once
-                symbol, masked = f"program.{len(self._kernels)}.{f.name()}", self.W > 1 and hash(f) in self._under_mask
+                plain = isinstance(f, ca.Function)
+                symbol = f"program.{len(self._kernels)}.{f.name() if plain else type(f).__name__}"
+                masked = self.W > 1 and plain and hash(f) in self._under_mask
                 self._kernels[hash(f)] = symbol, masked, f
-                self._work = max(self._work, self.module.add_kernel(f, symbol, masked=masked))
+                self._work = max(self._work, self.module.add_kernel(f, symbol, masked=masked) if plain else f.emit(
+                    self.module, symbol))
             symbol, masked, _ = self._kernels[hash(f)]
         if masked:
             arrays.append(f"{self.lanes.B} {self._mask(place)}")

@@ -1,4 +1,5 @@
-"""Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables."""
+"""Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where some rows come
+from solvers, all rows come from one kernel."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.programs.nodes import Get, Kernel, Node, Stream
-from condyle.native.sweeps.lookup import Staged
+from condyle.native.sweeps.lookup import Staged, Stages, Table
 
 
 class Evaluated:
@@ -26,9 +27,14 @@ class Evaluated:
         self.main: ca.Function = f.main if isinstance(f, Staged) else f
         self.more: tuple[str, ...] = ()
         self.stages: list[tuple[ca.Function, list[tuple[str, str, str]], ca.Function]] = []
+        self.solved: Stages | None = None
         if not isinstance(f, Staged):
             return
         self.more = (f"{label}.looked_up",)
+        if f.solves:
+            sizes[self.more[0]] = f.row_size
+            self.solved = f.looked_up
+            return
         self.beyond = f"{label}.beyond"                     # a function goes on beyond its table by the last row: no failure
         sizes |= {self.more[0]: f.row_size, self.beyond: 1}
         for level, (index, found, start) in enumerate(f.stages):
@@ -36,6 +42,7 @@ class Evaluated:
             split = ca.Function(f"index{level}", x, ca.vertsplit(index(*x)))
             gets = []
             for k, table in enumerate(found):
+                assert isinstance(table, Table)
                 name, at, row = (f"{label}.{kind}{level}_{k}" for kind in ("table", "index", "row"))
                 streams[name], tables[name] = Stream(table.rows.shape[1], shared=True), np.array(table.rows)
                 sizes[at], sizes[row] = 1, table.rows.shape[1]
@@ -48,6 +55,8 @@ class Evaluated:
 
     def looked_up(self, ins: Sequence[str]) -> list[Node]:
         """What comes before the last kernel."""
+        if self.solved is not None:
+            return [Kernel(self.solved, tuple(ins), self.more)]
         nodes: list[Node] = []
         for split, gets, join in self.stages:
             nodes.append(Kernel(split, (*ins, *self.more), tuple(index for _, index, _ in gets)))

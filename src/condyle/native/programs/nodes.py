@@ -26,6 +26,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.errors import UnknownNameError
+from condyle.native.straight.composite import Composite
 
 
 class Status(enum.IntEnum):
@@ -68,10 +69,11 @@ class External:
 class Kernel:
     """outs <- f(ins). Every input is read before any output is written, so that a slice may be both.
 
-    A function that appears in several Kernels is compiled once and called from each place.
+    A function that appears in several Kernels is compiled once and called from each place. A Composite may read inputs
+    after it has written, and writes all lanes, also those that have left a loop: its outputs are for use at once.
     """
 
-    f: ca.Function | External
+    f: ca.Function | External | Composite
     ins: tuple[str, ...]
     outs: tuple[str, ...]
 
@@ -210,7 +212,8 @@ def describe(node: Node) -> str:
     """One node in a few words, for messages."""
     match node:
         case Kernel(f=f):
-            return f"Kernel {f.symbol if isinstance(f, External) else f.name()!r}"
+            name = f.symbol if isinstance(f, External) else repr(f.name()) if isinstance(f, ca.Function) else type(f).__name__
+            return f"Kernel {name}"
         case While(flag=flag) | If(flag=flag):
             return f"{type(node).__name__}({flag!r})"
         case Scan(count=count):

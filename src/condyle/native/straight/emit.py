@@ -49,7 +49,7 @@ class Module:
         self.lanes, self.contract = Lanes(W), contract
         self._parts: list[str] = []
         self._declared: dict[str, str] = {}
-        self._defined: set[str] = set()
+        self._defined: dict[str, int] = {}
 
     def add(self, text: str) -> None:
         """Append a definition."""
@@ -59,12 +59,16 @@ class Module:
         """An outside function, declared once: declare("malloc", "ptr @malloc(i64)")."""
         self._declared[name] = f"declare {signature}"
 
-    def define(self, name: str, write: Callable[[str], None]) -> str:
-        """Let write(name) add a definition, once in this module; returns the name."""
+    def define(self, name: str, write: Callable[[str], int | None]) -> str:
+        """Let write(name) add a definition, once in this module; returns the name. It may return what `work` then tells."""
         if name not in self._defined:
-            self._defined.add(name)
-            write(name)
+            self._defined[name] = 0
+            self._defined[name] = write(name) or 0
         return name
+
+    def work(self, name: str) -> int:
+        """How many blocks of W doubles the `work` argument of a definition must hold."""
+        return self._defined[name]
 
     def include(self, other: Module) -> None:
         """Take over all that another module has, for other lanes perhaps; names must differ."""

@@ -17,7 +17,7 @@ from condyle.native.straight.emit import Module
 
 
 class Columns:
-    """What NativeFunction compiles: `condyle.native.calls.function.Composite`.
+    """What NativeFunction compiles: `condyle.native.straight.composite.Composite`.
 
     Args:
         main: inputs -> the factor (m,), the columns (n, k), a dense matrix, and more, if any: outputs after the columns'.

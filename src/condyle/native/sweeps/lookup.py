@@ -1,4 +1,4 @@
-"""Tables in expressions: what it costs to look a row up does not depend on how many there are.
+"""Rows in expressions: of tables, whose cost does not depend on how many rows there are, and of solvers (solver.py).
 
 `row = get(table, index)` stands in an SX expression as fresh symbols. `Closure` is a function of expressions with look-ups
 (and with symbols from outside, such as parameters) that can be called again on other arguments. `Staged` is the whole at
@@ -6,15 +6,42 @@ last: kernels that compute indices, look-ups, and the kernel that uses the rows.
 """
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Protocol
 
 import casadi as ca
 import numpy as np
 
+from condyle.errors import NativeError
 from condyle.native.straight.emit import Module, constant
 from condyle.native.straight.ir import definition
+
+
+class Origin(Protocol):
+    """What a row comes from: a Table or a Solver. Two of equal `text` are the same.
+
+    Attributes:
+        name: says where in a stage it is: solvers after tables, by their names.
+        needs, width: sizes of the index and of the row.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def needs(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+    def n_instructions(self) -> int: ...
+    def emit(self, module: Module) -> str:
+        """Define `void @symbol(ptr index, ptr row, ptr work)`, once in a module; returns the symbol."""
+    def evaluate(self, index: np.ndarray) -> np.ndarray:
+        """Rows (width, states) at indices (needs, states)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,18 +51,41 @@ class Table:
     rows: np.ndarray
     ladder: bool = False
 
+    name = ""
+    needs = 1
+
     @staticmethod
     def of(rows: Any, ladder: bool = False) -> Table:
         array = np.array(rows, dtype=float)
         array.flags.writeable = False
         return Table(array, ladder)
 
+    @property
+    def width(self) -> int:
+        return self.rows.shape[1]
+
+    @cached_property
+    def text(self) -> str:
+        """Digest of its numbers, the same in every process."""
+        return hashlib.sha256(repr(self.rows.shape).encode() + self.rows.tobytes()).hexdigest()
+
+    def n_instructions(self) -> int:
+        return 0
+
+    def emit(self, module: Module) -> str:
+        return module.define(f"table.{self.text[:32]}.{module.lanes.W}", lambda symbol: _write_get(module, symbol, self.rows))
+
+    def evaluate(self, index: np.ndarray) -> np.ndarray:
+        numbers = np.clip(np.nan_to_num(np.floor(index[0])), 0, len(self.rows) - 1).astype(int)
+        return self.rows[numbers].T
+
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """row = table[index]: symbols that stand for the row, and the expression of the index (rounded down, kept in range)."""
+    """row = table[index]: symbols that stand for the row, and the expression of the index: of a Table one number (rounded down,
+    kept in range), of a Solver a column."""
 
-    table: Table
+    table: Origin
     index: ca.SX
     row: ca.SX
 
@@ -43,15 +93,18 @@ class Lookup:
 _KNOWN: dict[int, Lookup] = {}
 
 
-def _register(table: Table, index: ca.SX, row: ca.SX) -> None:
+def _register(table: Origin, index: ca.SX, row: ca.SX) -> None:
     lookup = Lookup(table, index, row)
     for symbol in ca.vertsplit(row):
         _KNOWN[symbol.element_hash()] = lookup
 
 
-def get(table: Table, index: ca.SX) -> ca.SX:
-    """The row of a table at an index, shape (size,), as an expression."""
-    row = ca.SX.sym("row", table.rows.shape[1])
+def get(table: Origin, index: ca.SX) -> ca.SX:
+    """The row of a table at an index, or of a solver at a column, shape (width,), as an expression."""
+    index = ca.densify(ca.vec(ca.SX(index)))
+    if index.numel() != table.needs:
+        raise NativeError(f"get: {table.name or 'a table'} needs {table.needs} numbers, got {index.numel()}")
+    row = ca.SX.sym("row", table.width)
     _register(table, index, row)
     return row
 
@@ -97,14 +150,14 @@ class Closure:
         self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": shared})
 
     @classmethod
-    def of(cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[Table]) -> Closure:
+    def of(cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[Origin]) -> Closure:
         """A closure whose function is made already."""
         closure = cls.__new__(cls)
         closure.function, closure.n, closure.outside, closure.tables = function, n, outside, list(tables)
         return closure
 
     def __call__(self, *arguments: ca.SX, outside: ca.SX | None = None) -> list[ca.SX]:
-        rows = [ca.SX.sym("row", table.rows.shape[1]) for table in self.tables]
+        rows = [ca.SX.sym("row", table.width) for table in self.tables]
         given = [*(ca.SX(a) for a in arguments), self.outside if outside is None else outside, *rows]
         out = self.function.call(given, True, False)
         for table, row, index in zip(self.tables, rows, out[self.n:], strict=True):
@@ -113,11 +166,11 @@ class Closure:
 
     def at(self, *numbers: Any, outside: Any = ()) -> list[np.ndarray]:
         """Outputs at numbers."""
-        rows = [np.zeros(table.rows.shape[1]) for table in self.tables]
+        rows = [np.zeros(table.width) for table in self.tables]
         given = [*numbers, ca.DM(np.array(outside, dtype=float))]
         for k, table in enumerate(self.tables):
             index = self.function.call([*given, *rows])[self.n + k]
-            rows[k] = table.rows[_row_numbers(index.full(), len(table.rows))[0, 0]]
+            rows[k] = table.evaluate(index.full())[:, 0]
         return [np.array(x.full()) for x in self.function.call([*given, *rows])[:self.n]]
 
 
@@ -133,67 +186,114 @@ class Staged:
         for lookup in lookups:
             needs = lookups_in([lookup.index])
             depth[id(lookup)] = 1 + max((depth[id(other)] for other in needs), default=-1)
-        lookups.sort(key=lambda lookup: depth[id(lookup)])
+        lookups.sort(key=lambda lookup: (depth[id(lookup)], lookup.table.name, lookup.table.text if lookup.table.name else ""))
         rows = ca.vertcat(ca.SX(0, 1), *(lookup.row for lookup in lookups))
+        self.name = name
         self.inputs, self.outputs = [x.numel() for x in inputs], [y.numel() for y in outputs]
         self.row_size = rows.numel()
-        self.stages: list[tuple[ca.Function, list[Table], int]] = []
+        self.stages: list[tuple[ca.Function, list[Origin], int]] = []
         start = 0
         for level in range(1 + max(depth.values(), default=-1)):
             mine = [lookup for lookup in lookups if depth[id(lookup)] == level]
             indices = ca.densify(ca.vertcat(*(lookup.index for lookup in mine)))
             tables = [lookup.table for lookup in mine]
             self.stages.append((ca.Function(f"{name}_{level}", [*inputs, rows], [indices]), tables, start))
-            start += sum(table.rows.shape[1] for table in tables)
+            start += sum(table.width for table in tables)
         self.main = ca.Function(name, [*inputs, rows], [ca.densify(y) for y in outputs])
         for lookup in lookups:
             for symbol in ca.vertsplit(lookup.row):
                 _KNOWN.pop(symbol.element_hash(), None)
 
+    @property
+    def solves(self) -> bool:
+        """Whether some rows come from solvers."""
+        return any(table.name for _, tables, _ in self.stages for table in tables)
+
     def n_instructions(self) -> int:
-        return self.main.n_instructions() + sum(f.n_instructions() for f, _, _ in self.stages)
+        return self.main.n_instructions() + self.looked_up.n_instructions()
+
+    @property
+    def looked_up(self) -> Stages:
+        """What comes before the last kernel."""
+        return Stages(self.name, self.inputs, self.row_size, self.stages)
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`: see add_kernel."""
-        W = module.lanes.W
-        most = max((len(tables) for _, tables, _ in self.stages), default=0)
         arguments = [f"ptr %in{k}" for k in range(len(self.inputs))]
         outputs = [f"ptr %out{k}" for k in range(len(self.outputs))]
-        body = [f"%rows = getelementptr double, ptr %work, i64 {most * W}",
-                f"%rest = getelementptr double, ptr %work, i64 {(most + self.row_size) * W}"]
-        works: list[int] = []
-        known: dict[int, str] = {}
-        for level, (f, tables, start) in enumerate(self.stages):
-            works.append(module.add_kernel(f, f"{name}.index{level}", uniform=uniform))
-            body.append(f"call void @{name}.index{level}({', '.join([*arguments, 'ptr %rows', 'ptr %work', 'ptr %rest'])})")
-            for k, table in enumerate(tables):
-                if id(table) not in known:
-                    known[id(table)] = f"@{name}.table{len(known)}"
-                    values = ", ".join(f"double {constant(v)}" for v in table.rows.ravel())
-                    module.add(f"{known[id(table)]} = private constant [{table.rows.size} x double] [{values}]")
-                get = _add_get(module, *table.rows.shape)
-                body += [f"%i{level}.{k} = getelementptr double, ptr %work, i64 {k * W}",
-                         f"%r{level}.{k} = getelementptr double, ptr %rows, i64 {start * W}",
-                         f"call void @{get}(ptr {known[id(table)]}, ptr %i{level}.{k}, ptr %r{level}.{k})"]
-                start += table.rows.shape[1]
-        works.append(module.add_kernel(self.main, f"{name}.main", uniform=uniform))
-        body.append(f"call void @{name}.main({', '.join([*arguments, 'ptr %rows', *outputs, 'ptr %rest'])})")
-        head = ", ".join([*arguments, *outputs, "ptr %work"])
-        module.add("\n".join([f"define void @{name}({head}) {{", *body, "ret void", "}"]))
-        return most + self.row_size + max(works)
+        works = [self.looked_up.emit(module, f"{name}.rows", uniform), module.add_kernel(self.main, f"{name}.main", uniform=uniform)]
+        module.add(definition(f"void @{name}({', '.join([*arguments, *outputs, 'ptr %work'])})", [
+            f"%rest = getelementptr double, ptr %work, i64 {self.row_size * module.lanes.W}",
+            f"call void @{name}.rows({', '.join([*arguments, 'ptr %work', 'ptr %rest'])})",
+            f"call void @{name}.main({', '.join([*arguments, 'ptr %work', *outputs, 'ptr %rest'])})"]))
+        return self.row_size + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Outputs (size, states) at inputs (size, states), by CasADi's evaluator."""
         states = arguments[0].shape[1]
         given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
-        rows = np.zeros((self.row_size, states))
-        for f, tables, start in self.stages:
-            indices = f.map(states).call([*given, ca.DM(rows)])[0].full()
-            for table, index in zip(tables, indices, strict=True):
-                size = table.rows.shape[1]
-                rows[start:start + size] = table.rows[_row_numbers(index, len(table.rows))].T
-                start += size
+        rows = self.looked_up.evaluate(arguments)[0]
         return [y.full() for y in self.main.map(states).call([*given, ca.DM(rows)])]
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """inputs -> all rows, one after the other: kernels that compute indices, each followed by its look-ups.
+
+    Args:
+        inputs, size: sizes of the inputs, and of all rows together.
+        stages: (inputs, rows) -> indices; what these belong to; where the first of their rows begins.
+    """
+
+    name: str
+    inputs: list[int]
+    size: int
+    stages: list[tuple[ca.Function, list[Origin], int]]
+
+    @property
+    def outputs(self) -> list[int]:
+        return [self.size]
+
+    def n_instructions(self) -> int:
+        return sum(f.n_instructions() + sum(table.n_instructions() for table in tables) for f, tables, _ in self.stages)
+
+    def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
+        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
+        W = module.lanes.W
+        most = max((sum(table.needs for table in tables) for _, tables, _ in self.stages), default=0)
+        arguments = [f"ptr %in{k}" for k in range(len(self.inputs))]
+        body = [f"%rest = getelementptr double, ptr %work, i64 {most * W}"]
+        works: list[int] = [0]
+        for level, (f, tables, start) in enumerate(self.stages):
+            works.append(module.add_kernel(f, f"{name}.index{level}", uniform=uniform))
+            body.append(f"call void @{name}.index{level}({', '.join([*arguments, 'ptr %out0', 'ptr %work', 'ptr %rest'])})")
+            at = 0
+            for k, (_, equal) in enumerate(groupby(tables, key=lambda table: table.text)):
+                same = list(equal)
+                symbol, count, needs, width = same[0].emit(module), len(same), same[0].needs, same[0].width
+                works.append(module.work(symbol))
+                body += [f"%i{level}.{k} = getelementptr double, ptr %work, i64 {at * W}",
+                         f"%r{level}.{k} = getelementptr double, ptr %out0, i64 {start * W}"]
+                places = f"ptr %i{level}.{k}, ptr %r{level}.{k}, ptr %rest"
+                if count == 1:
+                    body.append(f"call void @{symbol}({places})")
+                else:                                       # one after the other, in a loop
+                    body.append(f"call void @{_add_each(module, symbol, needs * W, width * W)}({places}, i64 {count})")
+                at, start = at + count * needs, start + count * width
+        module.add(definition(f"internal void @{name}({', '.join([*arguments, 'ptr %out0', 'ptr %work'])})", body))
+        return most + max(works)
+
+    def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Rows (size, states) at inputs (size, states), by CasADi's evaluator."""
+        states = arguments[0].shape[1]
+        given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
+        rows = np.zeros((self.size, states))
+        for f, tables, start in self.stages:
+            indices, at = f.map(states).call([*given, ca.DM(rows)])[0].full(), 0
+            for table in tables:
+                rows[start:start + table.width] = table.evaluate(indices[at:at + table.needs])
+                at, start = at + table.needs, start + table.width
+        return [rows]
 
 
 def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> ca.Function | Staged:
@@ -202,14 +302,19 @@ def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> c
     return Staged(name, inputs, outputs) if lookups_in(outputs) else ca.Function(name, list(inputs), outputs)
 
 
-def _row_numbers(index: np.ndarray, count: int) -> np.ndarray:
-    return np.clip(np.nan_to_num(np.floor(index)), 0, count - 1).astype(int)
+def _add_each(module: Module, symbol: str, needs: int, width: int) -> str:
+    """Define the call of a look-up for `count` indices side by side; returns its name."""
+    return module.define(f"{symbol}.each", lambda name: module.add(definition(
+        f"internal void @{name}(ptr %index, ptr %row, ptr %work, i64 %count)", [
+            "entry:", "br label %loop", "loop:", "%k = phi i64 [ 0, %entry ], [ %next, %loop ]",
+            f"%a = mul i64 %k, {needs}", f"%b = mul i64 %k, {width}", "%from = getelementptr double, ptr %index, i64 %a",
+            "%to = getelementptr double, ptr %row, i64 %b", f"call void @{symbol}(ptr %from, ptr %to, ptr %work)",
+            "%next = add i64 %k, 1", "%more = icmp ult i64 %next, %count", "br i1 %more, label %loop, label %end", "end:"])))
 
 
-def _add_get(module: Module, count: int, size: int) -> str:
-    """Define row <- table[index] for tables of this shape, all lanes at once; an index that is NaN or out of range takes the
-    first or last row. Returns the function's name."""
-    lanes = module.lanes
+def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
+    """Define row <- table[index] for all lanes at once; an index that is NaN or out of range takes the first or last row."""
+    lanes, (count, size) = module.lanes, rows.shape
     T, B, I, W = lanes.T, lanes.B, lanes.I, lanes.W
     zero, last = lanes.number(0), lanes.number(count - 1)
     gather = f"llvm.masked.gather.{lanes.suffix}.v{W}p0"
@@ -218,11 +323,12 @@ def _add_get(module: Module, count: int, size: int) -> str:
              f"%inside = fcmp olt {T} %a, {last}", f"%b = select {B} %inside, {T} %a, {T} {last}",
              f"%i = fptosi {T} %b to {I}", f"%first = mul {I} %i, {lanes.integer(size)}"]
     for j in range(size):
-        lines += [f"%at{j} = add {I} %first, {lanes.integer(j)}", f"%from{j} = getelementptr double, ptr %table, {I} %at{j}",
+        lines += [f"%at{j} = add {I} %first, {lanes.integer(j)}", f"%from{j} = getelementptr double, ptr @{name}.rows, {I} %at{j}",
                   f"%v{j} = load double, ptr %from{j}, align 8" if W == 1 else
                   f"%v{j} = call {T} @{gather}(<{W} x ptr> %from{j}, i32 8, {B} {lanes.true()}, {T} {zero})",
                   f"%to{j} = getelementptr double, ptr %row, i64 {j * W}", f"store {T} %v{j}, ptr %to{j}, align 8"]
     if W > 1:
         module.declare(gather, f"{T} @{gather}(<{W} x ptr>, i32, {B}, {T})")
-    return module.define(f"get.{count}x{size}", lambda name: module.add(definition(
-        f"internal void @{name}(ptr %table, ptr %index, ptr %row)", lines)))
+    values = ", ".join(f"double {constant(v)}" for v in rows.ravel())
+    module.add(f"@{name}.rows = private constant [{rows.size} x double] [{values}]")
+    module.add(definition(f"internal void @{name}(ptr %index, ptr %row, ptr %work)", lines))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from condyle.native.calls.function import Composite
+from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import Module
 
 

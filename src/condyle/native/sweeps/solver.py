@@ -1,0 +1,172 @@
+"""A loop that acts as one kernel and stands where a look-up stands: `row = get(solver, p)` (lookup.py).
+
+    x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;   row = (finish(p, x), status)          (1)
+
+SX cannot loop, and iterations unrolled into SX would all be run, and be compiled again at every place. A solver is compiled
+once. A state whose `busy` is zero leaves the loop: in lanes it is computed along and not stored, so that it equals the
+scalar loop to the last bit. One whose `busy` is NaN leaves at once. Where the loop did not end by itself the status is LIMIT or NAN,
+and all else in the row is NaN: nothing goes on with a result that was not found.
+
+A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their derivatives.
+"""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.native.straight.emit import Module
+from condyle.native.straight.ir import Body, definition
+
+OK, LIMIT, NAN = 0, 1, 2
+"""What the status of a row says: found; still busy after `limit` rounds; `busy` became NaN."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solver:
+    """See the module's text. Two of equal `text` are the same.
+
+    Args:
+        name: for messages and for the order in a stage: an identifier.
+        start: p (needs,) -> x (n,), busy.
+        step: p, x -> x, busy.
+        finish: p, x -> results (width - 1,).
+        limit: steps at most.
+    """
+
+    name: str
+    start: ca.Function
+    step: ca.Function
+    finish: ca.Function
+    limit: int
+
+    @staticmethod
+    def of(name: str, needs: int, start: Callable[[ca.SX], Sequence[Any]], step: Callable[[ca.SX, ca.SX], Sequence[Any]],
+           finish: Callable[[ca.SX, ca.SX], Any], limit: int) -> Solver:
+        """From Python functions of SX columns.
+
+        Args:
+            needs: size of p.
+            start: start(p) -> x, busy.
+            step: step(p, x) -> x, busy.
+            finish: finish(p, x) -> results.
+        """
+        p = ca.SX.sym("p", needs)
+        first = _columns(name, "start", start(p), 2)
+        x = ca.SX.sym("x", first[0].numel())
+        return Solver(name, _function(name, "start", [p], first),
+                      _function(name, "step", [p, x], _columns(name, "step", step(p, x), 2)),
+                      _function(name, "finish", [p, x], _columns(name, "finish", [finish(p, x)], 1)), limit)
+
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise DescriptionError(f"Solver: the name {self.name!r} is no identifier, such as 'equilibrium'")
+        if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 0:
+            raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or more")
+        n = self.start.numel_out(0)
+        for part, ins, outs in (("start", [self.needs], [n, 1]), ("step", [self.needs, n], [n, 1]),
+                                ("finish", [self.needs, n], [self.width - 1])):
+            f = getattr(self, part)
+            found = [f.numel_in(k) for k in range(f.n_in())], [f.numel_out(k) for k in range(f.n_out())]
+            if found != (ins, outs):
+                raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; expected {ins} -> "
+                                       f"{outs}")
+
+    @property
+    def needs(self) -> int:
+        """Size of p."""
+        return self.start.numel_in(0)
+
+    @property
+    def width(self) -> int:
+        """Size of the row: results, and the status."""
+        return self.finish.numel_out(0) + 1
+
+    @cached_property
+    def text(self) -> str:
+        """What determines it, the same in every process."""
+        parts = [self.name, *(f.serialize() for f in (self.start, self.step, self.finish)), str(self.limit)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"Solver({self.name!r}, {self.needs} -> {self.width}, {self.text[:16]})"
+
+    def n_instructions(self) -> int:
+        """Operations of a run of four rounds."""
+        return self.start.n_instructions() + 4 * self.step.n_instructions() + self.finish.n_instructions()
+
+    def emit(self, module: Module) -> str:
+        """Define `void @symbol(ptr p, ptr row, ptr work)`, once in a module; returns the symbol."""
+        return module.define(f"solver.{self.name}.{self.text[:16]}.{module.lanes.W}", lambda symbol: self._write(module, symbol))
+
+    def _write(self, module: Module, symbol: str) -> int:
+        """(1)"""
+        L = module.lanes
+        W, T, B, n = L.W, L.T, L.B, self.start.numel_out(0)
+        work = n + 1 + max(module.add_kernel(f, f"{symbol}.{part}", masked=W > 1 and part == "step") for part, f in (
+            ("start", self.start), ("step", self.step), ("finish", self.finish)))
+        last, mask = self.width - 1, "" if W == 1 else f", {B} %live"
+        body = Body(L, module.declare)
+        body.lines += [
+            "entry:", f"%busy = getelementptr double, ptr %work, i64 {n * W}",
+            f"%rest = getelementptr double, ptr %work, i64 {(n + 1) * W}",
+            f"%status = getelementptr double, ptr %row, i64 {last * W}",
+            f"call void @{symbol}.start(ptr %p, ptr %work, ptr %busy, ptr %rest)", "br label %head",
+            "head:", "%k = phi i64 [ 0, %entry ], [ %next, %body ]", f"%flag = load {T}, ptr %busy, align 8",
+            f"%live = fcmp one {T} %flag, {L.number(0)}"]       # not of a lane that has left: its flag is 0 or NaN for good
+        more = body.any("%live")
+        body.lines += [
+            f"%within = icmp ult i64 %k, {self.limit}", f"%go = and i1 {more}, %within", "br i1 %go, label %body, label %done",
+            "body:", f"call void @{symbol}.step(ptr %p, ptr %work, ptr %work, ptr %busy, ptr %rest{mask})",
+            "%next = add i64 %k, 1", "br label %head",
+            "done:", f"call void @{symbol}.finish(ptr %p, ptr %work, ptr %row, ptr %rest)"]
+        status = body.select(body.compare("uno", "%flag", 0.0), float(NAN), body.select("%live", float(LIMIT), float(OK)))
+        found = body.compare("oeq", status, float(OK))
+        body.lines.append(f"store {T} {status}, ptr %status, align 8")
+        for j in range(last):
+            at = body.put(f"getelementptr double, ptr %row, i64 {j * W}")
+            kept = body.select(found, body.put(f"load {T}, ptr {at}, align 8"), float("nan"))
+            body.lines.append(f"store {T} {kept}, ptr {at}, align 8")
+        module.add(definition(f"internal void @{symbol}(ptr %p, ptr %row, ptr %work)", body.lines))
+        return work
+
+    def evaluate(self, p: np.ndarray) -> np.ndarray:
+        """Rows (width, states) at p (needs, states), by CasADi's evaluator."""
+        states = p.shape[1]
+        given = ca.DM(p) if p.size else ca.DM(0, states)
+        x, busy = (y.full() for y in self.start.map(states).call([given]))
+        step = self.step.map(states)
+        for _ in range(self.limit):
+            live = ~np.isnan(busy[0]) & (busy[0] != 0)
+            if not live.any():
+                break
+            after = [y.full() for y in step.call([given, ca.DM(x)])]
+            x[:, live], busy[:, live] = after[0][:, live], after[1][:, live]
+        status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
+        results = self.finish.map(states).call([given, ca.DM(x)])[0].full()
+        return np.vstack([np.where(status == OK, results, np.nan), status])
+
+
+def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
+    if not isinstance(results, (tuple, list)) or len(results) != count:
+        raise DescriptionError(f"Solver {name!r}: {part} returned {results!r}; expected x, busy")
+    columns = [ca.densify(ca.vec(ca.SX(y))) for y in results]
+    if count == 2 and columns[1].numel() != 1:
+        raise DescriptionError(f"Solver {name!r}: {part} returned busy of size {columns[1].numel()}; expected one number")
+    return columns
+
+
+def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]) -> ca.Function:
+    try:
+        return ca.Function(part, arguments, results, {"cse": True})
+    except RuntimeError as error:
+        known = {s.element_hash() for a in arguments for s in ca.symvar(a)}
+        others = [s.name() for s in ca.symvar(ca.vertcat(*results)) if s.element_hash() not in known]
+        raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give them in p; rows of tables "
+                               "are looked up before") from error
