@@ -147,7 +147,7 @@ def test_refusals():
         Solver.of("s", 1, lambda p: (p, 1), lambda p, x: (ca.vertcat(x, x), 0), lambda p, x: x, 3)
     with pytest.raises(cd.DescriptionError, match="limit = -1"):
         halvings(-1)
-    with pytest.raises(cd.DescriptionError, match="returned .*expected x, busy"):
+    with pytest.raises(cd.DescriptionError, match=r"returned .*expected x, busy"):
         Solver.of("s", 1, lambda p: p, lambda p, x: (x, 0), lambda p, x: x, 3)
     with pytest.raises(cd.NativeError, match="fourth_root needs 1 numbers, got 2"):
         get(ROOT, ca.SX.sym("p", 2))

@@ -235,9 +235,9 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
     for k in wanted:
         if kinds[k] & STATE:
             signals |= {j for j in operands(g, k) if kinds[j] & (TIME | STATE) == TIME}
-    for mine, kind in zip(index, looked_up, strict=True):
+    for column, kind in zip(index, looked_up, strict=True):
         if kind & STATE:                                    # within a solver they meet
-            signals |= {j for j in mine if kinds[j] & (TIME | STATE) == TIME}
+            signals |= {j for j in column if kinds[j] & (TIME | STATE) == TIME}
     nodes = sorted(signals)
     followed = sorted(k for k in wanted if not kinds[k] & STATE)
     return Source(name, g, [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)], followed, nodes,

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import casadi as ca
 
 from condyle.errors import NativeError
-from condyle.native.programs.nodes import External, Get, If, Kernel, Node, Ruled, describe, kernel
+from condyle.native.programs.nodes import Get, If, Kernel, Node, Ruled, describe, kernel
 
 
 def dot(name: str) -> str:

@@ -31,6 +31,7 @@ from condyle.native.programs.nodes import (
     Stream,
     Take,
     While,
+    kernel_name,
     walk,
 )
 from condyle.native.straight.composite import Composite
@@ -237,12 +238,13 @@ class Writer:
             self.module.declare(symbol, f"void @{symbol}({types})")
         else:
             if hash(f) not in self._kernels:                # the same function, wherever it is used, is compiled once
-                plain = isinstance(f, ca.Function)
-                symbol = f"program.{len(self._kernels)}.{f.name() if plain else type(f).__name__}"
-                masked = self.W > 1 and plain and hash(f) in self._under_mask
-                self._kernels[hash(f)] = symbol, masked, f
-                self._work = max(self._work, self.module.add_kernel(f, symbol, masked=masked) if plain else f.emit(
-                    self.module, symbol))
+                symbol, masked = f"program.{len(self._kernels)}.{kernel_name(f)}", False
+                if isinstance(f, ca.Function):
+                    masked = self.W > 1 and hash(f) in self._under_mask
+                    work = self.module.add_kernel(f, symbol, masked=masked)
+                else:
+                    work = f.emit(self.module, symbol)
+                self._kernels[hash(f)], self._work = (symbol, masked, f), max(self._work, work)
             symbol, masked, _ = self._kernels[hash(f)]
         if masked:
             arrays.append(f"{self.lanes.B} {self._mask(place)}")

@@ -208,12 +208,15 @@ def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequenc
     return Kernel(ca.Function(name, x, [ca.densify(ca.vec(ca.SX(v))) for v in y], {"cse": True}), ins, outs)
 
 
+def kernel_name(f: ca.Function | External | Composite) -> str:
+    return f.symbol if isinstance(f, External) else f.name() if isinstance(f, ca.Function) else type(f).__name__
+
+
 def describe(node: Node) -> str:
     """One node in a few words, for messages."""
     match node:
         case Kernel(f=f):
-            name = f.symbol if isinstance(f, External) else repr(f.name()) if isinstance(f, ca.Function) else type(f).__name__
-            return f"Kernel {name}"
+            return f"Kernel {kernel_name(f)!r}"
         case While(flag=flag) | If(flag=flag):
             return f"{type(node).__name__}({flag!r})"
         case Scan(count=count):

@@ -221,7 +221,8 @@ class Staged:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`: see add_kernel."""
         arguments = [f"ptr %in{k}" for k in range(len(self.inputs))]
         outputs = [f"ptr %out{k}" for k in range(len(self.outputs))]
-        works = [self.looked_up.emit(module, f"{name}.rows", uniform), module.add_kernel(self.main, f"{name}.main", uniform=uniform)]
+        works = (self.looked_up.emit(module, f"{name}.rows", uniform),
+                 module.add_kernel(self.main, f"{name}.main", uniform=uniform))
         module.add(definition(f"void @{name}({', '.join([*arguments, *outputs, 'ptr %work'])})", [
             f"%rest = getelementptr double, ptr %work, i64 {self.row_size * module.lanes.W}",
             f"call void @{name}.rows({', '.join([*arguments, 'ptr %work', 'ptr %rest'])})",
@@ -323,7 +324,8 @@ def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
              f"%inside = fcmp olt {T} %a, {last}", f"%b = select {B} %inside, {T} %a, {T} {last}",
              f"%i = fptosi {T} %b to {I}", f"%first = mul {I} %i, {lanes.integer(size)}"]
     for j in range(size):
-        lines += [f"%at{j} = add {I} %first, {lanes.integer(j)}", f"%from{j} = getelementptr double, ptr @{name}.rows, {I} %at{j}",
+        lines += [f"%at{j} = add {I} %first, {lanes.integer(j)}",
+                  f"%from{j} = getelementptr double, ptr @{name}.rows, {I} %at{j}",
                   f"%v{j} = load double, ptr %from{j}, align 8" if W == 1 else
                   f"%v{j} = call {T} @{gather}(<{W} x ptr> %from{j}, i32 8, {B} {lanes.true()}, {T} {zero})",
                   f"%to{j} = getelementptr double, ptr %row, i64 {j * W}", f"store {T} %v{j}, ptr %to{j}, align 8"]

@@ -4,8 +4,8 @@
 
 SX cannot loop, and iterations unrolled into SX would all be run, and be compiled again at every place. A solver is compiled
 once. A state whose `busy` is zero leaves the loop: in lanes it is computed along and not stored, so that it equals the
-scalar loop to the last bit. One whose `busy` is NaN leaves at once. Where the loop did not end by itself the status is LIMIT or NAN,
-and all else in the row is NaN: nothing goes on with a result that was not found.
+scalar loop to the last bit. One whose `busy` is NaN leaves at once. Where the loop did not end by itself the status is LIMIT
+or NAN, and all else in the row is NaN: nothing goes on with a result that was not found.
 
 A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their derivatives.
 """
@@ -168,5 +168,5 @@ def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]
     except RuntimeError as error:
         known = {s.element_hash() for a in arguments for s in ca.symvar(a)}
         others = [s.name() for s in ca.symvar(ca.vertcat(*results)) if s.element_hash() not in known]
-        raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give them in p; rows of tables "
-                               "are looked up before") from error
+        raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give them in p; rows of "
+                               "tables are looked up before") from error
