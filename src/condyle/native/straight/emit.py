@@ -62,12 +62,11 @@ class Module:
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
         """Let write(name) add a definition, once in this module; returns the name. It may return what `work` then tells."""
         if name not in self._defined:
-            self._defined[name] = 0
             self._defined[name] = write(name) or 0
         return name
 
     def work(self, name: str) -> int:
-        """How many blocks of W doubles the `work` argument of a definition must hold."""
+        """Blocks of W doubles that the `work` argument of a definition must hold."""
         return self._defined[name]
 
     def include(self, other: Module) -> None:
