@@ -186,7 +186,7 @@ def gradients(report: Report, installed: list[str], rounds: int) -> None:
 
     first(report, "vjp: one state", 30, lambda: vjp(*(a[0] for a in arrays)))
     first(report, "vjp: batch", 30, lambda: vjp(*(a[:100] for a in arrays)))
-    primal, gradient, tail = system.function("forward_dynamics"), _compiled(system, "vjp"), system.tail()
+    primal, gradient, tail = system.compiled.function("forward_dynamics"), _compiled(system, "vjp"), system.compiled.tails.default
     system.forward_dynamics(*(a[0] for a in arrays))
     cases = {"forward_dynamics": singly(lambda *a: system.forward_dynamics(*a), arrays), "vjp": singly(vjp, arrays),
              "kernel of forward_dynamics": singly(lambda *a: primal.fast(*a, tail), arrays),
@@ -205,7 +205,7 @@ def gradients(report: Report, installed: list[str], rounds: int) -> None:
 
 def _compiled(system: Any, kind: str) -> Any:
     """The NativeFunction behind a derivative that has been called."""
-    return next(f for key, f in system._functions.items() if key[0] == kind)
+    return next(f for key, f in system.compiled.functions.items() if key[0] == kind)
 
 
 def jacobians(report: Report, installed: list[str], what: str, bodies: int, system: Any, arrays: Sequence[Array], peer: Any,
@@ -253,7 +253,7 @@ def parameters(report: Report, rounds: int) -> None:
     first(report, f"{len(p)} Parameters: batch", 30, lambda: free.forward_dynamics(*(a[:100] for a in arrays), parameters=p))
     tails = {"constants": plain.tail(), "Parameters": free.tail(parameters=p)}
     systems = {"constants": plain, "Parameters": free}
-    kernels = {name: system.function("forward_dynamics") for name, system in systems.items()}
+    kernels = {name: system.compiled.function("forward_dynamics") for name, system in systems.items()}
     cases = {n: singly(lambda *a, f=f, t=tails[n]: f.fast(*a, t), arrays, 50) for n, f in kernels.items()}
     cases["new p"] = singly(lambda *a: free.forward_dynamics(*a, parameters=next(new)), arrays, 50)
     times = record(report, "one state, parameters", 30, cases, rounds)

@@ -65,7 +65,7 @@ def turned_to(axis: Array, joint: str) -> Array:
 
 def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ...], ...] = ()) -> Model:
     """The data of a System. `lines` stand for those of its constraints that are no Ball, which OpenSim has no likes of."""
-    model, acting = system.model, {b.name: {} for b in system.bodies}
+    model, acting = system.compiled.model, {b.name: {} for b in system.bodies}
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
     springs, keys = [], {"MobilitySpring": "stiffness", "MobilityDamper": "damping", "MobilityForce": "effort"}
     gravity = tuple(float(g) for g in model.gravity.acceleration)

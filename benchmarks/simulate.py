@@ -197,7 +197,7 @@ def overhead(rounds: int) -> tuple[float, float]:
     sizes = {"t": 1, "y": eq.n, "p": eq.parameters, "k": eq.n}
     alone = Program(Scan(count, RightHandSide(eq.f, eq.n, sizes, {}, {})("t", "y", "k")), sizes)
     ws = alone.workspace()
-    ws["y"], ws["p"] = np.concatenate([start.q, start.u]), start.tail[system.model.tail["inputs"].start:]
+    ws["y"], ws["p"] = np.concatenate([start.q, start.u]), start.tail[system.compiled.model.tail["inputs"].start:]
     loop, one = np.inf, np.inf
     for _ in range(rounds):                                  # in turns: the machine may be busy
         with Clock() as clock:

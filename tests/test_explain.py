@@ -156,5 +156,5 @@ def test_no_native_code_is_made(monkeypatch):
     assert np.isfinite(system.forward_dynamics(np.ones((5, 3)), np.ones(3), parameters={"m": np.arange(1.0, 6)})).all()
     assert np.isfinite(system.jacobian("forward_dynamics", np.ones(3), np.ones(3), wrt="q")).all()
     assert system.explain(state).first is None
-    assert all(f.report.kernels == () for f in system._functions.values())
-    assert len(system._functions) >= 3                       # instance, forward dynamics, its Jacobian
+    assert all(f.report.kernels == () for f in system.compiled.functions.values())
+    assert len(system.compiled.functions) >= 3                       # instance, forward dynamics, its Jacobian

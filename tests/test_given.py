@@ -379,14 +379,14 @@ def test_what_depends_on_time(monkeypatch):
     own.add_force("own", Own())
     custom.add_force("wind", cd.forces.Custom(lambda s: {"a": np.sin(s.t)}))
     drive.add_constraint("drive", cd.constraints.PrescribedMotion(lambda t: t**2, "a"))
-    everything = set(joint.timed.operators)
+    everything = set(joint.compiled.timed.operators)
     assert "mass_matrix" in everything and "poses" in everything
-    assert motion.timed.operators == {"forward_dynamics", "multipliers", "prescribed", "project"}
-    assert own.timed.operators == custom.timed.operators
-    assert {"inverse_dynamics", "power", "forward_dynamics"} < own.timed.operators
-    assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.timed.operators
-    assert {"forward_dynamics", "constraint_errors", "project"} < drive.timed.operators
-    assert "inverse_dynamics" not in drive.timed.operators
+    assert motion.compiled.timed.operators == {"forward_dynamics", "multipliers", "prescribed", "project"}
+    assert own.compiled.timed.operators == custom.compiled.timed.operators
+    assert {"inverse_dynamics", "power", "forward_dynamics"} < own.compiled.timed.operators
+    assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.compiled.timed.operators
+    assert {"forward_dynamics", "constraint_errors", "project"} < drive.compiled.timed.operators
+    assert "inverse_dynamics" not in drive.compiled.timed.operators
     assert not pin().timed.operators
     for system, words in ((motion, "the motion of body 'a'"), (drive, "constraint 'drive'"),
                           (joint, "the mobilizer of body 'a'")):

@@ -34,20 +34,21 @@ SAME = 1e-12
 def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT) -> dict[str, NativeFunction]:
     """By automatic differentiation, always CasADi's evaluator; by the recursion, unrolled and looped."""
     system._freeze("a test")
-    subject_, nu = system._model, system.nu
+    subject_, nu = system.compiled.model, system.nu
     sides = {"inputs": [*((n, subject_.sizes()[n]) for n in ("q", "u", "tau")), ("cotangent", nu), ("tail", subject_.tail_size)],
              "outputs": [*((f"d_{name}", nu) for name in wrt), ("status", 1)]}
     builds = {"ad": lambda: Differentiated(subject_, "forward_dynamics", wrt)._forward_vjp(),
               "unrolled": lambda: Differentiated(subject_, "forward_dynamics", wrt).vjp(),
               "looped": lambda: build_looped_gradient(subject_, wrt)}
-    out = {name: NativeFunction(name, build, key=f"test {name} {wrt}\n{system._key}", **sides) for name, build in builds.items()}
+    out = {name: NativeFunction(name, build, key=f"test {name} {wrt}\n{system.compiled.key}", **sides)
+           for name, build in builds.items()}
     for name, function in out.items():
         function._evaluator._casadi = how == "interpreted" or name == "ad"
     return out
 
 
 def compare(system: cd.System, given: dict[str, np.ndarray], how: str = "interpreted", same: float = SAME) -> None:
-    assert has_gradient(system._model, "forward_dynamics", WRT)
+    assert has_gradient(system.compiled.model, "forward_dynamics", WRT)
     w = np.random.default_rng(7).uniform(-1, 1, given["u"].shape)
     arrays = [given["q"], given["u"], given["tau"], w, given["tail"]]
     if how == "scalar":
@@ -114,7 +115,7 @@ def test_against_differences(monkeypatch):
     for locked in (np.zeros(system.nu), mask):
         expected = {name: w @ differences(system, "forward_dynamics", at, name, locked=locked) for name in WRT}
         J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=WRT, **options(at, locked=locked))
-        tail = system.tail(**options(at, locked=locked))
+        tail = system.compiled.tail(**options(at, locked=locked))
         for name, function in ways(system).items():
             *found, status = function(at["q"], at["u"], at["tau"], w, tail)
             assert not status.any()

@@ -53,7 +53,8 @@ def oracle(mass_a: float, mass_b: float, q, u) -> np.ndarray:
 
 def states(system: cd.System) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(1)
-    return [(system.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)), rng.uniform(-1, 1, 6)) for _ in range(4)]
+    return [(system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)), rng.uniform(-1, 1, 6))
+            for _ in range(4)]
 
 
 # A light body that carries a heavy one turns about the line to it against its own inertia alone, which is added to that of the

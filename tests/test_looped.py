@@ -56,15 +56,16 @@ def arguments_of(system: cd.System, seed: int, n: int = STATES, **options) -> di
     arrays = {name: rng.uniform(-1, 1, (n, system.nu)) for name in ("u", "tau", "udot", "f")}
     system.defaults()
     system._freeze("a test")
-    return {"q": q, **arrays, "tail": system.tail(**options)}
+    return {"q": q, **arrays, "tail": system.compiled.tail(**options)}
 
 
 def layouts(system: cd.System, name: str, how: str, **body: int) -> list[NativeFunction]:
     """The operator unrolled, by CasADi's evaluator, and looped."""
-    model, operator = system._model, OPERATORS[name]
+    model, operator = system.compiled.model, OPERATORS[name]
     sides = {"inputs": operator.inputs(model), "outputs": operator.outputs(model)}
     unrolled = NativeFunction(name, lambda: operator.build(model, name, **body), key="unrolled", **sides)
-    loops = NativeFunction(name, lambda: build_looped(model, name, **body), key=f"looped {name} {body}\n{system._key}", **sides)
+    key = f"looped {name} {body}\n{system.compiled.key}"
+    loops = NativeFunction(name, lambda: build_looped(model, name, **body), key=key, **sides)
     unrolled._evaluator._casadi, loops._evaluator._casadi = True, how == "interpreted"
     return [unrolled, loops]
 
@@ -157,7 +158,7 @@ def test_parameters_locks_and_disabled_gravity(name, how):
     given = arguments_of(system, 4, parameters=values, locked=("b",))
     compare(system, name, how, given)
     if name == "forward_dynamics":
-        given["tail"] = system.tail(parameters=values, disabled=("gravity",))
+        given["tail"] = system.compiled.tail(parameters=values, disabled=("gravity",))
         compare(system, name, how, given)
 
 
@@ -200,7 +201,7 @@ def test_equal_joints_compile_once():
     for n in (20, 200):
         system = chain(n, knee)
         system._freeze("a test")
-        rows = build_looped(system._model, "forward_dynamics")
+        rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
         assert rows.n_instructions() > 300 * n
     assert made[0] == made[1] <= 6                           # three passes of ground and of knees, at most
@@ -212,7 +213,7 @@ def test_the_layout_is_chosen_by_size(monkeypatch):
     mixed = tree_of(every_mobilizer(), seed=2)               # as many types as bodies: loops would gain nothing
     for system, expected in ((small, False), (large, True), (mixed, False)):
         system._freeze("a test")
-        assert prefers_loops(system._model) is expected
+        assert prefers_loops(system.compiled.model) is expected
     monkeypatch.setenv("CONDYLE_LAYOUT", "unrolled")
     assert not prefers_loops(large._model)
     monkeypatch.setenv("CONDYLE_LAYOUT", "rolled")
@@ -234,7 +235,7 @@ def test_a_long_chain_as_users_see_it():
     R, _ = system.body_pose(q, "b119")
     # A product of 240 rotations.
     np.testing.assert_allclose(R @ np.swapaxes(R, -1, -2), np.broadcast_to(np.eye(3), R.shape), rtol=0, atol=1000 * EPS)
-    assert prefers_loops(system._model) and prefers_loops(system._model, "mass_matrix")
+    assert prefers_loops(system.compiled.model) and prefers_loops(system.compiled.model, "mass_matrix")
     np.testing.assert_allclose(system.mass_matrix(q[0]) @ u[0], system.multiply_mass_matrix(q[0], u[0]), rtol=1e-11)
     J = system.station_jacobian(q[0], "b119", (0.1, 0.2, 0.3))
     np.testing.assert_allclose(J @ u[0], system.station_velocity(q[0], u[0], "b119", (0.1, 0.2, 0.3)), rtol=1e-10)

@@ -550,7 +550,7 @@ def operations(mobilizer):
     system = cd.System()
     system.add_body("b", mobilizer=mobilizer, mass=1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15))
     system.state()
-    f = OPERATORS["forward_dynamics"].build(system._model, "forward_dynamics")
+    f = OPERATORS["forward_dynamics"].build(system.compiled.model, "forward_dynamics")
     arguments = f.sx_in()
     return ca.Function("udot", arguments, f.call(arguments, True, False)[:1]).n_instructions()
 

@@ -150,7 +150,7 @@ def test_nothing_is_compiled_again():
     q, u = np.array([0.7]), np.array([0.2])
     system.forward_dynamics(q, u)
     system.forward_dynamics(np.tile(q, (20, 1)), u)
-    function, instance = system.function("forward_dynamics"), system.function("instance")
+    function, instance = system.compiled.function("forward_dynamics"), system.compiled.function("instance")
     system.forward_dynamics(q, u, parameters={"mass": 2.0})
     system.forward_dynamics(q, u, parameters={"mass": np.full(20, 2.0)})
     kernels, tables = function.report.kernels, instance.report.kernels
@@ -166,7 +166,7 @@ def test_nothing_is_compiled_again():
     many = rng.uniform(0.5, 3, (40, 3))
     found = system.forward_dynamics(q, u, parameters=dict(zip(("g", "mass", "length"), many.T, strict=True)))
     np.testing.assert_allclose(found[:, 0], closed_form(0.7, *many.T), rtol=50 * EPS)
-    assert system.function("forward_dynamics") is function
+    assert system.compiled.function("forward_dynamics") is function
     assert (function.report.kernels, instance.report.kernels) == (kernels, tables)
 
 
@@ -337,15 +337,15 @@ def test_replaced_parameters_undo_what_depends_on_them(casadi):
     system = driven_and_parametric()
     state = system.state(q=[0.4], u=[0.3])
     before = state.udot, state.body_pose("bob")
-    counts = dict(system.evaluations)
+    counts = dict(system.compiled.evaluations)
     heavier = state.replace(parameters={"mass": 2.6})
     assert heavier.udot[0] != before[0][0]
     np.testing.assert_array_equal(heavier.parameters, [9.81, 2.6, 0.4])
     np.testing.assert_array_equal(state.udot, before[0])                     # the old one is what it was
     pushed = state.replace(inputs={"torque": 9.0})
-    after = dict(system.evaluations)
+    after = dict(system.compiled.evaluations)
     pushed.body_pose("bob")
-    assert dict(system.evaluations) == after                                 # an Input leaves poses valid
+    assert dict(system.compiled.evaluations) == after                                 # an Input leaves poses valid
     assert after["forward_dynamics"] == counts["forward_dynamics"] + 1
     same = heavier.replace(parameters=state.parameters)
     np.testing.assert_array_equal(same.udot, before[0])

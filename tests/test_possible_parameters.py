@@ -127,7 +127,7 @@ def test_what_is_not_is_refused(name, evaluator, monkeypatch):
         with pytest.raises(DescriptionError, match=words):
             system.mass_matrix(q, parameters=rows)
         with pytest.raises(DescriptionError, match=words):
-            system.tail(parameters=rows[7])
+            system.compiled.tail(parameters=rows[7])
     assert len(calls) == 4
 
 

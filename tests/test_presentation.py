@@ -111,7 +111,7 @@ def test_completion_shows_what_users_may_use(traj):
     for thing in (system, state, traj, table, ens, frames):
         assert not [name for name in dir(thing) if name.startswith("_")]
         assert all(hasattr(thing, name) for name in dir(thing))
-    for thing, there, hidden in ((system, "add_body forward_dynamics describe", "tail held model programs no_tau refusal"),
+    for thing, there, hidden in ((system, "add_body forward_dynamics describe compiled", "plumbing"),
                                  (state, "q u replace energy", "tail result of"),
                                  (traj, "q energy events", "rows manifold changes"),
                                  (ens, "energy status t_end", "ended f_end kept"),

@@ -39,11 +39,11 @@ def test_disabled_force_in_the_looped_layout():
     system.add_force("heat", cd.forces.NoseHooverThermostat(300.0, 1.0, boltzmann=1e-2))
     system.add_force("root", cd.forces.Potential(lambda s: np.sqrt(s.q("a"))))
     q, u = np.array([-0.3]), np.array([0.7])
-    tail = system.tail(disabled=("heat", "root"), z=np.arange(1.0, 7.0))
+    tail = system.compiled.tail(disabled=("heat", "root"), z=np.arange(1.0, 7.0))
     for name, expected in (("zdot", system.zdot(q, u, disabled="heat")), ("energy", system.energy(q, u, disabled="root"))):
         operator = OPERATORS[name]
-        looped = NativeFunction(name, lambda name=name: build_looped(system._model, name), key=f"review looped {name}",
-                                inputs=operator.inputs(system._model), outputs=operator.outputs(system._model))
+        looped = NativeFunction(name, lambda name=name: build_looped(system.compiled.model, name), key=f"review looped {name}",
+                                inputs=operator.inputs(system.compiled.model), outputs=operator.outputs(system.compiled.model))
         np.testing.assert_allclose(np.ravel(looped(q, u, tail)), np.ravel(expected), atol=ROUNDING)
     assert not system.zdot(q, u, disabled="heat", z=np.arange(1.0, 7.0)).any()
 

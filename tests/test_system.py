@@ -218,7 +218,7 @@ def test_a_pickle_holds_the_description_only():
     bare = len(pickle.dumps(system))
     system.forward_dynamics(*states(system, 100))
     assert len(pickle.dumps(system)) == bare
-    assert pickle.loads(pickle.dumps(system)).evaluations.total() == 0
+    assert pickle.loads(pickle.dumps(system)).compiled.evaluations.total() == 0
 
 
 # ---- Batches --------------------------------------------------------------------------------------------------------

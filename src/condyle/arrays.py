@@ -75,7 +75,8 @@ def gaps(value: Any) -> Any:
 def vector(what: str, value: Any, size: int, entries: Entries | None = None, one: bool = False) -> np.ndarray:
     """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that are not finite
     pass: see `check_finite`."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == size and not one:
+    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == size and (
+            not one or value.ndim == 1):
         return value
     shape = f"({size},)" if one else f"(..., {size})"
     if isinstance(value, Mapping):
@@ -98,6 +99,16 @@ def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = N
     if bad.any():
         where = tuple(map(int, np.argwhere(bad)[0])) if bad.ndim else ()
         raise ShapeError(f"{what}: {complaint(array[where], entries)}{place(where, bad)}", result)
+
+
+def plain(value: Any, zeros: np.ndarray, quaternions: Sequence[slice] = ()) -> bool:
+    """Whether nothing is left to check: a float64 vector of the size of `zeros`, finite, no quaternion zero. Quicker than
+    `check_finite`, which says what is wrong."""
+    if type(value) is not np.ndarray or value.dtype is not zeros.dtype or value.shape != zeros.shape:
+        return False
+    if zeros.dot(value) != 0.0:                             # NaN, unless all are finite
+        return False
+    return not quaternions or all(np.square(value[part]).sum() != 0.0 for part in quaternions)
 
 
 def unusable(array: np.ndarray, entries: Entries) -> np.ndarray:

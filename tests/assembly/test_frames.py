@@ -25,7 +25,7 @@ def walker() -> tuple[cd.System, np.ndarray, list[tuple[str, np.ndarray]]]:
     dt = TIMES[1] - TIMES[0]
     for k in range(1, T):
         middle = q[k - 1] + dt / 2 * system.qdot(q[k - 1], np.cos(4 * TIMES[k - 1] + phase))
-        q[k] = system.normalised(q[k - 1] + dt * system.qdot(middle, np.cos(4 * TIMES[k - 1] + 2 * dt + phase)))
+        q[k] = system.compiled.normalised(q[k - 1] + dt * system.qdot(middle, np.cos(4 * TIMES[k - 1] + 2 * dt + phase)))
     stations = [(b, np.array(p)) for b in ("trunk", "thigh", "shank") for p in ((0.2, 0, 0), (0, -0.2, 0.1), (0.1, 0, -0.2))]
     return system, q, stations
 
@@ -111,10 +111,10 @@ def test_a_limb_that_nobody_sees_keeps_its_pose(walk):
 def test_new_targets_weights_and_stations_compile_nothing(walk):
     system, q, stations = walk
     cd.assemble_frames(system, system.state(q=q[0]), markers(system, q, stations))
-    programs = dict(system.programs)
+    programs = dict(system.compiled.programs)
     moved = [(b, p + 0.01) for b, p in [*stations, *stations[:4]]]
     cd.assemble_frames(system, system.state(q=q[0]), markers(system, q[:7], moved, noise=0.02, weight=3.0))
-    assert {k: id(v) for k, v in system.programs.items()} == {k: id(v) for k, v in programs.items()}
+    assert {k: id(v) for k, v in system.compiled.programs.items()} == {k: id(v) for k, v in programs.items()}
 
 
 def crank_frames(reach: np.ndarray) -> cd.Frames:

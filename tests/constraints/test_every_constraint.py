@@ -149,7 +149,7 @@ def test_projection_is_the_nearest():
     weights = np.linspace(1, 3, system.nu)
     P, M = system.constraint_jacobian(q, u), system.mass_matrix(q)
     away = 1e-6 * np.random.default_rng(3).normal(size=system.nu)
-    start = system.normalised(q + system.qdot(q, away))
+    start = system.compiled.normalised(q + system.qdot(q, away))
     q2, u2 = system.project(start, u + 1e6 * away, weights=weights, tolerance=1e-14)
     turn = np.linalg.lstsq(np.stack([system.qdot(q, e) for e in np.eye(system.nu)], axis=1), q2 - start, rcond=None)[0]
     for normal, change in ((weights**2 * turn, turn), (M @ (u2 - u - 1e6 * away), 1e-6 * (u2 - u - 1e6 * away))):
@@ -164,12 +164,12 @@ def test_one_step_as_an_expression(names):
     """The Newton steps for step loops lead where `project` does; locked speeds stay."""
     system = rig(*names)
     q, u = state(system)
-    tail = system.tail(locked=["twist"])
+    tail = system.compiled.tail(locked=["twist"])
     W = np.linspace(1, 3, system.nu)
     goal = system.project(q, u, weights=W, locked=["twist"])
-    step, change = system.function("position_change"), system.function("velocity_change")
+    step, change = system.compiled.function("position_change"), system.compiled.function("velocity_change")
     for _ in range(12):
-        q = system.normalised(q + system.qdot(q, step(q, u, W, tail)))
+        q = system.compiled.normalised(q + system.qdot(q, step(q, u, W, tail)))
     u = u + change(q, u, W, tail)
     # Both stop within 1e-10 of the constraint, and the steps are the same.
     np.testing.assert_allclose(q, goal[0], rtol=0, atol=1e-8)

@@ -81,7 +81,7 @@ CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web")
 
 def rate(system: cd.System, name: str, q, u, output: int = -1, udot=None, **options) -> np.ndarray:
     """d/dt of an operator of (q, u) along the motion, by CasADi's derivatives of its expressions."""
-    model, tail = _frozen(system), system.tail(**options)
+    model, tail = _frozen(system), system.compiled.tail(**options)
     f = OPERATORS[name].build(model, name)
     x, v = ca.SX.sym("q", system.nq), ca.SX.sym("u", system.nu)
     arguments = [{"q": x, "u": v, "tail": ca.DM(tail)}[a] for a in OPERATORS[name].arguments]
@@ -101,5 +101,5 @@ def power(system: cd.System, name: str, q, u, **options) -> float:
 
 
 def _frozen(system: cd.System):
-    system.function("energy")
-    return system._model
+    system.compiled.function("energy")
+    return system.compiled.model

@@ -170,9 +170,9 @@ def test_parameters_equal_constants(name, symbolic, plain):
     options = {"inputs" if system.inputs else "parameters": values}
     assert values
     default = system.forward_dynamics(q, u, **z)
-    program = system.function("forward_dynamics")
+    program = system.compiled.function("forward_dynamics")
     changed = system.forward_dynamics(q, u, **options, **z)
-    assert system.function("forward_dynamics") is program
+    assert system.compiled.function("forward_dynamics") is program
     # The same operations on the same numbers, in perhaps another order.
     expected = fixed.forward_dynamics(q, u, **z)
     np.testing.assert_allclose(changed, expected, rtol=1e-11, atol=1e-11)
@@ -183,7 +183,7 @@ def test_parameters_equal_constants(name, symbolic, plain):
 
 def _accelerations(pickled: bytes, q, u):
     system = pickle.loads(pickled)
-    return system.forward_dynamics(q, u, t=0.3), system._key, [repr(law) for law in system._forces.values()]
+    return system.forward_dynamics(q, u, t=0.3), system.compiled.key, [repr(law) for law in system._forces.values()]
 
 
 def test_pickles_into_a_spawned_process(laws):
@@ -192,7 +192,7 @@ def test_pickles_into_a_spawned_process(laws):
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         udot, key, shown = pool.apply_async(_accelerations, (pickle.dumps(system), q, u)).get(LIMIT)
     np.testing.assert_array_equal(udot, system.forward_dynamics(q, u, t=0.3))
-    assert key == system._key
+    assert key == system.compiled.key
     assert shown == [repr(law) for law in system._forces.values()]
 
 

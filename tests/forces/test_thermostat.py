@@ -55,11 +55,11 @@ def test_rates_of_a_chain_of_two():
 def right_hand_side(system) -> ca.Function:
     """(u, udot, zdot) of y = (q, u, z), for a system whose qdot is u."""
     tail = system.state().tail
-    nu, where, y = system.nu, system._model.tail["z"], ca.SX.sym("y", 2 * system.nu + len(system.state_variables))
+    nu, where, y = system.nu, system.compiled.model.tail["z"], ca.SX.sym("y", 2 * system.nu + len(system.state_variables))
     q, u, z = y[:nu], y[nu:2 * nu], y[2 * nu:]
     full = ca.vertcat(ca.SX(tail[:where.start]), z, ca.SX(tail[where.stop:]))
-    udot = OPERATORS["forward_dynamics"].build(system._model, "f").call([q, u, ca.SX(nu, 1), full])[0]
-    zdot = OPERATORS["zdot"].build(system._model, "zdot").call([q, u, full])[0]
+    udot = OPERATORS["forward_dynamics"].build(system.compiled.model, "f").call([q, u, ca.SX(nu, 1), full])[0]
+    zdot = OPERATORS["zdot"].build(system.compiled.model, "zdot").call([q, u, full])[0]
     return ca.Function("rhs", [y], [ca.vertcat(u, udot, zdot)])
 
 

@@ -72,9 +72,9 @@ def test_positive_force_pushes_the_points_apart(x, push):
 
 def slopes(system, x, v) -> np.ndarray:
     """d udot / dq and d udot / du by automatic differentiation."""
-    f = OPERATORS["forward_dynamics"].build(system._model, "f")
+    f = OPERATORS["forward_dynamics"].build(system.compiled.model, "f")
     q, u = ca.SX.sym("q"), ca.SX.sym("u")
-    udot = f.call([q, u, ca.SX(0), ca.SX(system.tail(t=0.0))])[0]
+    udot = f.call([q, u, ca.SX(0), ca.SX(system.compiled.tail(t=0.0))])[0]
     return np.array(ca.Function("J", [q, u], [ca.jacobian(udot, ca.vertcat(q, u))])(x, v)).ravel()
 
 

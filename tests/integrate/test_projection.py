@@ -33,9 +33,9 @@ def test_what_is_normal_to_the_constraints_leaves_the_error(names):
     w, turn, e_u = rng.uniform(0.5, 2, n), rng.normal(size=system.nu), rng.normal(size=system.nu)
     e_q = system.qdot(q, turn)
     e_q[3:7] += 0.7 * q[3:7]                                            # along the quaternion: no error at all
-    tail = system.tail()[system.model.tail["inputs"].start:]
+    tail = system.compiled.tails.default[system.compiled.model.tail["inputs"].start:]
     given = [ca.DM(x) for x in (0.0, np.concatenate([q, u]), tail, w, np.concatenate([e_q, e_u]))]
-    _, e, off = (np.array(x.full()).ravel() for x in projection(system.model, 1).along.call(given))
+    _, e, off = (np.array(x.full()).ravel() for x in projection(system.compiled.model, 1).along.call(given))
 
     G = system.constraint_jacobian(q, u)
     levels = [part.level for name in names for part in EVERY[name].parts for _ in range(part.size)]

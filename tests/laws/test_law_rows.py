@@ -47,8 +47,8 @@ def test_rows_equal_the_straight_line(monkeypatch, turned):
             system.add_force(f"law{k}", law)
         system.add_force("alone", cd.forces.MobilitySpring("b1", 5.0, 0.1))
         rng = np.random.default_rng(4)
-        q, u = system.normalised(rng.uniform(-1, 1, (5, system.nq))), rng.uniform(-2, 2, (5, system.nu))
-        assert len(law_kinds(system.model)) == 6
+        q, u = system.compiled.normalised(rng.uniform(-1, 1, (5, system.nq))), rng.uniform(-2, 2, (5, system.nu))
+        assert len(law_kinds(system.compiled.model)) == 6
         off = {"disabled": ["law3", "law8"]}
         results[layout] = [system.forward_dynamics(q, u), system.inverse_dynamics(q, u, u), system.applied_forces(q, u),
                            system.forward_dynamics(q, u, **off), system.forward_dynamics(q[0], u[0])]
@@ -74,4 +74,4 @@ def test_laws_with_parameters_stay_out():
     for k in range(FEWEST):
         k_k = cd.Parameter(f"k{k}", 10.0)
         system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), "b1", (0, 0.1, 0), k_k, 0.1))
-    assert not law_kinds(system.model)
+    assert not law_kinds(system.compiled.model)

@@ -234,7 +234,7 @@ sys.path.insert(0, {root!r})
 from tests.native.test_lookup import X, with_spline
 bump = float(sys.argv[1])
 system = with_spline("function", np.sin(X) + bump * (X > 0.3) * (X < 0.6))
-print(repr(float(system.forward_dynamics([0.37], [0.8])[0])), system.function("forward_dynamics").report.cached)
+print(repr(float(system.forward_dynamics([0.37], [0.8])[0])), system.compiled.function("forward_dynamics").report.cached)
 """
 
 

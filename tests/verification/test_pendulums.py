@@ -27,10 +27,10 @@ def right_hand_side(system):
     """y = (q, u), for pins: the operator's own CasADi Function as the native integrator takes it."""
     system.defaults()
     system.state()
-    f = OPERATORS["forward_dynamics"].build(system._model, "f")
+    f = OPERATORS["forward_dynamics"].build(system.compiled.model, "f")
     t, y = ca.SX.sym("t"), ca.SX.sym("y", 2 * system.nu)
     q, u = y[:system.nu], y[system.nu:]
-    udot = f(q, u, system.no_tau, system.tail())[0]
+    udot = f(q, u, system.compiled.no_tau, system.compiled.tails.default)[0]
     return ca.Function("rhs", [t, y], [ca.vertcat(u, udot)])
 
 

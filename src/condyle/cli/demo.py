@@ -113,7 +113,7 @@ def compile_and_tell(leg: Any) -> str:
     start = perf_counter()
     leg.forward_dynamics(*leg.defaults())
     seconds = perf_counter() - start
-    report = leg.function("forward_dynamics").report
+    report = leg.compiled.function("forward_dynamics").report
     if not report.kernels:
         return "It is NOT machine code: CONDYLE_EVALUATOR asks for CasADi's evaluator."
     made = f"It is now machine code: {report.operations} operations for the forward dynamics"
@@ -137,12 +137,13 @@ def swing(leg: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def right_hand_side(leg: Any) -> ca.Function:
     """f(t, y) -> (qdot, udot) with y = (q, u), under gravity alone."""
     t, y = ca.SX.sym("t"), ca.SX.sym("y", leg.nq + leg.nu)
-    q, u, tail = y[:leg.nq], y[leg.nq:], leg.tail()                    # nothing here depends on time
+    q, u, tail = y[:leg.nq], y[leg.nq:], leg.compiled.tails.default                    # nothing here depends on time
 
     def operator(name: str, *arguments: Any) -> ca.SX:
-        function: Any = OPERATORS[name].build(leg._model, name)      # the leg has no tables: a plain Function
+        function: Any = OPERATORS[name].build(leg.compiled.model, name)      # the leg has no tables: a plain Function
         return function.call([*arguments, tail])[0]                    # a status may follow
-    return ca.Function("leg", [t, y], [ca.vertcat(operator("qdot", q, u), operator("forward_dynamics", q, u, leg.no_tau))])
+    rates = operator("qdot", q, u), operator("forward_dynamics", q, u, leg.compiled.no_tau)
+    return ca.Function("leg", [t, y], [ca.vertcat(*rates)])
 
 
 def energy_error(leg: Any, q: np.ndarray, u: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
         goals, here = _one(frames, i)
     at = here[0]
     aside = np.random.default_rng(0).choice((-ASIDE, ASIDE), system.nu) / scales.weights(system.bodies)[1] * scales.TIME_SCALE
-    beside = system.normalised(at.q + at.replace(u=aside).qdot)
+    beside = system.compiled.normalised(at.q + at.replace(u=aside).qdot)
     better = again(at.replace(q=beside), goals, here.t).info[0]
     if better[0] == FOUND and better[INFO.index("cost")] < GAIN * cost[i]:
         info = frames.info.copy()

@@ -182,7 +182,7 @@ class Frames(States):
     @cached_property
     def _poses(self) -> np.ndarray:
         """R by rows, then p, of all bodies in all frames, shape (T, bodies, 12)."""
-        return self.start.system.function("poses")(self.q, self._tail).reshape(len(self), -1, 12)
+        return self.start.system.compiled.function("poses")(self.q, self._tail).reshape(len(self), -1, 12)
 
     def _rotation(self, body: str) -> np.ndarray:
         return self._poses[:, self.start.system.body(body).index, :9].reshape(-1, 3, 3)
@@ -251,10 +251,10 @@ class Frames(States):
         system = self.system
         q = _continuous(system, self.q)
         u = _speeds(system, q, self._rate(q), self._tail)
-        u = system.prescribed(self.q, u, self._tail, self.start.locked)[1]
+        u = system.compiled.prescribed(self.q, u, self._tail, self.start.locked)[1]
         if not system.constraints:
             return u
-        change, weights = system.function("velocity_change"), scales.weights(system.bodies)[1]
+        change, weights = system.compiled.function("velocity_change"), scales.weights(system.bodies)[1]
         for _ in range(2):                                  # linear in u as a rule: the second takes rounding away
             u = u + change(self.q, u, weights, self._tail)
         return u
@@ -267,7 +267,7 @@ class Frames(States):
         system, udot = self.system, self._rate(self.u)
         if not system.constraints:
             return udot
-        batch, free = self._batch(), ~system.held(self._tail)
+        batch, free = self._batch(), ~system.compiled.tails.held(self._tail)
         W = scales.weights(system.bodies)[1]
         G = batch.ask("constraint_jacobian", (), {})
         error = (G @ udot[..., None])[..., 0] + batch.ask("constraint_bias", (), {})
@@ -306,7 +306,7 @@ def _kept(array: np.ndarray) -> np.ndarray:
 def _continuous(system: Any, q: np.ndarray) -> np.ndarray:
     """q with quaternions that do not change sign from frame to frame."""
     q = q.copy()
-    for quaternion in system.model.tree.quaternions:
+    for quaternion in system.compiled.model.tree.quaternions:
         part = q[:, quaternion]
         sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
         part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
@@ -317,7 +317,7 @@ def _speeds(system: Any, q: np.ndarray, qdot: np.ndarray, tail: np.ndarray) -> n
     """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
-    columns, rates = [], system.function("qdot")
+    columns, rates = [], system.compiled.function("qdot")
     for j in range(most):                                   # column j of N of all bodies at once
         e = np.zeros(system.nu)
         e[[b.u.start + j for b in system.bodies if b.mobilizer.nu > j]] = 1.0

@@ -74,18 +74,18 @@ class _Place:
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:
         self.system, self.t, self.y, nq, nu = like.system, t, y, like.q.size, like.u.size
         self.q, self.u, self.tail = y[:nq].copy(), y[nq:nq + nu].copy(), like.tail.copy()
-        where = like.system.model.tail
+        where = like.system.compiled.model.tail
         self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu:]
 
     def not_finite(self) -> object:
         """The first thing that is not finite."""
-        return explain(self.system.model, self.q, self.u, self.system.no_tau, self.tail).first
+        return explain(self.system.compiled.model, self.q, self.u, self.system.compiled.no_tau, self.tail).first
 
     def singular(self) -> str:
         """What has lost rank, if something has."""
-        for operator, more in (("forward_dynamics", (self.system.no_tau,)), ("qdot", ())):
+        for operator, more in (("forward_dynamics", (self.system.compiled.no_tau,)), ("qdot", ())):
             try:
-                self.system.function(operator)(self.q, self.u, *more, self.tail)
+                self.system.compiled.function(operator)(self.q, self.u, *more, self.tail)
             except SingularError as error:
                 return str(error).removeprefix(f"{operator}: ")
             except (ShapeError, ConstraintError):           # it names numbers that are not finite; see `violated`
@@ -114,7 +114,7 @@ class _Place:
     def violated(self, manifold: Manifold) -> str:
         """Which constraints cannot be satisfied nearby, if so."""
         try:
-            project(self.system.projection(self.tail, manifold.weights), self.q, self.u, 10 * manifold.tolerance,
+            project(self.system.compiled.projection(self.tail, manifold.weights), self.q, self.u, 10 * manifold.tolerance,
                     100 * manifold.tolerance)
         except ConstraintError as error:
             amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
@@ -126,7 +126,7 @@ class _Place:
     def _pulled_apart(self) -> str:
         """Constraints whose accelerations, locks and motions given, cannot be had together, if so."""
         try:
-            self.system.function("forward_dynamics")(self.q, self.u, self.system.no_tau, self.tail)
+            self.system.compiled.function("forward_dynamics")(self.q, self.u, self.system.compiled.no_tau, self.tail)
         except ConstraintError as error:
             amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
             return f"accelerations violate them: {amounts}"

@@ -65,7 +65,7 @@ class Equations:
 
 def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
     """The equations of a system, for W lanes; `loops` allows the looped layout, which has no derivatives."""
-    model = system.model
+    model = system.compiled.model
     nq, nu = system.nq, system.nu
     f: ca.Function | Staged | Loops
     if loops and prefers_loops(model, lanes=True):

@@ -116,7 +116,7 @@ class Witnesses:
     def __init__(self, system: System, events: Sequence[Event]) -> None:
         self.events = [e for e in events if e.witness is not None]
         self._traced = [e for e in self.events if e.law is not None]
-        self._model = model = system.model
+        self._model = model = system.compiled.model
         known = (*model.tree.parameters.names, *model.tree.inputs.names)
         for e in self._traced:
             assert e.law is not None

@@ -37,16 +37,16 @@ class Manifold:
     def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at once, by a few
         calls of machine code."""
-        y = system.followed(system.normalised(y), t, tail)
+        y = system.compiled.followed(system.compiled.normalised(y), t, tail)
         if not system.constraints:
             return y
-        nq, nu, where = system.nq, system.nu, system.model.tail
+        nq, nu, where = system.nq, system.nu, system.compiled.model.tail
         tails = np.empty((len(t), tail.shape[-1]))
         tails[...] = tail
         tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
         q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
         slow = self.tolerance / scales.TIME_SCALE
-        q, u = project(system.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False)
+        q, u = project(system.compiled.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False)
         return np.concatenate([q, u, y[:, nq + nu:]], axis=1)
 
 
@@ -54,9 +54,9 @@ def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, a
     """Which of some states (m, nq), (m, nu), (m, k) violate enabled constraints by more than allowed, and by how much."""
     if not system.constraints:
         return {}
-    errors = system.function("constraint_errors")(q, u, tail)
+    errors = system.compiled.function("constraint_errors")(q, u, tail)
     good = np.logical_and.reduce([(np.abs(e) <= allowed).all(axis=-1) for e in errors])
-    labels = system.projection(tail, np.ones(system.nu)).labels
+    labels = system.compiled.projection(tail, np.ones(system.nu)).labels
     by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
     return {int(i): ", ".join(f"{level}{label} by {x:.3g}" for (level, names), e in zip(by_level, errors, strict=True)
                               for label, x in zip(names, e[i], strict=True) if not abs(x) <= allowed)

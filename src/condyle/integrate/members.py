@@ -100,16 +100,16 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
                          f"(N, {system.nu}); got {got}{one}")
     values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name, v in values.items()}
     for name, v in values.items():
-        entries = Entries("time", ("t",)) if name == "t" else system.entries[name]
+        entries = Entries("time", ("t",)) if name == "t" else system.compiled.entries[name]
         v = v[:, None] if name == "t" else v
         for i in np.flatnonzero(unusable(v, entries))[:1]:
             raise ShapeError(f"simulate: {name} of member {i}: {complaint(v[i], entries)}")
     default = {name: np.asarray(getattr(like, name)) for name in VARIED}
     full = {name: values.get(name, np.broadcast_to(v, batch + v.shape)) for name, v in default.items()}
     options = {name: full[name] for name in ("t", "z", "inputs", "parameters")}
-    tail = system.tail(**options, **{name: given[name] for name in COMMON if name in given})
+    tail = system.compiled.tail(**options, **{name: given[name] for name in COMMON if name in given})
     tail = np.ascontiguousarray(np.broadcast_to(tail, batch + tail.shape[-1:]))
-    q, u = system.prescribed(full["q"], full["u"], tail, like.locked)
+    q, u = system.compiled.prescribed(full["q"], full["u"], tail, like.locked)
     return Members(np.array(full["t"]), np.concatenate([q, u, full["z"]], axis=1), tail, (), like, values)
 
 
@@ -117,5 +117,5 @@ def _values(like: State, name: str, value: Any) -> np.ndarray:
     """Numbers (..., k) of a variable: an array, what has labels, or a mapping from names to arrays that changes the defaults."""
     if name == "t":
         return real("simulate: t", value, "one number, or one per member [s]")
-    entries = like.system.entries[name]
+    entries = like.system.compiled.entries[name]
     return vector(f"simulate: {name}", value, len(entries.names), replace(entries, default=getattr(like, name)))

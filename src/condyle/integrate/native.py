@@ -16,11 +16,11 @@ def native(system: System, method: Method, many: str = "") -> Made:
     """`many` says what an ensemble keeps, "times" or "steps"; without it the program is for one state."""
     W = lane_width() if many else 1
     key = ("simulate", method.name, *((many, W) if many else ()))
-    if key not in system.programs:
-        loops = prefers_loops(system.model, lanes=bool(many))
-        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.model)}"
-        system.programs[key] = kept(text, lambda: _made(system, method, many, W))
-    return system.programs[key]
+    if key not in system.compiled.programs:
+        loops = prefers_loops(system.compiled.model, lanes=bool(many))
+        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.compiled.model)}"
+        system.compiled.programs[key] = kept(text, lambda: _made(system, method, many, W))
+    return system.compiled.programs[key]
 
 
 def _made(system: System, method: Method, many: str, W: int) -> Made:

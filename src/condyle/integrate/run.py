@@ -82,7 +82,7 @@ class Run:
 
     def _restart(self) -> None:
         """Give the native loop the state to go on from."""
-        tail = self.start.system.model.tail
+        tail = self.start.system.compiled.model.tail
         self.ws["t"], self.ws["y"], self.ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start:]
         self.ws["fresh"], self.ws["code"], self.ws["status"] = 1, 0, 0
         if "knots" in self.program.layout["streams"]:

@@ -118,13 +118,13 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
         g: (state, t, y) -> values (m,) at times (m,) and y (m, n), all else as in the state.
     """
     system, nq, nu = state.system, state.q.size, state.u.size
-    held = np.flatnonzero(system.held(state.tail))
+    held = np.flatnonzero(system.compiled.tails.held(state.tail))
     if not system.constraints and not len(held):
         return False
     y = np.concatenate([state.q, state.u, state.z])
     n = 2 * nu + state.z.size + 1                           # changes of q along each speed, of u, of z, of t
     steps = np.zeros((n, y.size))
-    steps[:nu, :nq] = system.function("qdot")(np.tile(state.q, (nu, 1)), np.eye(nu), state.tail)
+    steps[:nu, :nq] = system.compiled.function("qdot")(np.tile(state.q, (nu, 1)), np.eye(nu), state.tail)
     steps[nu:n - 1, nq:] = np.eye(n - 1 - nu)
     later = np.zeros(n)
     later[-1] = 1.0
@@ -137,10 +137,10 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
         return False
     rows = []
     if system.constraints:
-        tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.model.tail
+        tails, where = np.repeat(state.tail[None], 2 * n, axis=0), system.compiled.model.tail
         tails[:, where["t"]], tails[:, where["z"]] = ts[:, None], ys[:, nq + nu:]
         q, u = np.ascontiguousarray(ys[:, :nq]), np.ascontiguousarray(ys[:, nq:nq + nu])
-        errors = np.concatenate(system.function("constraint_errors")(q, u, tails), axis=1)
+        errors = np.concatenate(system.compiled.function("constraint_errors")(q, u, tails), axis=1)
         rows.append((errors[:n] - errors[n:]).T / (2 * CHANGE))
     for j in held:                                          # q and u there are functions of time alone
         rows.append(np.zeros((2, n)))

@@ -38,7 +38,7 @@ CHUNK = 16_384
 
 def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
     """What may depend on time, by name, with its expressions."""
-    model, tree = system.model, system.model.tree
+    model, tree = system.compiled.model, system.compiled.model.tree
     for name, force in model.forces.items():
         if _may_read_time(force):
             view, loads = Blank(tree, t, len(force.states)), Gathered()
@@ -254,7 +254,7 @@ class Timed:
     """
 
     def __init__(self, system: System) -> None:
-        t, tree, tail = ca.SX.sym("t"), system.model.tree, system.model.tail
+        t, tree, tail = ca.SX.sym("t"), system.compiled.model.tree, system.compiled.model.tail
         outside = ca.vertcat(ca.SX(0, 1), tree.parameters.symbols, tree.inputs.symbols)
         found = [source(name, t, outputs, outside) for name, outputs in sources(system, t)]
         self.sources = [s for s in found if s is not None]
@@ -287,6 +287,6 @@ class Timed:
 
 def timed(system: System) -> Timed:
     """What a system reads of time, found once."""
-    if "timed" not in system.programs:
-        system.programs["timed"] = Timed(system)
-    return system.programs["timed"]  # type: ignore[no-any-return]
+    if "timed" not in system.compiled.programs:
+        system.compiled.programs["timed"] = Timed(system)
+    return system.compiled.programs["timed"]  # type: ignore[no-any-return]

@@ -25,9 +25,9 @@ def of(system: System) -> MaximalSystem:
     """The MaximalSystem of a System, made once."""
     if not hasattr(system, "programs"):
         raise DescriptionError(f"maximal: expected a cd.System, got {system!r}")
-    if "maximal" not in system.programs:
-        system.programs["maximal"] = MaximalSystem(system)
-    return system.programs["maximal"]
+    if "maximal" not in system.compiled.programs:
+        system.compiled.programs["maximal"] = MaximalSystem(system)
+    return system.compiled.programs["maximal"]
 
 
 def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options: Any) -> Array:
@@ -51,7 +51,7 @@ def _each(system: System, arrays: tuple[Any, Any, Any], options: dict[str, Any],
           ) -> Array:
     """The answer at every state of a batch."""
     maximal = of(system)
-    tail = system.tail(**known_options(options))
+    tail = system.compiled.tail(**known_options(options))
     values = [np.asarray(a, dtype=float) for a in arrays]
     for name, a, n in zip(("q", "u", "tau or udot"), values, (system.nq, system.nu, system.nu)):
         if a.shape[-1:] != (n,):

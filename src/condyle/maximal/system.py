@@ -76,7 +76,7 @@ class MaximalSystem:
     """
 
     def __init__(self, system: System, loops: Iterable[Loop] = ()) -> None:
-        model = system.model
+        model = system.compiled.model
         self.system, self.tree = system, model.tree
         self._parts = model.tail
         self.joints = [Joint.of_body(self.tree, body) for body in self.tree.bodies]
@@ -190,7 +190,7 @@ class MaximalSystem:
         return self._at(q, u, self._tail(options))
 
     def at_tail(self, q: Array, u: Array, tail: Array) -> Equations:
-        """`at`, with the options as the vector that `system.tail()` makes of them."""
+        """`at`, with the options as the vector that `system.compiled.tails.default` makes of them."""
         return self._at(q, u, self._unpacked(tail))
 
     def _at(self, q: Any, u: Any, tail: Tail) -> Equations:
@@ -251,7 +251,7 @@ class MaximalSystem:
     # ---- arguments --------------------------------------------------------------------------------------------------
 
     def _tail(self, options: dict[str, Any]) -> Tail:
-        tail = self.system.tail(**known_options(options))
+        tail = self.system.compiled.tail(**known_options(options))
         if tail.ndim > 1:
             raise ShapeError(f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the functions of "
                              "condyle.maximal take many")

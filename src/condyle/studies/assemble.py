@@ -62,7 +62,7 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     for g in given:
         if np.isnan(g.target).any():
             raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
-    held = {**state.locked, **system.levels(locked)}
+    held = {**state.locked, **system.compiled.tails.levels(locked)}
     run = lambda start, goals, t: _run(system, start, goals, held, limits, accuracy, t, None)
     frames = run(state, given or _stay(state), np.array([state.t])).check()
     frames = doubt("assemble", frames, run) if given else frames
@@ -114,7 +114,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         system.timed.check("assemble_frames", "project", [np.empty((T, system.nq))], state.disabled)
     times = np.arange(float(T)) if times is None else times
     report, stop = shown("assemble") if progress is True else (progress or None, None)
-    held = {**state.locked, **system.levels(locked)}
+    held = {**state.locked, **system.compiled.tails.levels(locked)}
     try:
         run = lambda start, goals, t, report=None: _run(system, start, goals, held, limits, accuracy, t, report)
         return replace(doubt("assemble_frames", run(state, given, times, report), run), clock=clock)
@@ -128,7 +128,7 @@ def _goals(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     for g in given:
         if not isinstance(g, Goal):
             raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}")
-        g.check(system.model.tree)
+        g.check(system.compiled.model.tree)
     return given
 
 
@@ -148,13 +148,13 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if not system.nu:
         raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
-    tree, start = system.model.tree, state.replace(locked=locked)
+    tree, start = system.compiled.model.tree, state.replace(locked=locked)
     layout = Layout.of(tree, goals)
     rate_of = _rate_of(system)
     low, high = _limits(system, limits, rate_of)
     program, tables = _program(system, layout, rate_of)
     ws, T = program.workspace(), len(t)
-    of, held = np.array(rate_of), system.held(start.tail)
+    of, held = np.array(rate_of), system.compiled.tails.held(start.tail)
     low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf         # what is held keeps its value, wherever it is
     q0 = np.clip(start.q, low, high)
     at_end = (q0 >= high).astype(float) - (q0 <= low)
@@ -207,13 +207,13 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[np.
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
     turning = [k for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"]
-    key, model = ("assemble", layout), system.model
+    key, model = ("assemble", layout), system.compiled.model
 
     def make() -> Made:
         f, tail = expressions(model, layout), model.tail_size
         loop = FitLoop(f, system.nq, tail, layout.size, rate_of, turning)
         return loop.program, loop.tables
 
-    if key not in system.programs:
-        system.programs[key] = kept(f"assemble {layout} {turning}\n{description(model)}", make)
-    return system.programs[key]
+    if key not in system.compiled.programs:
+        system.compiled.programs[key] = kept(f"assemble {layout} {turning}\n{description(model)}", make)
+    return system.compiled.programs[key]

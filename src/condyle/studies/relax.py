@@ -49,19 +49,18 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     check_state("relax", system, state)
     if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
-    held = {**state.locked, **system.levels(locked)}
+    held = {**state.locked, **system.compiled.tails.levels(locked)}
     return _Descent(system, state.replace(u=np.zeros(system.nu), locked=held), accuracy).run().replace(locked=state.locked)
 
 
 class _Descent:
     def __init__(self, system: System, state: State, accuracy: float) -> None:
         self.system, self.state, self.accuracy = system, state, accuracy
-        self.free = ~system.held(state.tail)
+        self.free = ~system.compiled.tails.held(state.tail)
         self.zero = np.zeros(system.nu)
         self.options: dict[str, Any] = {
             name: getattr(state, name) for name in ("t", "z", "inputs", "parameters", "disabled", "locked")}
-        self.rows = [i for i, level in enumerate(part.level for c in system.model.constraints.values() for part in c.parts
-                                                 for _ in range(part.size)) if level == "position"]
+        self.rows = [i for i, (_, level) in enumerate(system.equation_names()) if level == "position"]
 
     def run(self) -> State:
         q = self._back(self.state.q)
@@ -97,7 +96,7 @@ class _Descent:
         return float(self.system.energy(q, self.zero, **self.options)[1])
 
     def _moved(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
-        return self.system.normalised(q + self.system.qdot(q, d, **self.options))
+        return self.system.compiled.normalised(q + self.system.qdot(q, d, **self.options))
 
     def _back(self, q: np.ndarray) -> np.ndarray:
         if not self.rows:

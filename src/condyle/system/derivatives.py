@@ -13,13 +13,15 @@ from condyle.arrays import Entries
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, Differentiated, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_loops
-from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.columns import Columns
 from condyle.native.sweeps.lookup import Staged
 from condyle.system.operators import SMALLEST_EIGENVALUE, Options
 from condyle.tree.body import Body
+
+if TYPE_CHECKING:
+    from condyle.system.compiled import Compiled
 
 _OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
             "reactions": ("reactions", 6)}
@@ -40,20 +42,13 @@ class Differentiation:
     """
 
     if TYPE_CHECKING:
-        _model: Model
-        entries: dict[str, Entries]
-        _functions: dict[Any, NativeFunction]
-        _direct: dict[Any, Callable[..., Any]]
-        _key: str
-        no_tau: np.ndarray
-        _no_tail: np.ndarray
+        _compiled: Compiled | None
 
-        def _freeze(self, why: str) -> None: ...
+        @property
+        def compiled(self) -> Compiled: ...
+        def _freeze(self, why: str) -> Compiled: ...
         def body(self, which: Body | str) -> Body: ...
-        def tail(self, **options: Any) -> np.ndarray: ...
-        def function(self, name: str, which: str | None = None) -> NativeFunction: ...
         def _check_time(self, what: str, kernel: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None: ...
-        def refusal(self, name: str, label: str, tail: int = -1) -> Any: ...
 
     @answered(skip=1)
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Any], **options: Any) -> np.ndarray:
@@ -73,17 +68,17 @@ class Differentiation:
             ) -> dict[str, np.ndarray]:
         """Gradients of cotangent . result with respect to each variable of `wrt`: a mapping to arrays (..., n)."""
         if not options and type(wrt) is tuple:              # asked before, in the same way?
-            direct = self._direct.get((operator, wrt, len(arguments)))
+            direct = self.compiled.direct.get((operator, wrt, len(arguments)))
             if direct is not None:
                 return direct(*arguments, cotangent)
         wrt = _variables("vjp", wrt)
         function, arrays = self._derivative("vjp", operator, arguments, wrt, options)
         result = _named(wrt, _called(function, [*arrays[:-1], cotangent, arrays[-1]], options))
         if wrt and not options and len(arguments) == len(function.inputs) - 2 and operator != "multipliers":
-            tail = self._no_tail
+            tail = self.compiled.tails.default
             direct = function.direct(lambda *given: _named(wrt, function(*given, tail)), tail)
             if direct is not None:                          # from here on plain vectors go straight to the kernel
-                self._direct[operator, wrt, len(arguments)] = direct
+                self.compiled.direct[operator, wrt, len(arguments)] = direct
         return result
 
     @answered(skip=1)
@@ -107,16 +102,16 @@ class Differentiation:
         """How many numbers the result of an operator has for one state, its parts side by side."""
         if operator in _OF_BODY:
             return _OF_BODY[operator][1]
-        return sum(n for name, n in OPERATORS[operator].outputs(self._model) if name != "status")
+        return sum(n for name, n in OPERATORS[operator].outputs(self.compiled.model) if name != "status")
 
     def _results(self, name: str, size: int) -> Entries:
         """What stands in an operator's result: speeds, where it is one number for each."""
-        udot = self.entries["udot"]
+        udot = self.compiled.entries["udot"]
         per_speed = OPERATORS[name].results[0][0] in ("udot", "tau", "f", "Mf") and size == len(udot.names)
         return udot if per_speed else Entries("entry", ())
 
     def _directions(self, name: str) -> int:
-        model = self._model
+        model = self.compiled.model
         if name == "q":
             return model.tree.nu
         return model.sizes().get(name, model.tail[name].stop - model.tail[name].start if name in model.tail else 0)
@@ -124,20 +119,20 @@ class Differentiation:
     def _derivative(self, kind: str, operator: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
+        compiled = self._compiled or self._freeze(f"{kind}()")
         if operator in OPERATORS or operator in _OF_BODY:
             self._check_time(f"{kind} of {operator}", _OF_BODY.get(operator, (operator, 0))[0], arguments, options)
-        known_function = self._functions.get((kind, operator, wrt, None))
+        known_function = compiled.functions.get((kind, operator, wrt, None))
         if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1 and \
                 operator != "multipliers":
-            return known_function, [*arguments, self._no_tail]              # asked before, in the same way
-        self._freeze(f"{kind}()")
+            return known_function, [*arguments, compiled.tails.default]              # asked before, in the same way
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
         if operator not in OPERATORS and operator not in _OF_BODY:
             raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *_OF_BODY) if name not in _INTERNAL])
         name, size = _OF_BODY.get(operator, (operator, 0))
-        inputs = OPERATORS[name].inputs(self._model)[:-1]
+        inputs = OPERATORS[name].inputs(self.compiled.model)[:-1]
         arrays, body, part = list(arguments), None, slice(None)
         if operator in _OF_BODY or operator in _FOR_BODY:
             place = len(inputs) if operator in _OF_BODY else 1
@@ -148,7 +143,7 @@ class Differentiation:
                 raise DescriptionError(f"{kind}({operator!r}): ground does not move; name another body")
             body, part = which.index, slice(size * which.index, size * which.index + size) if size else slice(None)
         if operator in ("forward_dynamics", "multipliers") and len(arrays) == 2:
-            arrays.append(self.no_tau)
+            arrays.append(compiled.no_tau)
         if len(arrays) != len(inputs):
             raise DescriptionError(f"{kind}({operator!r}): expected the arguments {[n for n, _ in inputs]}, got {len(arrays)}")
         has = [n for n, _ in inputs] + ["t", "z", "inputs", "parameters"]
@@ -156,19 +151,20 @@ class Differentiation:
             if variable not in has or variable not in VARIABLES:
                 raise UnknownNameError(f"variable of {operator}", variable, has)
         key = (kind, name, wrt, body)
-        if key not in self._functions:
-            self._functions[key] = self._made(kind, name, wrt, body if operator in _FOR_BODY else None, part, key)
-        tail = self.tail(**{k: v for k, v in options.items() if k != "threads"})
+        if key not in compiled.functions:
+            compiled.functions[key] = self._made(kind, name, wrt, body if operator in _FOR_BODY else None, part, key)
+        tail = compiled.tails.make(options)
         if operator == "multipliers":
             self._check_rank(arrays[0], arrays[1], tail)
-        return self._functions[key], [*arrays, tail]
+        return compiled.functions[key], [*arrays, tail]
 
     def _check_rank(self, q: Any, u: Any, tail: np.ndarray) -> None:
         """Refuse derivatives of multipliers where redundant constraints share the load: how they share it jumps."""
-        model, m = self._model, self._model.equations()
+        model = self.compiled.model
+        m = model.equations()
         flags = tail[..., model.tail["enabled"]][..., len(model.forces):][..., :len(model.constraints)]
         enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
-        Y = self.function("constraint_matrix")(q, u, tail)
+        Y = self.compiled.function("constraint_matrix")(q, u, tail)
         rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE, hermitian=True) if m else 0
         if np.any(rank < enabled):
             raise ConstraintError(f"derivatives of multipliers exist at full rank only, but here the equations of the enabled "
@@ -176,7 +172,7 @@ class Differentiation:
                                   "them, or take derivatives of forward_dynamics, which always exist", {}, None)
 
     def _made(self, kind: str, name: str, wrt: tuple[str, ...], body: int | None, part: slice, key: Any) -> NativeFunction:
-        model, operator = self._model, OPERATORS[name]
+        model, operator = self.compiled.model, OPERATORS[name]
 
         def build() -> ca.Function | Staged | Columns:
             return getattr(Differentiated(model, name, wrt, body, part), kind)()
@@ -193,10 +189,10 @@ class Differentiation:
         one, many = (partial(build_looped_gradient, model, wrt) if loops else build for loops in looped)
         status = [("status", 1)] if operator.has_status else []
         return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
-                              key=f"{key} {part} looped: {looped}\n{self._key}", inputs=ins, outputs=[*outs, *status],
-                              entries={**self.entries, "cotangent": self._results(name, size)},
+                              key=f"{key} {part} looped: {looped}\n{self.compiled.key}", inputs=ins, outputs=[*outs, *status],
+                              entries={**self.compiled.entries, "cotangent": self._results(name, size)},
                               direct=kind == "vjp", keys=wrt if kind == "vjp" else (),
-                              refuse=self.refusal(name, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
+                              refuse=self.compiled.refusal(name, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
 
 
 def _variables(kind: str, wrt: Any) -> tuple[str, ...]:

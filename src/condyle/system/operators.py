@@ -27,7 +27,7 @@ from condyle.system.unmet import refuse_unmet
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
-    from condyle.model.model import Model
+    from condyle.system.compiled import Compiled
     from condyle.system.state import State
 
 Array = np.ndarray
@@ -196,8 +196,8 @@ class Operations:
     """The operators, over `_run(kernel, stage, arguments, options)` of System."""
 
     if TYPE_CHECKING:
-        _model: Model
-
+        @property
+        def compiled(self) -> Compiled: ...
         @property
         def nq(self) -> int: ...
         @property
@@ -207,7 +207,6 @@ class Operations:
         def body(self, which: Body | str) -> Body: ...
         def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Any, which: str | None = None) -> Any: ...
         def _held(self, options: Any) -> Array: ...
-        def vector(self, name: str, value: Any, what: str = "") -> Array: ...
         @property
         def constraints(self) -> tuple[str, ...]: ...
         @property
@@ -314,7 +313,7 @@ class Operations:
         same. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)
-        held = held if tau is None else held - self.vector("tau", tau)
+        held = held if tau is None else held - self.compiled.vector("tau", tau)
         if self.constraints:
             held = held - self.constraint_forces(q, u, tau, **options)
         return np.where(self._held(options), held, 0.0)
@@ -323,8 +322,8 @@ class Operations:
     def motion_power(self, q: Any, u: Any, tau: Any = None, **options: Unpack[Options]) -> Array:
         """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by themselves (`time=True`),
         added at their first speed. The sum is what motions, locks and such joints add to the energy."""
-        power = self.motion_forces(q, u, tau, **options) * self.vector("u", u)
-        if not self._model.moved_by_time:
+        power = self.motion_forces(q, u, tau, **options) * self.compiled.vector("u", u)
+        if not self.compiled.model.moved_by_time:
             return power
         udot, lambda_ = self.forward_dynamics(q, u, tau, **options), self.multipliers(q, u, tau, **options)
         return power + self._run("timed_power", ACCELERATION, (q, u, udot, lambda_), options)

@@ -1,7 +1,7 @@
 """State: everything variable about a system, and whatever was computed from it. Immutable."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -45,8 +45,6 @@ class State(Shown):
     What enabled motions prescribe at t stands in q and u, whatever was given there; speeds locked at position level are zero.
     """
 
-    __slots__ = ("_results", "disabled", "inputs", "locked", "parameters", "q", "system", "t", "tail", "u", "z")
-
     plumbing = frozenset({"of", "result", "tail"})
     elsewhere: ClassVar[dict[str, str]] = {
         "explain": "system.explain(state)", "describe": "system.describe()", "project": "cd.assemble(system, state)",
@@ -77,10 +75,36 @@ class State(Shown):
         for name in changes:
             if name not in INVALIDATES:
                 raise UnknownNameError("variable of a State", name, INVALIDATES)
+        if len(changes) == 1 and (quick := self._changed(*next(iter(changes.items())))) is not None:
+            return quick
         first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
         kept = {key: result for key, result in self._results.items() if result[0] < first}
-        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept,
-                          self.tail if set(changes) <= {"q", "u"} else None)
+        tail = self.tail if set(changes) <= {"q", "u"} else None
+        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept, tail)
+
+    def _changed(self, name: str, value: Any) -> State | None:
+        """A new State with another value of one variable, if one look is enough: a number t, or a plain vector. Else None."""
+        compiled = self.system.compiled
+        if self.locked or compiled.moves:
+            return None
+        if name in ("q", "u"):
+            tail = self.tail if compiled.plain(name, value) else None
+        else:
+            tail = compiled.tails.one({name: value}, self.tail)
+        if tail is None:
+            return None
+        if name == "t":
+            value = float(value)
+        else:
+            value = value.copy()
+            value.setflags(write=False)
+        first = INVALIDATES[name]
+        state = object.__new__(type(self))
+        own = state.__dict__
+        own.update(self.__dict__)
+        own[name], own["tail"] = value, tail
+        own["_results"] = {key: result for key, result in self._results.items() if result[0] < first}
+        return state
 
     @classmethod
     def _made(cls, system: System, now: dict[str, Any], changes: Mapping[str, Any], results: dict[Any, Any],
@@ -90,23 +114,20 @@ class State(Shown):
             if name == "t":
                 new[name] = _time(value)
             elif name in _ENTRIES:
-                new[name] = _values(name, value, now[name], system.entries[name])
+                new[name] = _values(name, value, now[name], system.compiled.entries[name])
             elif name == "locked":
-                new[name] = MappingProxyType(_one_each(system.levels(value)))
+                new[name] = MappingProxyType(_one_each(system.compiled.tails.levels(value)))
             else:
-                new[name] = system.switches(value)
+                new[name] = system.compiled.tails.switches(value)
         if tail is None:
-            tail = system.tail(**{k: v for k, v in new.items() if k not in ("q", "u")})
+            tail = system.compiled.tails.make({name: x for name, x in new.items() if name not in ("locked", "disabled") or x})
         if system.motions or new["locked"]:
             results = _prescribed(system, new, results, tail)
-        state = cls.__new__(cls)
-        for name, value in new.items():
+        for value in new.values():
             if isinstance(value, np.ndarray):
-                value.flags.writeable = False
-            object.__setattr__(state, name, value)
-        object.__setattr__(state, "system", system)
-        object.__setattr__(state, "_results", results)
-        object.__setattr__(state, "tail", tail)
+                value.setflags(write=False)
+        state = object.__new__(cls)
+        state.__dict__.update(new, system=system, tail=tail, _results=results)
         return state
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -161,17 +182,26 @@ class State(Shown):
 
     def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
-        entries = self.system.entries
-        arguments = tuple(a if a is self.q or a is self.u else vector(name, a, n, entries.get(name), one=True)
-                          for a, (name, n) in zip(arguments, function.inputs, strict=False))
-        key = (function.name, which, *("q" if a is self.q else "u" if a is self.u else a.tobytes() for a in arguments))
-        if key not in self._results:
-            self.system.evaluations[function.name] += 1
+        compiled, q, u = self.system.compiled, self.q, self.u
+        key: list[Any] = [function.name, which]
+        given = []
+        for a, (name, n) in zip(arguments, function.inputs, strict=False):
+            if a is not q and a is not u:
+                a = vector(name, a, n, compiled.entries.get(name), one=True)
+            given.append(a)
+            key.append("q" if a is q else "u" if a is u else a.tobytes())
+        return self._kept(tuple(key), function, stage, given)
+
+    def _kept(self, key: tuple[Any, ...], function: NativeFunction, stage: Stage, arguments: Sequence[np.ndarray]) -> Any:
+        """The result of a kernel under its key, computed if it is not there."""
+        found = self._results.get(key)
+        if found is None:
+            self.system.compiled.evaluations[function.name] += 1
             result = function.fast(*arguments, self.tail)
-            for array in result if isinstance(result, tuple) else (result,):
-                array.flags.writeable = False
-            self._results[key] = stage, result
-        return self._results[key][1]
+            for array in result if type(result) is tuple else (result,):
+                array.setflags(write=False)
+            self._results[key] = found = stage, result
+        return found[1]
 
     @property
     def qdot(self) -> np.ndarray:
@@ -181,7 +211,12 @@ class State(Shown):
     @property
     def udot(self) -> np.ndarray:
         """Accelerations under the enabled forces alone, shape (nu,)."""
-        return self.system.forward_dynamics(self.q, self.u, state=self)  # type: ignore[call-arg]
+        system = self.system
+        if type(system).forward_dynamics is not Operations.forward_dynamics:
+            return system.forward_dynamics(self.q, self.u, state=self)  # type: ignore[call-arg]
+        compiled = system.compiled
+        return self._kept(compiled.udot_key, compiled.function("forward_dynamics"), Stage.ACCELERATION,
+                          (self.q, self.u, compiled.no_tau))
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...
@@ -216,7 +251,7 @@ def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
 
 def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], tail: np.ndarray) -> dict[Any, Any]:
     """Put into q and u what motions and locks prescribe; the results that this leaves valid."""
-    q, u = system.prescribed(new["q"], new["u"], tail, new["locked"])
+    q, u = system.compiled.prescribed(new["q"], new["u"], tail, new["locked"])
     for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):
         if not np.isfinite(x).all():
             i = int(np.flatnonzero(~np.isfinite(x))[0])

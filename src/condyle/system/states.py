@@ -43,7 +43,7 @@ class Batch:
     @staticmethod
     def tails(system: System, tail: np.ndarray, t: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
         """Tails (m, k) with the times t (m,) and auxiliary states z (m, nz); all else from `tail`, (k,) or (m, k)."""
-        where = system.model.tail
+        where = system.compiled.model.tail
         out = np.empty((len(t), tail.shape[-1]))
         out[...] = tail
         out[:, where["t"]] = t[:, None]

@@ -1,10 +1,8 @@
-"""The public face: System and its operators."""
+"""The public face: System, which describes and answers. What is compiled from it is an object of its own (compiled.py)."""
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from functools import cached_property, partial
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,28 +10,24 @@ from typing import Any
 import numpy as np
 
 from condyle.arguments import answered
-from condyle.arrays import POINT, Entries, check_finite, real, vector
+from condyle.arrays import Entries, check_finite, vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
-from condyle.constraints.solve.projection import Problem, project
+from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, FrozenError, ShapeError, UnknownNameError
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer
 from condyle.model.explain import Explanation, explain
-from condyle.model.layouts import build_looped, prefers_loops
-from condyle.model.model import Model, description
-from condyle.model.operators import OPERATORS
-from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Shown, cut, page
+from condyle.system.compiled import DIRECT, Compiled, equation_names
 from condyle.system.derivatives import Differentiation
 from condyle.system.description import blocks
-from condyle.system.locks import known, levels, masks, resting
+from condyle.system.locks import known
 from condyle.system.operators import Operations, Options, Stage
-from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.state import State
-from condyle.system.timed import Timed
-from condyle.system.unmet import refuse_accelerations, refuse_undefined
+from condyle.system.tails import NAMES as TAIL
+from condyle.system.unmet import refuse_undefined
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
@@ -41,7 +35,6 @@ from condyle.tree.prescribed import Prescribed
 from condyle.tree.tree import Tree
 
 _OPTIONS = tuple(Options.__annotations__)
-_TAIL = _OPTIONS[:-2]
 _ELSEWHERE = {
     "simulate": "cd.simulate(system, state, t_final)", "integrate": "cd.simulate(system, state, t_final)",
     "assemble": "cd.assemble(system, state, goals)", "relax": "cd.relax(system, state)",
@@ -51,13 +44,6 @@ _ELSEWHERE = {
     "t": "in a state: system.state().t", "nx": "nq + nu", "M": "system.mass_matrix(q)", "fd": "system.forward_dynamics(q, u)",
     "id": "system.inverse_dynamics(q, u, udot)", "forward_kinematics": "system.body_pose(q, body)"}
 """Where what a System does not have is."""
-_DIRECT = ("forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix", "gravity_forces",
-           "coriolis_forces", "applied_forces", "power")
-"""Operators that return a kernel's only result as it is: after their first call a builtin stands in for the method."""
-_RATES = ("qdot", "qddot", "udot_from_qddot", "N", "Ndot")
-"""Kernels whose status says that coordinates cannot follow the speeds."""
-_UNWATCHED = ("instance", "prescribed", "position_change", "velocity_change")
-"""Kernels that no user calls by themselves: their arguments are checked before, or may fail in a search."""
 
 
 class System(Shown, Operations, Differentiation):
@@ -69,8 +55,6 @@ class System(Shown, Operations, Differentiation):
         gravity: acceleration of free fall in ground [m/s^2], shape (3,).
     """
 
-    plumbing = frozenset({"model", "programs", "no_tau", "tail", "normalised", "check_coordinates", "levels", "switches",
-                          "prescribed", "followed", "held", "projection", "refusal", "timed", "entries"})
     elsewhere = _ELSEWHERE
 
     def __init__(self, gravity: Any = (0.0, -9.81, 0.0)) -> None:
@@ -84,10 +68,7 @@ class System(Shown, Operations, Differentiation):
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
-        self._functions: dict[Any, NativeFunction] = {}
-        self._direct: dict[Any, Callable[..., Any]] = {}
-        self.programs: dict[Any, Any] = {}
-        self.evaluations: Counter[str] = Counter()
+        self._compiled: Compiled | None = None
 
     def _named(self, name: str) -> str:
         known = {*self.coordinates, *self.speeds} if "_tree" in vars(self) else ()
@@ -270,47 +251,20 @@ class System(Shown, Operations, Differentiation):
         self._thaw()
         self._freeze("unpickling")
 
-    def _freeze(self, why: str) -> None:
-        """From here on nothing changes: check what only the whole can show, and lay out the tail."""
-        if self._frozen:
-            return
-        for law in self._laws():
-            law.check(self._tree)
-        check_inertia(self._tree)
-        self._frozen = f"{why} at {_user_line()}"
-        self._model = model = Model(self._tree, self._forces, self._constraints)
-        self._key = description(model)
-        self.entries = self._entries()
-        self.no_tau, self._no_tail = np.zeros(self.nu), np.zeros(model.tail_size)
-        self._no_tail[model.tail["enabled"]] = 1.0
-        self._no_tail[model.tail["z"]] = [value for force in self._forces.values() for _, value in force.states]
-        self._no_tail[model.tail["inputs"]] = self._tree.inputs.defaults
-        self._no_tail[model.tail["parameters"]] = defaults = self._tree.parameters.defaults
-        if len(defaults):
-            self._no_tail[model.tail["table"]] = self.function("instance")(defaults)
-        self.no_tau.flags.writeable = self._no_tail.flags.writeable = False
+    def _freeze(self, why: str) -> Compiled:
+        """From here on nothing changes: check what only the whole can show, and give it what is compiled from it."""
+        if self._compiled is None:
+            for law in self._laws():
+                law.check(self._tree)
+            check_inertia(self._tree)
+            self._compiled = Compiled(self._tree, self._forces, self._constraints)
+            self._frozen = f"{why} at {_user_line()}"
+        return self._compiled
 
-    def _entries(self) -> dict[str, Entries]:
-        """What stands in the vectors that users give, by the names of the operators' arguments."""
-        turned = tuple((b.name, slice(b.q.start + part.start, b.q.start + part.stop))
-                       for b in self._tree.bodies for part in b.mobilizer.quaternions)
-        speed = Entries("speed", self.speeds, np.zeros(self.nu))
-        rows = Entries("equation", tuple(name for name, _ in self.equation_names()), np.zeros(self.equations))
-        nouns = {"q": "coordinate", "z": "state variable", "inputs": "input", "parameters": "parameter"}
-        own = {name: Entries(noun, self.names(name), self.default(name), turned if name == "q" else ())
-               for name, noun in nouns.items()}
-        rate = Entries("coordinate", self.coordinates, np.zeros(self.nq))
-        known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate,
-                 "lambda_": rows, "station": POINT}
-        moved = {"q": speed, "t": Entries("time", ("t",)), **{name: e for name, e in known.items() if name != "q"}}
-        return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
-
-    def vector(self, name: str, value: Any, what: str = "") -> np.ndarray:
-        """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there are labels."""
-        entries, what = self.entries[name], f"{what}: {name}" if what else name
-        array = vector(what, value, len(entries.names), entries)
-        check_finite(what, array, entries)
-        return array
+    @property
+    def compiled(self) -> Compiled:
+        """What is compiled from it: model, kernels, programs; freezes it."""
+        return self._compiled or self._freeze("compiling")
 
     # ---- states -----------------------------------------------------------------------------------------------------
 
@@ -332,64 +286,10 @@ class System(Shown, Operations, Differentiation):
             raise ArgumentError(f"explain: expected a State: system.explain(system.state(q=..., u=...), tau=None), got {state!r}")
         if state.system is not self:
             raise DescriptionError("explain: the state belongs to another system; make it with system.state()")
-        given = self.no_tau if tau is None else self.vector("tau", tau, "explain")
+        given = self.compiled.no_tau if tau is None else self.compiled.vector("tau", tau, "explain")
         if given.ndim > 1:
             raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
-        return explain(self._model, state.q, state.u, given, state.tail)
-
-    @property
-    def model(self) -> Model:
-        """What the system's expressions are made of (condyle.model.operators); freezes it."""
-        self._freeze("model")
-        return self._model
-
-    def normalised(self, y: np.ndarray) -> np.ndarray:
-        """q, or q with more behind it, (..., n), with quaternions of unit length."""
-        for part in self._tree.quaternions:
-            y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
-        return y
-
-    def levels(self, locked: Any) -> dict[str, Any]:
-        """Names of locked speeds with their levels, or the accelerations at which they are held."""
-        return levels(self.speeds, locked)
-
-    def switches(self, names: Iterable[str]) -> frozenset[str]:
-        """Checked names of forces, constraints and prescribed motions."""
-        kinds = ["force", *["constraint"] * bool(self._constraints), *["motion"] * bool(self.motions)]
-        return known(" or ".join(kinds), names, (*self.forces, *self.constraints, *self.motions))
-
-    def tail(self, **options: Any) -> np.ndarray:
-        """The tail vector of condyle.model.operators, shape (..., n), from the keyword options."""
-        given = {name: value for name, value in options.items() if name in _TAIL and value is not None}
-        self._freeze("tail()")
-        if not given:
-            return self._no_tail
-        where, now = self._model.tail, self._no_tail
-        parts = {"t": _times(given["t"])[..., None]} if "t" in given else {}
-        for name in ("z", "inputs"):
-            if name in given:
-                parts[name] = self.vector(name, given[name])
-        if "parameters" in given:                           # what they must be besides finite, the INSTANCE kernel says
-            entries = self.entries["parameters"]
-            parts["parameters"] = vector("parameters", given["parameters"], len(entries.names), entries)
-        if "parameters" in parts:
-            parts["table"] = self.function("instance").fast(parts["parameters"])
-        if "disabled" in given:
-            off = self.switches(given["disabled"])
-            parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self._model.switches])
-        if "locked" in given:
-            parts |= masks(self.speeds, given["locked"])
-        try:
-            shapes = {v.shape[:-1] for v in parts.values()}
-            batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
-        except ValueError:
-            got = ", ".join(f"{name} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
-            raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
-        tail = np.empty(batch + now.shape)
-        tail[...] = now
-        for name, values in parts.items():
-            tail[..., where[name]] = values
-        return tail
+        return explain(self.compiled.model, state.q, state.u, given, state.tail)
 
     # ---- prescribed motion ------------------------------------------------------------------------------------------
 
@@ -398,53 +298,25 @@ class System(Shown, Operations, Differentiation):
         `locked` says position. The other entries stay. States are made so; operators take q and u as they are given."""
         return self._prescribed("prescribe", "prescribed", q, u, options)[:2]
 
-    def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """`prescribe` with a tail vector that is made already."""
-        if self._tree.driven:
-            q, u = self.function("prescribed").fast(q, u, tail)
-        if still := resting(self.speeds, locked):
-            u = u.copy()
-            u[..., still] = 0.0
-        return q, u
-
-    def followed(self, y: np.ndarray, t: np.ndarray, tail: np.ndarray) -> np.ndarray:
-        """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail holds, (k,) or (m, k)."""
-        if not self._tree.driven:
-            return y
-        tails = np.empty((len(t), tail.shape[-1]))
-        tails[...] = tail
-        tails[:, self._model.tail["t"]] = t[:, None]
-        n = self.nq + self.nu
-        return np.concatenate([*self.prescribed(y[:, :self.nq], y[:, self.nq:n], tails), y[:, n:]], axis=1)
-
-    def held(self, tail: np.ndarray) -> np.ndarray:
-        """Which speeds are held, locked or prescribed, (..., nu), from a tail vector."""
-        where = self._model.tail
-        out = np.isinf(tail[..., where["lock"]])
-        enabled = tail[..., where["enabled"]][..., len(self._forces) + len(self._constraints):]
-        for i, body in enumerate(self._tree.driven):
-            out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
-        return out
-
     def _prescribed(self, what: str, kernel: str, q: Any, u: Any, options: Mapping[str, Any]
                     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q, u and the tail of some states that a user gave, what motions prescribe in place; they broadcast."""
         for option in options:
-            if option not in _TAIL:
-                raise UnknownNameError(f"option of {what}()", option, _TAIL)
-        self._freeze(f"{what}()")
+            if option not in TAIL:
+                raise UnknownNameError(f"option of {what}()", option, TAIL)
+        compiled = self._compiled or self._freeze(f"{what}()")
         self._check_time(what, kernel, (q, u), options)
-        q = vector(f"{what}: q", q, self.nq, self.entries["q"])
-        u = vector(f"{what}: u", u, self.nu, self.entries["u"])
-        tail = self.tail(**options)
+        q = vector(f"{what}: q", q, self.nq, compiled.entries["q"])
+        u = vector(f"{what}: u", u, self.nu, compiled.entries["u"])
+        tail = compiled.tails.make(options)
         try:
             np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         except ValueError:
             raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u {u.shape}, options "
                              f"{tail.shape[:-1]}; give as many rows of each, or one") from None
-        q, u = self.prescribed(q, u, tail, options.get("locked"))
+        q, u = compiled.prescribed(q, u, tail, options.get("locked"))
         for name, x in (("q", q), ("u", u)):                # only now: what was given in place of a motion does not count
-            check_finite(f"{what}: {name}", x, self.entries[name])
+            check_finite(f"{what}: {name}", x, compiled.entries[name])
         return q, u, tail
 
     # ---- constraints ------------------------------------------------------------------------------------------------
@@ -469,7 +341,7 @@ class System(Shown, Operations, Differentiation):
             raise DescriptionError(f"project: tolerance: expected a number above zero, got {tolerance!r}")
         batch = np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         q, u = np.broadcast_to(q, batch + (self.nq,)).copy(), np.broadcast_to(u, batch + (self.nu,)).copy()
-        return project(self.projection(tail, W), q, u, tolerance)
+        return project(self.compiled.projection(tail, W), q, u, tolerance)
 
     def _weights(self, given: Any) -> np.ndarray:
         """One for each speed, above zero."""
@@ -478,26 +350,14 @@ class System(Shown, Operations, Differentiation):
             raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")
         return W
 
-    def projection(self, tail: np.ndarray, weights: np.ndarray) -> Problem:
-        """What projection needs of states with a tail (..., n)."""
-        names = "constraint_errors", "position_change", "velocity_change", "qdot"
-        errors, nearer, slower, rates = (self.function(name) for name in names)
-        return Problem(
-            errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
-            slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
-            rows=tuple((level, name) for name, level in self.equation_names()),
-            undefined={label: c.undefined for name, c in self._constraints.items()
-                       for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
-
     def equation_names(self) -> list[tuple[str, str]]:
         """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
-        return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in self._constraints.items()
-                for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
+        return equation_names(self._constraints)
 
     def _check_equations(self, name: str, values: np.ndarray, *levels: str) -> None:
         """Refuse values (..., m) of the equations of some levels, all by default, that are not finite."""
         if not np.isfinite(values).all():
-            refuse_undefined(self._model, name, values, levels)
+            refuse_undefined(self.compiled.model, name, values, levels)
 
     def _reaction_places(self, constraint: str) -> dict[str, slice]:
         """Where the wrenches of a constraint stand in the result of constraint_reactions."""
@@ -514,86 +374,45 @@ class System(Shown, Operations, Differentiation):
 
     # ---- operators --------------------------------------------------------------------------------------------------
 
-    def function(self, name: str, which: str | None = None) -> NativeFunction:
-        """The native function of an operator (condyle.model.operators), made when first asked for."""
-        key = (name, which)
-        if key not in self._functions:
-            self._freeze(f"{name}()")
-            operator, model = OPERATORS[name], self._model
-            static = {} if which is None else {"body": self.body(which).index}
-            looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
-            one, many = (partial(build_looped if loops else operator.build, model, name, **static) for loops in looped)
-            self._functions[key] = NativeFunction(
-                name, one, wide=one if looped[0] == looped[1] else many,
-                key=f"{name} {static} looped: {looped}\n{self._key}",
-                inputs=operator.inputs(model), outputs=operator.outputs(model), direct=name in _DIRECT,
-                refuse=self.refusal(name, name), entries={} if name in _UNWATCHED else self.entries)
-        return self._functions[key]
-
-    def refusal(self, name: str, label: str, tail: int = -1) -> Any:
-        """What a kernel that ends with an operator's status does where that is not zero; None if it has none. tail: which of its
-        arguments that is."""
-        if name == "instance":
-            return self._model.possible.refuse
-        if self._constraints and name in ("forward_dynamics", "multipliers"):
-            return partial(refuse_accelerations, self._model, label, tail)
-        refuse = refuse_rates if name in _RATES else refuse_singular
-        return partial(refuse, self._tree, label) if OPERATORS[name].has_status else None
-
     def _run(self, name: str, stage: Stage, arguments: tuple[Any, ...], options: Mapping[str, Any],
              which: str | None = None) -> Any:
         """One kernel on its arguments and the tail; None among the arguments is no tau."""
+        compiled = self._compiled or self._freeze(f"{name}()")
         try:
-            function = self._functions[name, which]
+            function = compiled.functions[name, which]
         except KeyError:
-            function = self.function(name, which)
+            function = compiled.function(name, which)
         if arguments[-1] is None:
-            arguments = (*arguments[:-1], self.no_tau)
-        if name in self.timed.operators and "state" not in options:
-            self._check_time(name, name, arguments, options)
-        if not options:
-            result = function.fast(*arguments, self._no_tail)
-            if name in _DIRECT and name not in self.__dict__ and getattr(type(self), name) is getattr(Operations, name):
-                direct = function.direct(getattr(self, name), self._no_tail)
-                if direct is not None:                      # from here on plain vectors go straight to the kernel
-                    self.__dict__[name] = direct
-            return result
+            arguments = (*arguments[:-1], compiled.no_tau)
         if "state" in options:
             if options["state"].system is not self:
                 raise DescriptionError(f"{name}: the state belongs to another system; make it with system.state()")
             return options["state"].result(function, stage, arguments, which)
+        self._check_time(name, name, arguments, options)
+        if not options:
+            result = function.fast(*arguments, compiled.tails.default)
+            if name in DIRECT and name not in self.__dict__ and getattr(type(self), name) is getattr(Operations, name):
+                direct = compiled.shortcut(name, getattr(self, name))
+                if direct is not None:                      # from here on plain vectors go straight to the kernel
+                    self.__dict__[name] = direct
+            return result
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {name}()", option, _OPTIONS)
-        out, threads, tail = options.get("out"), options.get("threads"), self.tail(**options)
+        out, threads, tail = options.get("out"), options.get("threads"), compiled.tails.make(options)
         if out is None and threads is None:
             return function.fast(*arguments, tail)
         return function(*arguments, tail, out=out, threads=threads)
 
-    @cached_property
-    def timed(self) -> Timed:
-        """What of the system depends on time."""
-        return Timed(self.model)
-
     def _check_time(self, what: str, kernel: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
         """Refuse many states without t where something depends on it."""
-        if kernel in self.timed.operators and options.get("t") is None:
-            self.timed.check(what, kernel, arrays, options.get("disabled"))
+        timed = self.compiled.timed
+        if kernel in timed.operators and options.get("t") is None:
+            timed.check(what, kernel, arrays, options.get("disabled"))
 
     def _held(self, options: Any) -> np.ndarray:
-        return self.held(options["state"].tail if "state" in options else self.tail(**options))
-
-
-def _times(value: Any) -> np.ndarray:
-    t = real("t", value, "one number, or one per state [s]")
-    if not np.isfinite(t).all():
-        raise ShapeError(f"t: expected finite numbers [s], got {value!r}")
-    return t
-
-
-def _steps(du: np.ndarray) -> np.ndarray:
-    """Newton steps (..., nu), none where there is none that is finite."""
-    return np.where(np.isfinite(du).all(axis=-1, keepdims=True), du, 0.0)
+        tails = self.compiled.tails
+        return tails.held(options["state"].tail if "state" in options else tails.make(options))
 
 
 def _user_line() -> str:

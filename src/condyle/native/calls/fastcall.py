@@ -39,7 +39,8 @@ _TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "
 
 
 def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
-             fixed: bool = False, status: bool = False, named: bool = False, watched: Sequence[Watched] = ()) -> None:
+             fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False,
+             watched: Sequence[Watched] = ()) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
 
     Args:
@@ -48,6 +49,7 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         fixed: the last input is not an argument but an array given when the builtin is made.
         status: the last output is no result but a number; if it is not zero, the slow path takes over.
         named: the results come in a dict, under keys given when the builtin is made.
+        optional: the last argument may be left out and is zero then. There is one before it.
         watched: inputs that should be finite; if they are not, the slow path takes over.
     """
     asked = len(inputs) - fixed
@@ -56,6 +58,7 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
             f"@{name}.keys = internal global ptr null", f"@{name}.status = internal global double 0.0",
             f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
             *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in results),
+            *[f"@{name}.zeros = internal constant [{max(inputs[asked - 1], 1)} x double] zeroinitializer, align 64"] * optional,
             f"define void @{name}.bind(ptr %table, ptr %fixed, ptr %keys) {{", f"store ptr %table, ptr @{name}.table",
             f"store ptr %fixed, ptr @{name}.fixed", f"store ptr %keys, ptr @{name}.keys", "ret void", "}",
             f"define ptr @{name}(ptr %owner, ptr %args, i64 %count, ptr %keywords) {{",
@@ -63,14 +66,23 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     for k, entry in enumerate(_TABLE):
         text += [f"%{entry}.p = getelementptr ptr, ptr %table, i64 {k}",
                  f"%{entry} = load {'i64' if entry == 'double_kind' else 'ptr'}, ptr %{entry}.p"]
-    text += [f"%number = icmp eq i64 %count, {asked}",
+    text += [f"%all = icmp eq i64 %count, {asked}",
+             f"%fewer = icmp eq i64 %count, {asked - optional}",
+             "%number = or i1 %all, %fewer",
              "%plain = icmp eq ptr %keywords, null",
              "%right = and i1 %number, %plain",
              f"br i1 %right, label %{'arg0' if asked else 'look'}, label %slow"]
+    pointers = [f"%x{k}" for k in ins]
     for k in ins:
-        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked else "look")
-    seen = [(f"%x{w.place}", w) for w in watched if w.size]
-    text += ["look:", *scan("usable", 1, seen), "br i1 %usable, label %make0, label %slow"]
+        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked - optional else "last" if k + 1 < asked else "look")
+    if optional:
+        text += ["last:", f"br i1 %all, label %arg{asked - 1}, label %look"]
+        pointers[-1] = "%given"
+    text += ["look:"]
+    if optional:
+        text += [f"%given = phi ptr [ %x{asked - 1}, %shape{asked - 1} ], [ @{name}.zeros, %last ]"]
+    seen = [(pointers[w.place], w) for w in watched if w.size]
+    text += [*scan("usable", 1, seen), "br i1 %usable, label %make0, label %slow"]
     for k in results:                                       # NULL means that NumPy has set an error
         text += [f"make{k}:",
                  f"%r{k} = call ptr %array_new(ptr %array_type, i32 1, ptr @{name}.size{k}, i32 {_DOUBLE}, ptr null, "
@@ -78,7 +90,7 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                  f"%bad{k} = icmp eq ptr %r{k}, null",
                  f"br i1 %bad{k}, label %drop{k}, label %made{k}",
                  f"made{k}:", *_field(f"%y{k}", "ptr", f"%r{k}", _DATA), f"br label %make{k + 1}"]
-    given = [f"ptr %x{k}" for k in ins] + (["ptr %fixed"] if fixed else [])
+    given = [f"ptr {x}" for x in pointers] + (["ptr %fixed"] if fixed else [])
     into = [f"ptr %y{k}" for k in results] + ([f"ptr @{name}.status"] if status else [])
     text += [f"make{len(results)}:", f"%fixed = load ptr, ptr @{name}.fixed",
              f"call void @{kernel}({', '.join([*given, *into, f'ptr @{name}.work'])})"]

@@ -102,6 +102,7 @@ class NativeFunction:
         refuse: the last output is a status, one number. It is not among the results; where it is not zero, `refuse(arrays,
             results, status)` is called with arguments, results and statuses (..., 1), and should raise.
         direct: also prepare `direct`, with the last input fixed.
+        optional: `direct` may be called without the input before that one, which is zero then.
         keys: `direct` gives its results in a dict, under these.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
         entries: what stands in some of the inputs, by their names. These take labels and must be finite: a ShapeError names the
@@ -110,12 +111,12 @@ class NativeFunction:
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True,
-                 refuse: Refusal | None = None, direct: bool = False, keys: Sequence[str] = (),
+                 refuse: Refusal | None = None, direct: bool = False, optional: bool = False, keys: Sequence[str] = (),
                  wide: Callable[[], ca.Function | Composite] | None = None,
                  entries: Mapping[str, Entries] = MappingProxyType({})) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, tuple(keys), wide,
-                                     entries)
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, optional,
+                                     tuple(keys), wide, entries)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -143,10 +144,11 @@ class NativeFunction:
             self.__dict__["fast"] = builtin
         return result
 
-    def direct(self, slow: Callable[..., Any], last: np.ndarray) -> Callable[..., Any] | None:
-        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords too, to `slow`.
-        None until the scalar kernel exists."""
-        return self._evaluator.builtin(slow, last)
+    def direct(self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
+               ) -> Callable[..., Any] | None:
+        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords too, to `slow`, a
+        function (no method: it is given attributes). None until the scalar kernel exists."""
+        return self._evaluator.builtin(slow, last, like)
 
     @property
     def report(self) -> Report:
@@ -159,10 +161,10 @@ class _Evaluator:
 
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool,
-                 refuse: Refusal | None, direct: bool, keys: tuple[str, ...],
+                 refuse: Refusal | None, direct: bool, optional: bool, keys: tuple[str, ...],
                  wide: Callable[[], ca.Function | Composite] | None, entries: Mapping[str, Entries]) -> None:
         self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
-        self._direct, self._keys = direct, keys
+        self._direct, self._optional, self._keys = direct, optional, keys
         self._inputs, self._outputs = inputs, outputs
         self._entries = [entries.get(name) for name, _ in inputs]
         self._watched = [Watched(k, size, tuple(part.start for _, part in e.turned))
@@ -274,21 +276,24 @@ class _Evaluator:
 
     # -- making machine code
 
-    def builtin(self, slow: Callable[..., Any] | None = None, last: np.ndarray | None = None) -> Callable[..., Any] | None:
+    def builtin(self, slow: Any = None, last: np.ndarray | None = None, like: Callable[..., Any] | None = None
+                ) -> Callable[..., Any] | None:
         """The builtin over the scalar kernel, if that exists; with the last input fixed, if it is given."""
         if 1 not in self._loops or not fastcall.works():
             return None
         library = self._loops[1].library
         if last is None:
             return fastcall.make_builtin(library, "call", self.name, self)
-        return fastcall.make_builtin(library, "direct", self.name, _Direct(self, slow), last, slow, self._keys)
+        slow.evaluator = self                               # keeps the machine code alive
+        return fastcall.make_builtin(library, "direct", self.name, slow, last, like, self._keys)
 
     def _compile(self, W: int) -> InnerLoop:
         with _compiling:
             if W in self._loops:                            # another thread was quicker
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
-            entries = f"status={self._refuse is not None} direct={self._direct} named={bool(self._keys)} {self._watched}"
+            entries = (f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
+                       f"named={bool(self._keys)} {self._watched}")
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
 
@@ -322,7 +327,7 @@ class _Evaluator:
             fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
             if self._direct:
                 fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys),
-                                  watched=self._watched)
+                                  optional=self._optional, watched=self._watched)
         text = module.text()
         emitted = time.perf_counter()
         code = jit.compile_ir(text)
@@ -388,16 +393,6 @@ class _Evaluator:
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.T
-
-
-class _Direct:
-    """The slow path of a builtin with its last input fixed; keeps the machine code alive."""
-
-    def __init__(self, evaluator: _Evaluator, slow: Callable[..., Any] | None) -> None:
-        self.evaluator, self.slow = evaluator, slow
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return self.slow(*arguments, **options)  # type: ignore[misc]
 
 
 class _Piece:
