@@ -251,7 +251,7 @@ def parameters(report: Report, rounds: int) -> None:
     if not difference < 1e-9:
         report.notes.append(f"with Parameters udot differs by {difference:.1e}")
     first(report, f"{len(p)} Parameters: batch", 30, lambda: free.forward_dynamics(*(a[:100] for a in arrays), parameters=p))
-    tails = {"constants": plain.tail(), "Parameters": free.tail(parameters=p)}
+    tails = {"constants": plain.compiled.tail(), "Parameters": free.compiled.tail(parameters=p)}
     systems = {"constants": plain, "Parameters": free}
     kernels = {name: system.compiled.function("forward_dynamics") for name, system in systems.items()}
     cases = {n: singly(lambda *a, f=f, t=tails[n]: f.fast(*a, t), arrays, 50) for n, f in kernels.items()}
@@ -265,8 +265,8 @@ def parameters(report: Report, rounds: int) -> None:
     times = record(report, "batch, parameters", 30, cases, rounds // 6)
     for way, case in (("tail made once", "Parameters"), ("same p at each call", "same p"), ("new p at each call", "new p")):
         claim(report, f"batch, {len(p)} Parameters / constants, {way}", 30, times[case] / times["constants"], "<=", 1.3)
-    record(report, "tail(parameters=p)", 30, {"same p": Case(lambda: free.tail(parameters=p), 1),
-                                              "new p": Case(lambda: free.tail(parameters=next(new)), 1)}, rounds // 10)
+    record(report, "tail(parameters=p)", 30, {"same p": Case(lambda: free.compiled.tail(parameters=p), 1),
+                                              "new p": Case(lambda: free.compiled.tail(parameters=next(new)), 1)}, rounds // 10)
 
 
 def parametric(tree: trees.Tree) -> Any:

@@ -387,7 +387,7 @@ def test_what_depends_on_time(monkeypatch):
     assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.compiled.timed.operators
     assert {"forward_dynamics", "constraint_errors", "project"} < drive.compiled.timed.operators
     assert "inverse_dynamics" not in drive.compiled.timed.operators
-    assert not pin().timed.operators
+    assert not pin().compiled.timed.operators
     for system, words in ((motion, "the motion of body 'a'"), (drive, "constraint 'drive'"),
                           (joint, "the mobilizer of body 'a'")):
         with pytest.raises(cd.DescriptionError, match=f"project: {words} depends on time"):

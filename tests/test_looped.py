@@ -55,7 +55,6 @@ def arguments_of(system: cd.System, seed: int, n: int = STATES, **options) -> di
     q = np.stack([np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies]) for _ in range(n)])
     arrays = {name: rng.uniform(-1, 1, (n, system.nu)) for name in ("u", "tau", "udot", "f")}
     system.defaults()
-    system._freeze("a test")
     return {"q": q, **arrays, "tail": system.compiled.tail(**options)}
 
 
@@ -200,7 +199,6 @@ def test_equal_joints_compile_once():
     made = []
     for n in (20, 200):
         system = chain(n, knee)
-        system._freeze("a test")
         rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
         assert rows.n_instructions() > 300 * n
@@ -212,13 +210,12 @@ def test_the_layout_is_chosen_by_size(monkeypatch):
     small, large = chain(5, cd.Pin()), chain(120, cd.Pin())
     mixed = tree_of(every_mobilizer(), seed=2)               # as many types as bodies: loops would gain nothing
     for system, expected in ((small, False), (large, True), (mixed, False)):
-        system._freeze("a test")
         assert prefers_loops(system.compiled.model) is expected
     monkeypatch.setenv("CONDYLE_LAYOUT", "unrolled")
-    assert not prefers_loops(large._model)
+    assert not prefers_loops(large.compiled.model)
     monkeypatch.setenv("CONDYLE_LAYOUT", "rolled")
     with pytest.raises(DescriptionError, match=r"CONDYLE_LAYOUT=rolled.*looped or unrolled"):
-        prefers_loops(large._model)
+        prefers_loops(large.compiled.model)
 
 
 def test_a_long_chain_as_users_see_it():

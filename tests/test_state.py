@@ -251,3 +251,28 @@ def test_states_pickle(state):
 def test_states_of_one_system_pickle_together(state):
     a, b = pickle.loads(pickle.dumps((state, state.replace(t=1))))
     assert a.system is b.system
+
+
+def test_a_plain_vector_changes_a_state_as_its_list_does():
+    """The short way of replace: the same values, copied and read-only, and the same refusals."""
+    system = cd.System()
+    system.add_body("ball", mobilizer=cd.Ball(), mass=cd.Parameter("mass", 1.0), com=(0.1, 0, 0), inertia=(0.1, 0.2, 0.3))
+    system.add_force("push", cd.forces.MobilityForce("ball_wx", cd.Input("push", 0.1)))
+    state = system.state(u=[0.1, 0.2, 0.3], disabled=["gravity"])
+    changes = {"u": np.array([1.0, 2.0, 3.0]), "q": np.array([0.6, 0.8, 0.0, 0.0]), "t": 2.0, "inputs": np.array([3.0]),
+               "parameters": np.array([2.0])}
+    for name, value in changes.items():
+        quick, slow = state.replace(**{name: value}), state.replace(**{name: np.asarray(value).tolist(), "z": []})
+        assert quick.disabled == {"gravity"} and vars(quick).keys() == vars(slow).keys()
+        np.testing.assert_array_equal(quick.tail, slow.tail)
+        np.testing.assert_array_equal(quick.udot, slow.udot)
+        np.testing.assert_array_equal(getattr(quick, name), value)
+        if name != "t":
+            assert getattr(quick, name) is not value and not getattr(quick, name).flags.writeable and value.flags.writeable
+    for name, value, words in (("u", [1.0, np.nan, 0.0], "'ball_wy' is nan"), ("q", [0.0] * 4, "quaternion of body 'ball'"),
+                               ("inputs", [np.inf], "'push' is inf"), ("parameters", [-1.0], "mass"),
+                               ("u", [1.0, 2.0], r"\(3,\)")):
+        with pytest.raises(cd.CondyleError, match=words):
+            state.replace(**{name: np.array(value)})
+    with pytest.raises(cd.CondyleError, match="finite"):
+        state.replace(t=np.nan)

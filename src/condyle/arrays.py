@@ -18,6 +18,8 @@ import numpy as np
 
 from condyle.errors import ShapeError, UnknownNameError
 
+_FLOAT = np.dtype(np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class Entries:
@@ -101,12 +103,12 @@ def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = N
         raise ShapeError(f"{what}: {complaint(array[where], entries)}{place(where, bad)}", result)
 
 
-def plain(value: Any, zeros: np.ndarray, quaternions: Sequence[slice] = ()) -> bool:
-    """Whether nothing is left to check: a float64 vector of the size of `zeros`, finite, no quaternion zero. Quicker than
+def plain(value: Any, size: int, quaternions: Sequence[slice] = ()) -> bool:
+    """Whether nothing is left to check: a float64 vector of that size, finite, no quaternion zero. Quicker than
     `check_finite`, which says what is wrong."""
-    if type(value) is not np.ndarray or value.dtype is not zeros.dtype or value.shape != zeros.shape:
+    if type(value) is not np.ndarray or value.dtype is not _FLOAT or value.shape != (size,):
         return False
-    if zeros.dot(value) != 0.0:                             # NaN, unless all are finite
+    if b"\0" in np.isfinite(value).tobytes():               # three times as quick as .all()
         return False
     return not quaternions or all(np.square(value[part]).sum() != 0.0 for part in quaternions)
 

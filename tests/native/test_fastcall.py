@@ -254,3 +254,59 @@ def test_no_warnings_from_flags():
             after()
         assert np.isinf(y[[0, 2]]).all()
         assert np.isnan(y[[1]]).all()
+
+
+def chain(count: int = 2, time: bool = False) -> cd.System:
+    system, parent = cd.System(), "ground"
+    for k in range(count):
+        mass = cd.Parameter("mass", 1.0) if k == 0 else 1.0
+        parent = system.add_body(f"b{k}", parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=mass, com=(0, -0.1, 0),
+                                 inertia=(0.1, 0.1, 0.1))
+    system.add_force("push", cd.forces.MobilityForce("b0", cd.Input("push", 0.1)))
+    if time:
+        system.add_force("wind", cd.forces.Custom(lambda s: {"b1": np.sin(s.t)}))
+    return system
+
+
+def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
+    """tau may be left out; t, inputs and parameters as plain values go past the method, and nothing else does."""
+    system = chain()
+    q, u, zero = draw(2), draw(2), np.zeros(2)
+    expected = system.forward_dynamics(q, u, zero)
+    pushed = system.forward_dynamics([*q], [*u], t=1.0, inputs={"push": 2.0}, parameters={"mass": 3.0})
+    slow = []
+    assert type(system.forward_dynamics) is type(len)
+    monkeypatch.setattr(type(system), "_run", lambda self, name, *a: slow.append(name))
+    np.testing.assert_array_equal(system.forward_dynamics(q, u), expected)
+    given = {"t": 1.0, "inputs": np.array([2.0]), "parameters": np.array([3.0])}
+    np.testing.assert_array_equal(system.forward_dynamics(q, u, **given), pushed)
+    np.testing.assert_array_equal(system.forward_dynamics(q, u, zero, **given), pushed)
+    assert not slow
+    bad = [{"t": np.nan}, {"t": "now"}, {"inputs": np.array([np.nan])}, {"inputs": np.array([np.inf])}, {"inputs": np.zeros(2)},
+           {"inputs": [1.0]}, {"t": 1.0, "locked": ()}, {"other": 1}, {"threads": 1}]
+    for options in bad:
+        system.forward_dynamics(q, u, **options)
+    with pytest.raises(cd.ArgumentError):
+        system.forward_dynamics(q)
+    system.forward_dynamics(q, u, None)
+    system.forward_dynamics(np.array([np.nan, 0.0]), u)
+    system.forward_dynamics(q, np.array([np.nan, 0.0]))
+    assert len(slow) == len(bad) + 3                          # without u the call itself is refused
+
+
+def test_the_short_way_refuses_as_the_method_does():
+    system = chain(time=True)
+    q, u = draw(2), draw(2)
+    system.forward_dynamics(q, u)
+    for call in (lambda: system.forward_dynamics(q, np.array([np.nan, 0.0]), t=1.0), lambda: system.forward_dynamics(q[:1], u),
+                 lambda: system.forward_dynamics(q, u, t=np.inf), lambda: system.forward_dynamics(draw(3, 2), u),
+                 lambda: system.forward_dynamics(system.state(), t=1.0), lambda: system.forward_dynamics(q, t=1.0),
+                 lambda: system.forward_dynamics(q, u, parameters=np.array([-1.0])),
+                 lambda: system.forward_dynamics(draw(3, 2), u, inputs=np.array([1.0]))):
+        with pytest.raises(Exception) as short:
+            call()
+        assert type(vars(system).pop("forward_dynamics")) is type(len)
+        with pytest.raises(type(short.value)) as long:
+            call()
+        assert str(short.value) == str(long.value)
+        system.forward_dynamics(q, u)

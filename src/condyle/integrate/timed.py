@@ -62,7 +62,7 @@ def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
 def _felt(system: System) -> set[int]:
     """Bodies whose motion something free may feel: all, where forces or constraints may join them; else those of trees in which
     some coordinate is integrated. A step need not see what it does not integrate."""
-    model, tree = system.model, system.model.tree
+    model, tree = system.compiled.model, system.compiled.model.tree
     everything = set(tree.base_to_tip)
     if len(model.forces) > 1 or model.constraints:      # more than gravity
         return everything

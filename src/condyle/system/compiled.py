@@ -65,7 +65,6 @@ class Compiled:
         self.no_tau = np.zeros(tree.nu)
         self.no_tau.flags.writeable = False
         self.entries = _entries(model)
-        self._zeros = {name: np.zeros(len(self.entries[name].names)) for name in ("q", "u")}
         self.tails = Tails(model, self.entries, self.function("instance"))
         self._quaternions = tuple(tree.quaternions)
         self.moves = bool(tree.driven)
@@ -147,7 +146,8 @@ class Compiled:
 
     def plain(self, name: str, value: Any) -> bool:
         """Whether nothing is left to check of what a user gave for q or u of one state."""
-        return plain(value, self._zeros[name], self._quaternions if name == "q" else ())
+        tree = self.model.tree
+        return plain(value, tree.nq, self._quaternions) if name == "q" else plain(value, tree.nu)
 
     def normalised(self, y: np.ndarray) -> np.ndarray:
         """q, or q with more after it, (..., n), with quaternions of unit length, in place."""

@@ -42,7 +42,7 @@ class Tails:
         if entries["parameters"].names:
             self.default[where["table"]] = instance(self.default[where["parameters"]])
         self.default.flags.writeable = False
-        self._zeros = {name: np.zeros(len(entries[name].names)) for name in _VECTORS}
+        self._sizes = {name: len(entries[name].names) for name in _VECTORS}
 
     def one(self, options: Mapping[str, Any], start: np.ndarray | None = None) -> np.ndarray | None:
         """The tail of one state from a number t and plain vectors z, inputs and parameters; the rest is that of `start`, the
@@ -54,8 +54,8 @@ class Tails:
                     return None
                 tail[0] = value
                 continue
-            zeros = self._zeros.get(name)
-            if zeros is None or not plain(value, zeros):
+            size = self._sizes.get(name)
+            if size is None or not plain(value, size):
                 return None
             tail[where[name]] = value
             if name == "parameters":
