@@ -11,7 +11,7 @@ All of these are measured and expressed in F, angular rows first. Vt and At are 
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,10 +19,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import vector
 from condyle.mobilizers.constants import depends, text, valued
+from condyle.mobilizers.fitted import fit_pose, fit_velocity
 from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.sweeps.lookup import Closure
+from condyle.spatial import Transform
 from condyle.trace import DEFAULTED
+
+STARTS = 12
+"""Random places to start from where a pose is not reached."""
 
 
 def zeros(rows: int = 3, columns: int = 1) -> ca.SX:
@@ -113,6 +119,58 @@ class Mobilizer:
         """Some valid coordinates, for checks and tests."""
         return rng.uniform(-1.0, 1.0, self.nq)
 
+    def fit_q(self, X_FM: Any, q: Any = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates q (nq,) that bring M nearest to a pose in F, and what is left: angle [rad] and distance [m], shape (2,).
+
+        Args:
+            X_FM: a Transform, or a 3-vector (translation).
+            q: where to start, shape (nq,): among several answers one near it is found; by default `default_q()`.
+            t: time [s], for mobilizers that depend on it.
+
+        The least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State: `state.fit_q`.
+        """
+        X = Transform.of(X_FM, "X_FM")
+        start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
+        return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X.R), X.R, X.p)
+
+    def fit_u(self, q: Any, V_FM: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Speeds u (nu,) by which M moves as given at q, and what is left [rad/s, m/s], shape (2,).
+
+        Args:
+            V_FM: velocity of M in F, angular part first, shape (6,).
+        """
+        V = vector("fit_u: V_FM", V_FM, 6, None, one=True)
+        at = motion_at(self, t, vector("fit_u: q", q, self.nq, None, one=True), np.zeros(self.nu))
+        return fit_velocity(self._hinge_of(at), V - np.concatenate([np.ravel(at[4]), np.ravel(at[5])]))
+
+    def guess(self, R_FM: np.ndarray) -> np.ndarray | None:
+        """Coordinates (nq,) that turn M as given, where that is known at once."""
+        return None
+
+    def starts(self, q: np.ndarray, R_FM: np.ndarray) -> Iterator[np.ndarray]:
+        """Where searches for coordinates that turn M so start: at q, then elsewhere."""
+        yield q
+        if (known := self.guess(R_FM)) is not None:
+            yield known
+        yield self.default_q()
+        rng = np.random.default_rng(0)
+        for _ in range(STARTS if self.nq else 0):
+            yield self.random_q(rng)
+
+    def _pose_and_hinge(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        at = motion_at(self, t, q, np.zeros(self.nu))
+        return at[0], np.ravel(at[1]), self._hinge_of(at)
+
+    def _hinge_of(self, at: list[np.ndarray]) -> np.ndarray:
+        return np.concatenate([np.reshape(at[2], (3, self.nu)), np.reshape(at[3], (3, self.nu))])
+
+    def _moved(self, q: np.ndarray, du: np.ndarray) -> np.ndarray:
+        """q + N du with unit quaternions."""
+        q = q + np.ravel(motion_at(self, 0.0, q, du)[8])
+        for part in self.quaternions:
+            q[part] /= np.linalg.norm(q[part])
+        return q
+
     def description(self) -> str:
         """Text that determines the equations: equal text, equal machine code.
 
@@ -201,6 +259,9 @@ class Reversed(Mobilizer):
 
     def N_inverse(self, q: ca.SX) -> ca.SX:
         return self.forward.N_inverse(q)
+
+    def guess(self, R_FM: np.ndarray) -> np.ndarray | None:
+        return self.forward.guess(R_FM.T)
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         self.forward.check_parameters(values)

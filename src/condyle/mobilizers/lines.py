@@ -11,6 +11,7 @@ import numpy as np
 
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.orientation import Quaternion
+from condyle.spatial import quaternion_from_rotation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +41,9 @@ class LineOrientation(Mobilizer):
 
     def N_inverse(self, q: ca.SX) -> ca.SX:
         return Quaternion.left_inverse(self.N(q), q)
+
+    def guess(self, R_FM: np.ndarray) -> np.ndarray:
+        return np.ravel(quaternion_from_rotation(R_FM))
 
     def default_q(self) -> np.ndarray:
         return np.array(Quaternion.default)
@@ -74,6 +78,9 @@ class FreeLine(Mobilizer):
 
     def N_inverse(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(Quaternion.left_inverse(Quaternion.N_M(q[:4])[:, :2], q[:4]), ca.SX.eye(3))
+
+    def guess(self, R_FM: np.ndarray) -> np.ndarray:
+        return np.array([*np.ravel(quaternion_from_rotation(R_FM)), 0.0, 0.0, 0.0])
 
     def default_q(self) -> np.ndarray:
         return np.array([*Quaternion.default, 0.0, 0.0, 0.0])

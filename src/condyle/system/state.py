@@ -12,7 +12,9 @@ from condyle.arrays import Entries, check_finite, real, vector
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.presentation import Block, Shown, cut, number, page
 from condyle.system.columns import place, variable_names, variables
+from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import Operations, Stage, state_method
+from condyle.tree.body import Body
 
 if TYPE_CHECKING:
     from condyle.native.calls.function import NativeFunction
@@ -217,6 +219,31 @@ class State(Shown):
         compiled = system.compiled
         return self._kept(compiled.udot_key, compiled.function("forward_dynamics"), Stage.ACCELERATION,
                           (self.q, self.u, compiled.no_tau))
+
+    def fit_q(self, body: Body | str, X: Any, relative_to: Body | str | None = None) -> tuple[State, np.ndarray]:
+        """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints stay.
+
+        Args:
+            body: whose joint to set.
+            X: where its frame shall be, in ground or in the body `relative_to`: a Transform, or a 3-vector (translation).
+
+        Returns:
+            the State, and what is left: angle [rad] and distance [m], shape (2,). The least sum of squares, 1 rad counting as
+            1 m; of several answers one near this state's. Constraints and ranges do not count: `cd.assemble` knows them.
+        """
+        return fit_q(self, body, X, relative_to)
+
+    def fit_u(self, body: Body | str, V: Any, relative_to: Body | str | None = None) -> tuple[State, np.ndarray]:
+        """A State in which the speeds of one joint give its body a velocity, as near as they can; the others stay.
+
+        Args:
+            body: whose joint to set.
+            V: angular, then linear velocity of its origin [rad/s, m/s], shape (6,), as `body_velocity(body, relative_to)`.
+
+        Returns:
+            the State, and what is left [rad/s, m/s], shape (2,).
+        """
+        return fit_u(self, body, V, relative_to)
 
     if TYPE_CHECKING:
         def __getattr__(self, name: str) -> Any: ...

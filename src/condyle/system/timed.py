@@ -24,6 +24,8 @@ _LOADS = frozenset({"zdot", "forward_dynamics", "inverse_dynamics", "applied_for
 _ROWS = frozenset({"forward_dynamics", "multipliers", "constraint_errors", "constraint_bias", "constraint_jacobian",
                    "constraint_matrix", "constraint_forces", "constraint_reactions", "reactions_with_constraints", "project",
                    "timed_power", "constraint_power", "impulses"})
+_RATES = frozenset({"qdot", "qddot", "u_from_qdot", "udot_from_qddot", "N", "Ndot"})
+"""N is of q alone."""
 _MOTIONS = frozenset({"forward_dynamics", "multipliers", "prescribed", "project"})
 
 
@@ -39,7 +41,8 @@ class Timed:
                 if any(leaf.level == "time" for leaf in law.leaves)]
         motions = [(f"the motion of body {b.name!r}", b.name) for b in model.tree.driven]
         self.sources = {
-            name: [*joints, *forces * (name in _LOADS), *rows * (name in _ROWS), *motions * (name in _MOTIONS)]
+            name: [*joints * (name not in _RATES), *forces * (name in _LOADS), *rows * (name in _ROWS),
+                   *motions * (name in _MOTIONS)]
             for name in (*OPERATORS, "project") if name != "instance"}
         self.operators = frozenset(name for name, found in self.sources.items() if found)
 

@@ -1,0 +1,85 @@
+"""Coordinates and speeds of one mobilizer that come nearest to a pose or a velocity.
+
+  e(q) = [log(R R(q)');  p - p(q)],    least |e|^2:  e' H N^-1 = 0,    1 rad counts as 1 m                       (1)
+  (H' H + d diag(H' H)) du = H' e,     q <- q + N du,  quaternions normalised                                    (2)
+
+(2) is Newton's step without damping d where the pose can be reached: for Pin, Slider, Screw, Cylinder, Planar, Translation, Ball
+and Free, whose H is that of one screw motion or has all directions, one step ends there. The damping is Marquardt's: ten times
+less after a step that comes nearer, ten times more after one that does not, which is not taken. Speeds are linear: one solve.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from condyle.spatial import log_so3
+
+STEPS = 60
+"""Of (2) from one start."""
+SMALLEST = 1e-14
+"""A step that is no longer [rad, m] is the last."""
+REACHED = 1e-9
+"""[rad, m] within which a pose is reached, so that no other start is tried."""
+
+Reached = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""From coordinates: R (3, 3), p (3,) [m] and the hinge matrix H (6, nu), angular rows first, in the same frame."""
+
+
+def fit_pose(at: Reached, move: Callable[[np.ndarray, np.ndarray], np.ndarray], starts: Iterable[np.ndarray], R: np.ndarray,
+             p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The q nearest to a pose (1), and what is left: angle [rad] and distance [m], shape (2,).
+
+    Args:
+        move: q, du -> q + N du with unit quaternions.
+        starts: where to start from; the next one only where the pose is not reached, and kept only where it comes nearer.
+    """
+    best: tuple[float, np.ndarray, np.ndarray] | None = None
+    for start in starts:
+        q, e = _from(at, move, start, R, p)
+        cost = float(e @ e)
+        if best is None or cost < best[0] - REACHED**2 - 1e-6 * best[0]:
+            best = cost, q, e
+        if best[0] < REACHED**2:
+            break
+    assert best is not None
+    return best[1], _sizes(best[2])
+
+
+def _from(at: Reached, move: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, R: np.ndarray, p: np.ndarray
+          ) -> tuple[np.ndarray, np.ndarray]:
+    """(2) from one start: q and e."""
+    damping, (e, H) = 0.0, _error(at, q, R, p)
+    for _ in range(STEPS):
+        square = np.diag(H.T @ H)
+        du = np.linalg.lstsq(np.concatenate([H, np.diag(np.sqrt(damping * square))]),
+                             np.concatenate([e, np.zeros(len(square))]), rcond=1e-12)[0]               # (2)
+        if not np.abs(du).max(initial=0.0) > SMALLEST:
+            break
+        there = move(q, du)
+        new, new_H = _error(at, there, R, p)
+        if new @ new < e @ e:
+            q, e, H, damping = there, new, new_H, damping / 10 if damping > 1e-6 else 0.0
+        elif damping > 1e8:
+            break
+        else:
+            damping = max(10 * damping, 1e-4)
+    return q, e
+
+
+def _error(at: Reached, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """e of (1), and H."""
+    R_q, p_q, H = at(q)
+    return np.concatenate([np.asarray(log_so3(R @ R_q.T)).ravel(), p - p_q]), H
+
+
+def _sizes(e: np.ndarray) -> np.ndarray:
+    """Of the angular and of the linear half."""
+    return np.array([np.linalg.norm(e[:3]), np.linalg.norm(e[3:])])
+
+
+def fit_velocity(H: np.ndarray, V: Any) -> tuple[np.ndarray, np.ndarray]:
+    """u of least |V - H u|^2, the shortest if several are, and what is left [rad/s, m/s], shape (2,)."""
+    u = np.linalg.lstsq(H, V, rcond=1e-12)[0]
+    return u, _sizes(V - H @ u)
