@@ -38,7 +38,7 @@ def fit_q(state: State, which: Body | str, X: Any, relative_to: Body | str | Non
         there, u = whole(q), np.zeros(state.u.size)
         u[body.u] = du
         out = there.q + there.replace(u=u).qdot
-        return state.system.normalised(out)[body.q]
+        return state.system.compiled.normalised(out)[body.q]
 
     R_FM = body.X_PF.R.T @ state.body_pose(body.parent).R.T @ wanted.R @ body.X_BM.R
     q, left = fit_pose(at, move, body.mobilizer.starts(state.q[body.q], R_FM), wanted.R, wanted.p)
