@@ -162,7 +162,7 @@ def test_options_that_cannot_be(pendulum, options, words):
     with pytest.raises(cd.CondyleError, match="another system"):
         cd.simulate(pendulum.copy(), pendulum.state(), 1.0)
     with pytest.raises(cd.CondyleError, match="t_final"):
-        cd.simulate(pendulum, pendulum.state(t=2.0), 1.0)
+        cd.simulate(pendulum, pendulum.state(t=2.0), np.inf)
     for t_final in ("2 s", np.linspace(0, 1, 5), None):
         with pytest.raises(cd.DescriptionError, match=r"t_final: expected one time .*traj\.at"):
             cd.simulate(pendulum, pendulum.state(), t_final)

@@ -27,7 +27,7 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     Args:
         like: the State but for t, q, u, z.
         t, y, f: where it ended [s], and ydot there.
-        h, worst: the step it tried last [s], and which of y had the largest error.
+        h, worst: the step it tried last [s], negative backward in time, and which of y had the largest error.
         status: of the program.   step: the fixed step [s], if steps were fixed.   manifold: of the run.
     """
     system = like.system
@@ -36,12 +36,13 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     if status == Status.LIMIT:
         return when + "too many steps were rejected; loosen the accuracy"
     unit = float(np.spacing(abs(t)))
+    way, h = (1, h) if h >= 0 else (-1, -h)
     if h < COARSEST * unit:
         return (f"{when}a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} s apart there; let "
                 "time start nearer to zero, or take longer steps")
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
-        places = [(since, _Place(like, t + since, y + since * f if since else y)) for since in ahead]
+        places = [(since, _Place(like, t + way * since, y + way * since * f if since else y)) for since in ahead]
     near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
     for since, place in near:
         if since <= max(h, 1e-6) and (lost := place.singular()):

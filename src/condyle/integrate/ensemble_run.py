@@ -66,7 +66,7 @@ class EnsembleRun:
     def _workspace(self) -> Workspace:
         s, ws = self.settings, self.program.workspace()
         ws["count"], ws["t_end"], ws["h_max"] = len(self.members), s.t_final, s.max_step or np.inf
-        ws["h_start"], ws["fixed"] = s.step or 0.0, float(s.step is not None)
+        ws["h_start"], ws["fixed"], ws["way"] = s.step or 0.0, float(s.step is not None), 1.0
         ws["accuracy"], ws["weights"] = s.accuracy, s.weights
         ws["times_count"] = 0 if self.times is None else len(self.times)
         return ws

@@ -77,6 +77,9 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     if not traj.rows.whole and (skipped := [e for e in traj.events if t[0] < e.t < t[-1]]):
         raise DescriptionError(f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} happened at "
                                f"t = {skipped[0].t:g} s among them; ask the whole trajectory, or a part of it as traj[i:j]")
+    if t[-1] < t[0]:
+        raise DescriptionError(f"growth: this run goes backward in time, from {t[0]:g} to {t[-1]:g} s; run from its end forward: "
+                               "cd.simulate(system, traj[-1], traj.t[0])")
     before = np.flatnonzero(np.diff(t) == 0)                # rows before an event
     even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
     rows = np.unique(np.concatenate([even, before, before + 1]))

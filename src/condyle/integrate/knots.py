@@ -45,6 +45,7 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
 
     Args:
         tails: of the runs' states, shape (N, k).   firsts: earliest times that knots are wanted from, (N,).   starts: (N,) [s].
+        last: where runs end; before `firsts` where they go backward in time, then knots come latest first.
         step: fixed; then there are none, and a warning says what steps pass unseen.
     """
     values = timed.values(tails)
@@ -53,14 +54,17 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
     seen = len(values) <= MANY
     for k, numbers in enumerate(values):
         mine = np.broadcast_to(np.reshape(group, -1) == k, starts.shape)
-        first = float(np.min(firsts[mine]))
-        times = knots(timed, numbers, first, last, accuracy, method, seen)
+        first, final = float(np.min(firsts[mine])), last
+        way = 1 if last >= first else -1
+        first, final = (first, final) if way > 0 else (final, first)
+        times = knots(timed, numbers, first, final, accuracy, method, seen)
         if step is not None:
             if not k and (starts == firsts).any():          # not again after an event
-                _warn(timed, numbers, np.concatenate([[first], times, [last]]), step)
+                _warn(timed, numbers, np.concatenate([[first], times, [final]]), step)
             times = times[:0]
-        begin[mine] = at + np.searchsorted(times, starts[mine], side="right")
-        rows.append(np.append(times, np.inf))
+        times = times[::way]
+        begin[mine] = at + np.searchsorted(way * times, way * starts[mine], side="right")
+        rows.append(np.append(times, way * np.inf))
         at += len(times) + 1
     return np.concatenate(rows)[:, None], begin
 

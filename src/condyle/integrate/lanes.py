@@ -48,7 +48,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
 
     Streams: queue (the next member), t0, y0, p0, first_knot (of each member), knots; ended, y_end, f_end; with a log M, T, Y, F,
     D and log (rows written), else times (the last is infinite), first (the first of them behind t0), out. Slices to set: count,
-    times_count, t_end, h_max, h_start, fixed, accuracy, weights.
+    times_count, t_end, h_max, h_start, fixed, way (1), accuracy, weights.
     """
     n, own = eq.n, isinstance(method, Rosenbrock)
     sizes = {"status": 1} | dict.fromkeys(("member", "count", "times_count", "h_start", "finished", "done", "attempts", "row"), 1)

@@ -34,7 +34,8 @@ SMALLEST_STEP = 1e-13
 FAILED = 16.0
 """Code of a run that no step is small enough for."""
 _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
-            "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst", "doubt", "refused")
+            "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst", "doubt", "refused",
+            "way")
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
 
 
@@ -80,19 +81,21 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     if eq.timed:
         sizes |= {"knot": 1, "t_knot": 1}
         streams["knots"] = Stream(1, shared=True)
-        passing = [kernel(lambda knot, t, t_knot: knot + (t >= t_knot), "knot t t_knot", "knot", sizes, "passed"),
+        passing = [kernel(lambda knot, t, t_knot, way: knot + (way * t >= way * t_knot), "knot t t_knot way", "knot", sizes,
+                          "passed"),
                    Get("knots", "knot", "t_knot")]
 
-    def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
-        end = ends[0] if len(ends) == 1 else ca.fmin(*ends)
-        left = end - t
+    def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
+        end = ends[0] if len(ends) == 1 else way * ca.fmin(*(way * x for x in ends))
+        left = way * (end - t)
         h = ca.fmin(h, h_max)
-        t_next = ca.if_else(left <= h * (1 + 1e-9), end, t + h)
+        t_next = ca.if_else(left <= h * (1 + 1e-9), end, t + way * h)
         return t_next - t, t_next                           # not h: where t is large, t + h rounds
 
     def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
-                doubt: ca.SX, refused: ca.SX) -> tuple[ca.SX, ...]:
-        finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, t < doubt
+                doubt: ca.SX, refused: ca.SX, way: ca.SX) -> tuple[ca.SX, ...]:
+        t_next, h_try = t + h_try, way * h_try
+        finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, way * t < way * doubt
         if eq.timed:                                        # across a jump: knots.py
             err = ca.if_else(h_try < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), 0, err)
         rough = ca.logic_and(refused, ca.logic_not(err <= 1))
@@ -107,7 +110,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small, fixed))
         return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations,
-                ca.if_else(rough, t + h_try, doubt), ca.if_else(fine, 0, refused + 1))
+                ca.if_else(rough, t_next, doubt), ca.if_else(fine, 0, refused + 1))
 
     def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
         share = ca.fabs(weights * error)
@@ -119,7 +122,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
 
     def landed(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX) -> tuple[ca.SX, ...]:
         fine = total(ca.fabs(rate)) < np.inf                # else a step that ends elsewhere
-        h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * h_try)
+        h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * ca.fabs(h_try))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), fixed))
         return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine
 
@@ -151,8 +154,8 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
                "fresh evaluations doubt refused", sizes, "started")]
     ends = ["t_end", "t_knot"] if eq.timed else ["t_end"]
     return Trial(first, [
-        kernel(plan, ["t", "h", "h_max", *ends], "h_try t_next", sizes), *step.attempt, *judged,
-        kernel(control, "h h_try t err fixed y_next rejected evaluations doubt refused",
+        kernel(plan, ["t", "h", "h_max", "way", *ends], "h_try t_next", sizes), *step.attempt, *judged,
+        kernel(control, "h h_try t err fixed y_next rejected evaluations doubt refused way",
                "accept h code rejected evaluations doubt refused", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
 
@@ -171,7 +174,8 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
                 kernel(lambda row: row + 1, "row", "row", sizes, "next_row")]
 
     parts = trial(method, eq, sizes, streams, tables, record)
-    going = kernel(lambda t, t_end, row, rows, code: ca.logic_and(ca.logic_and(t < t_end, row < rows), code == 0),
-                   "t t_end row rows code", "busy", sizes, "going")
+    going = kernel(lambda t, t_end, row, rows, code, way: ca.logic_and(
+        ca.logic_and(way * t < way * t_end, row < rows), code == 0),
+                   "t t_end row rows code way", "busy", sizes, "going")
     tree = [If("fresh", parts.first), While("busy", [*parts.body, going], "limit")]
     return Program(tree, sizes, streams=streams, counts=("limit",)), tables

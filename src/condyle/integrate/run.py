@@ -73,8 +73,10 @@ class Run:
         self.scheduled = [e for e in s.events if e.witness is None]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
         self.batch = FEW if self.watch.events else ROWS
-        span = s.t_final - self.t
+        self.way = 1.0 if s.t_final >= self.t else -1.0     # backward in time steps are negative; h is their length
+        span = self.way * (s.t_final - self.t)
         self.ws = ws = self.program.workspace()
+        ws["way"] = self.way
         ws["h"] = s.step if s.step is not None else min(span, s.max_step or span, 1e-2) if span else 1.0
         ws["h_max"], ws["fixed"] = s.max_step or np.inf, float(s.step is not None)
         ws["accuracy"], ws["weights"] = s.accuracy, s.weights
@@ -106,7 +108,7 @@ class Run:
 
     def _steps(self) -> None:
         s = self.settings
-        while not self.status and self.t < s.t_final:
+        while not self.status and self.way * self.t < self.way * s.t_final:
             done, interrupted = self._native(min([s.t_final, *self.due]))
             changed = bool(self.watch.events) and done > 0 and self._look(done)
             if not changed and done:

@@ -75,7 +75,7 @@ class StepRows:
                 there = i == k
                 length[there], end[there], f_end[there] = self.cuts[int(k)]
         h = length[..., None]
-        x = np.divide((t - self.t[i])[..., None], h, out=np.ones_like(h), where=h > 0)
+        x = np.divide((t - self.t[i])[..., None], h, out=np.ones_like(h), where=h != 0)
         delta = end - start
         F = [delta]
         if not self.own:
@@ -113,7 +113,7 @@ class Trajectory(States):
     to the constraints.
 
     Attributes:
-        t: times of the steps [s], shape (m,).
+        t: times of the steps [s], shape (m,); they fall in a run backward in time.
         q, u, z: shape (m, nq), (m, nu), (m, nz).
         status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try.
         events: what happened, in order: see Occurrence.
@@ -210,14 +210,19 @@ class Trajectory(States):
         if y.ndim == 1:
             return self._state(int(self._row(t)), float(t), y)
         t = np.array(t, dtype=float)
-        if t.ndim != 1 or (np.diff(t) < 0).any():
-            raise ShapeError(f"t: a Trajectory at several times needs them in order, shape (m,), got {_short(t)}; traj.at(t) "
+        if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
+            raise ShapeError(f"t: a Trajectory at several times needs them in its order, shape (m,), got {_short(t)}; traj.at(t) "
                              "takes any")
         return self._of(self._row(t), StepRows.alone(t, y))
 
     def _row(self, t: Any) -> Any:
-        """The last row that is not later than t (...)."""
-        return np.searchsorted(self.t, t, side="right") - 1
+        """The last row that is not later than t (...), or not earlier in a run backward in time."""
+        return np.searchsorted(self._way * self.t, self._way * np.asarray(t), side="right") - 1
+
+    @property
+    def _way(self) -> float:
+        """-1 where time goes backward."""
+        return -1.0 if len(self.t) and self.t[-1] < self.t[0] else 1.0
 
     def _which(self, i: Any) -> np.ndarray:
         """At row i (...) or after: how many changes of parameters, inputs, locks have been."""
@@ -244,7 +249,7 @@ class Trajectory(States):
             t = np.asarray(t, dtype=float)
         except (TypeError, ValueError):
             raise ShapeError(f"t: expected times [s], one or an array of them, got {t!r}") from None
-        if not len(self) or not ((t >= self.t[0]) & (t <= self.t[-1])).all():
+        if not len(self) or not ((t >= min(self.t[0], self.t[-1])) & (t <= max(self.t[0], self.t[-1]))).all():
             span = f"goes from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "has no rows"
             raise ShapeError(f"t: the trajectory {span}, got {_short(t)}")
         if not self.rows.whole:

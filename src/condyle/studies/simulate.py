@@ -64,6 +64,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
              keep: Any = None, threads: int | None = None) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many.
 
+    A t_final before the state's t runs backward in time, from one state and without events: `traj.t` falls. What is damped
+    forward grows backward, so that errors do too.
+
     Args:
         state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes, with one more
             leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is missing has its default.
@@ -90,9 +93,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     t_final = number("simulate: t_final", t_final, "one time [s], the end; traj.at(times) has the motion at times of your own")
     accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
     latest = float(start.t.max())
-    if not np.isfinite(t_final) or t_final < latest or (t_final == latest and not alone):
-        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite and {'not before' if alone else 'after'} the "
-                               f"state's t = {latest:g} s")
+    if not np.isfinite(t_final) or (t_final <= latest and not alone):
+        raise DescriptionError(f"simulate: t_final = {t_final} s must be finite" + ("" if alone else
+                               f" and after the state's t = {latest:g} s: of many states none runs backward in time"))
     if not 1e-13 <= accuracy < 1:
         raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits")
     if not method.estimate and step is None:
@@ -114,12 +117,16 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
     for name, value, size in (("step", step, row), ("max_step", max_step, row), *(
             (f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given)):
-        check_step(f"simulate: {name}", value, first, t_final, size)
+        check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
     if alone and (keep is not None or threads is not None):
         raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
     if given and not alone:
         raise DescriptionError("simulate: many states side by side have no events; let each run by itself: "
                                "[cd.simulate(system, s, t_final, events=...) for s in states]")
+    if given and t_final < latest:
+        raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, and events, such as "
+                               f"{given[0].name!r}, do not happen backward in time: what an action did cannot be undone. Leave "
+                               "events= out, and run the pieces between them")
     _check_constraints(system, start, accuracy)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
     settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report)
