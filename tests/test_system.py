@@ -101,6 +101,22 @@ def test_bodies_by_name_or_themselves():
     assert system.ground.is_ground
 
 
+def test_forces_and_constraints_by_name():
+    system = leg()
+    spring, rod = cd.forces.MobilitySpring("hip", 10.0, 0.1), cd.constraints.Rod("ground", (0, 0, 0), "foot", (0, 0, 0), 0.8)
+    system.add_force("spring", spring)
+    system.add_constraint("rod", rod)
+    assert system.force("spring") is spring and system.constraint("rod") is rod
+    assert isinstance(system.force("gravity"), cd.forces.Gravity)
+    assert system.copy().force("spring") is spring and system._frozen is None
+    with pytest.raises(cd.UnknownNameError, match=r"force 'sprung'.*spring"):
+        system.force("sprung")
+    with pytest.raises(cd.UnknownNameError, match=r"constraint 'rods'.*rod"):
+        system.constraint("rods")
+    with pytest.raises(cd.UnknownNameError, match="force"):
+        system.force(0)
+
+
 def test_reprs_are_short():
     system = leg()
     assert repr(system) == "System(4 bodies: pelvis, thigh, shank, foot; nq=10, nu=9)"

@@ -201,8 +201,18 @@ class System(Shown, Operations, Differentiation):
         return tuple(f"{force}_{state}" for force, law in self._forces.items() for state, _ in law.states)
 
     def body(self, which: Body | str) -> Body:
-        """A body from its name."""
+        """The body of that name."""
         return self._tree.body(which)
+
+    def force(self, name: str) -> Force:
+        """The force of that name, as it was added: `system.force("spring").stiffness`."""
+        known("force", (name,), self.forces)
+        return self._forces[name]
+
+    def constraint(self, name: str) -> Constraint:
+        """The constraint of that name, as it was added."""
+        known("constraint", (name,), self.constraints)
+        return self._constraints[name]
 
     def default(self, variable: str) -> np.ndarray:
         """Default values of q, u, z, inputs or parameters, in the order of their names."""

@@ -2,8 +2,7 @@
 
 A generalised ufunc costs about 1.4 microseconds a call, as much as the dynamics of fifteen bodies. The builtin looks at
 its arguments in machine code: if all are plain float64 vectors of the right size, contiguous and aligned, it makes the
-result arrays, runs the kernel and returns them; in every other case it calls its owner, the slow path, with the same
-arguments.
+result arrays, runs the kernel and returns them; in every other case it calls the slow path with the same arguments.
 
 It reads NumPy 2's array structure by offsets, which `works` compares with arrays of known shape before any use. It
 holds the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves floating-point
@@ -35,7 +34,8 @@ _ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2
 _FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of our own table, in order.
-_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref", "dict_new", "dict_set")
+_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref", "dict_new", "dict_set",
+          "tuple_get")
 
 
 def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
@@ -115,8 +115,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     for k in range(first, -1, -1):                          # drop k: give up results k - 1 .. 0
         text += [f"drop{k}:"]
         text += [f"call void %decref(ptr %r{k - 1})", f"br label %drop{k - 1}"] if k else ["ret ptr null"]
-    text += ["slow:", "%answer = call ptr %vectorcall(ptr %owner, ptr %args, i64 %count, ptr %keywords)", "ret ptr %answer",
-             "}"]
+    text += ["slow:", "%other = call ptr %tuple_get(ptr %owner, i64 0)",
+             "%answer = call ptr %vectorcall(ptr %other, ptr %args, i64 %count, ptr %keywords)", "ret ptr %answer", "}"]
     module.add("\n".join(text))
 
 
@@ -171,31 +171,32 @@ def _check_argument(k: int, size: int, following: str) -> list[str]:
     return [*text, f"br i1 {good}, label %{following}, label %slow"]
 
 
-class _MethodDef(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
-                ("doc", ctypes.c_char_p)]
-
-
-def make_builtin(library: Library, symbol: str, name: str, owner: Any, fixed: np.ndarray | None = None,
+def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., Any], fixed: np.ndarray | None = None,
                  like: Callable[..., Any] | None = None, keys: Sequence[str] = ()) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
 
+    What it needs is in a tuple that it owns. The garbage collector takes neither tuples nor arrays apart before they are
+    freed, unlike functions, objects and ctypes structures: CPython reads the definition until the very end.
+
     Args:
-        owner: the slow path, called with the same arguments. It must keep the library alive and take new attributes.
+        library: which it keeps alive.
+        symbol: of the native function.
+        name: that it shows.
+        slow: the slow path, called with the same arguments.
         fixed: the last input, float64 and contiguous, where `add_call` was told so.
         like: a bound method whose signature and docstring `help` shall show.
         keys: of the results, where `add_call` was told `named`.
     """
     bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
-    owner.fixed_input, owner.keys, owner.key_table = fixed, keys, (ctypes.c_void_p * len(keys))(*map(id, keys))
-    bind(_table(), None if fixed is None else fixed.ctypes.data, ctypes.addressof(owner.key_table))
-    definition = _MethodDef(name.encode(), library.address(symbol), _FASTCALL,
-                            None if like is None else _documentation(name, like))
+    texts = name.encode(), None if like is None else _documentation(name, like)
+    starts = [ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value or 0 for text in texts]
+    definition = np.array([starts[0], library.address(symbol), _FASTCALL, starts[1]], np.uint64)     # PyMethodDef
+    table = np.array([id(key) for key in keys], np.uint64)
+    functions = _table()
+    bind(functions, None if fixed is None else fixed.ctypes.data, table.ctypes.data)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi))
-    builtin = new(ctypes.addressof(definition), owner, None)
-    owner.method_definition = definition                    # lives as long as the builtin: the builtin keeps its owner
-    return builtin
+    return new(definition.ctypes.data, (slow, library, functions, fixed, keys, table, definition, texts), None)
 
 
 def _documentation(name: str, like: Callable[..., Any]) -> bytes:
@@ -212,7 +213,8 @@ def _table() -> ctypes.Array:
     values = {"array_type": functions[_ARRAY_TYPE], "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
               "array_new": functions[_ARRAY_NEW], "vectorcall": address(api.PyObject_Vectorcall),
               "tuple_new": address(api.PyTuple_New), "tuple_set": address(api.PyTuple_SetItem),
-              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New), "dict_set": address(api.PyDict_SetItem)}
+              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New), "dict_set": address(api.PyDict_SetItem),
+              "tuple_get": address(api.PyTuple_GetItem)}
     return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
 
 

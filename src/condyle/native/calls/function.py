@@ -146,8 +146,8 @@ class NativeFunction:
 
     def direct(self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
                ) -> Callable[..., Any] | None:
-        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords too, to `slow`, a
-        function (no method: it is given attributes). None until the scalar kernel exists."""
+        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords too, to `slow`.
+        None until the scalar kernel exists."""
         return self._evaluator.builtin(slow, last, like)
 
     @property
@@ -284,7 +284,6 @@ class _Evaluator:
         library = self._loops[1].library
         if last is None:
             return fastcall.make_builtin(library, "call", self.name, self)
-        slow.evaluator = self                               # keeps the machine code alive
         return fastcall.make_builtin(library, "direct", self.name, slow, last, like, self._keys)
 
     def _compile(self, W: int) -> InnerLoop:
