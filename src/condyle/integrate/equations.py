@@ -8,6 +8,7 @@ from functools import partial
 import casadi as ca
 import numpy as np
 
+from condyle.constraints.solve.multipliers import SHORT
 from condyle.integrate.projection import Projection, projection
 from condyle.integrate.timed import timed
 from condyle.model.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
@@ -85,7 +86,7 @@ def _right_hand_side(model: Model) -> ca.Function | Staged:
     s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
     qdot, lost = OPERATORS["qdot"].expressions(s)
-    udot, status, delicate = forward_dynamics(s)
+    udot, status, delicate = forward_dynamics(s, SHORT)
     zdot, = OPERATORS["zdot"].expressions(s)
     rates = ca.vertcat(unless(lost, qdot), unless(status, udot), zdot)
     return assembled("rhs", inputs, [rates, *([] if delicate is None else [delicate])])

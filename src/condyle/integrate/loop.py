@@ -13,6 +13,7 @@ Where a step is refused twice, the estimate has not shrunk as h^p: it has met a 
 h^2, falls short of the error by the factor `blind` of methods.py, and is zero for some places of the kink in the step, which new
 attempts find by chance. So, until the time at which the last refused step would have ended is passed: err <= 1 / blind, steps
 grow at most twice, and are shortened by err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this.
+Methods that are not blind go on as ever.
 """
 from __future__ import annotations
 
@@ -98,10 +99,10 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, way * t < way * doubt
         if eq.timed:                                        # across a jump: knots.py
             err = ca.if_else(h_try < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), 0, err)
-        rough = ca.logic_and(refused, ca.logic_not(err <= 1))
+        rough = ca.logic_and(refused, ca.logic_not(err <= 1)) if method.blind > 1 else ca.SX(0)
         err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), method.blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
-        root = ca.if_else(ca.logic_and(refused, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(method.estimate, 1)))
+        root = ca.if_else(ca.logic_and(rough, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(method.estimate, 1)))
         grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))                                         # (1)
         cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
         longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))

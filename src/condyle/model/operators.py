@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 
 from condyle.constraints.solve.corrections import jump, position_change, velocity_change
-from condyle.constraints.solve.multipliers import Multipliers, constrained
+from condyle.constraints.solve.multipliers import ROUNDING, Multipliers, constrained
 from condyle.dynamics import aba, crba, energy, jacobians, rates, rnea
 from condyle.dynamics.inertia import Inertia, shift_inertia
 from condyle.dynamics.kinematics import Kinematics, accelerations, body_acceleration, body_pose, body_velocity
@@ -80,13 +80,13 @@ def _prescribed(s: Symbols) -> list[ca.SX]:
     return list(s.motions.state())
 
 
-def forward_dynamics(s: Symbols) -> tuple[ca.SX, ca.SX, ca.SX | None]:
-    """udot, the status, and with constraints whether these are delicate (multipliers.py)."""
+def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX, ca.SX | None]:
+    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs let pass there."""
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     if not s.model.constraints:
         return udot, status, None
-    found = constrained(s.rows(kin), udot, s.lock)
+    found = constrained(s.rows(kin), udot, s.lock, short)
     return found.udot, with_unmet(status, s.model, found.unmet), found.delicate
 
 

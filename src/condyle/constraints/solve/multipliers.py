@@ -18,8 +18,9 @@ elsewhere, so that it costs other directions no more than (3) leaves. (5) is one
 gives: light parts have accelerations that are small differences of large terms.
 
 Constraints on parts of the system that share no body are solved by themselves. A row whose part of G that can move is at most
-1e-10 of its block's length is nothing but rounding, or nothing at all if all its speeds are held: e_i is no less than the
-trace of Y or 1 then, and lambda_i = 0.                                                                                 (6)
+1e-6 of its block's length has no direction: e_i is no less than the trace of Y or 1 then, and lambda_i = 0. All its speeds are
+held, or the mechanism is at a place like that of a parallelogram that lies flat: a position error of a rounding, 1e-16, is
+1e-16 / |G_i| of a turn there and turns the row itself by 1e-16 / |G_i|^2.                                               (6)
 
 Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is short:
 
@@ -35,8 +36,10 @@ independent by less than 1e-6 (y < 1e-12). The status says so where for any row
     not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                              (8)
 
 with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what accelerations are to
-be right to, the second is rounding where they should be zero. A state beside the constraints, where these are redundant, leaves
-about its relative distance from them, and no more than 1e-6 if they are redundant on themselves only. What is not a number is
+be right to, the second is rounding where they should be zero. In runs it is 1e-2 in place of 1e-12 for a row that has no
+direction by itself, whatever is held: speeds that are on the constraints elsewhere are that uncertain there, and the run passes
+the place in a microsecond. A state beside the constraints, where these are redundant, leaves about its relative distance from
+them, and no more than 1e-6 if they are redundant on themselves only. What is not a number is
 unmet too.
 """
 from __future__ import annotations
@@ -57,12 +60,12 @@ REFINEMENTS, POWER = 2, 4
 """Of (3) and (4)."""
 SMALL = 6
 """Rows up to which (K E)^4 is made as a matrix."""
-NOISE = 1e-20
-"""|G_i|^2 over the sum of all of its block: what is no more is rounding (6)."""
+NOISE = 1e-12
+"""|G_i|^2 over the sum of all of its block: a row of no more has no direction (6)."""
 DOUBTFUL, DELICATE = 1.1, 3e-3
 """Bounds of (7)."""
-UNMET, ROUNDING = 1e-4, 1e-12
-"""Of (8)."""
+UNMET, ROUNDING, SHORT = 1e-4, 1e-12, 1e-2
+"""Of (8); the last in runs."""
 
 
 def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
@@ -199,12 +202,14 @@ class Blocks:
         size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
         return Met(x - self.Z @ last, lambda_, r - self.Y @ last, size)
 
-    def unmet(self, met: Met, terms: ca.SX) -> ca.SX:
-        """Whether a row is unmet (8): 0/1. terms: the last sum of (8)."""
+    def unmet(self, met: Met, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
+        """Whether a row is unmet (8): 0/1. terms: the last sum of (8). short: its factor for rows without a direction."""
         fine = []
         for block in self.blocks:
-            rounding = ROUNDING * ca.sqrt(ca.sum1(self._lengths[block])) * terms
-            fine += [ca.fabs(met.r[i]) <= UNMET * met.size[i] + rounding for i in block]
+            whole = ca.sum2(self.G[block, :] ** 2)
+            length = ca.sqrt(ca.sum1(whole)) * terms
+            share = ca.if_else(whole <= NOISE * ca.sum1(whole), short, ROUNDING)
+            fine += [ca.fabs(met.r[i]) <= UNMET * met.size[i] + share[k] * length for k, i in enumerate(block)]
         return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
 
 
@@ -251,11 +256,11 @@ class Constrained:
     unmet: ca.SX
 
 
-def constrained(rows: Equations, udot0: ca.SX, lock: ca.SX) -> Constrained:
-    """From the accelerations without constraints (1)."""
+def constrained(rows: Equations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING) -> Constrained:
+    """From the accelerations without constraints (1). short: as in Blocks.unmet."""
     found = Multipliers(rows, lock)
     met = found.meet(udot0, rows.bias())
-    return Constrained(met.x, met.lambda_, found.delicate, found.unmet(met, terms(rows, udot0)))
+    return Constrained(met.x, met.lambda_, found.delicate, found.unmet(met, terms(rows, udot0), short))
 
 
 def terms(rows: Equations, udot0: ca.SX) -> ca.SX:
