@@ -78,7 +78,7 @@ def differences(system, operator, at, variable, **more):
     """d result / d variable by differences, shape (size, n)."""
     x = np.atleast_1d(at[variable])
     if variable == "q":
-        directions = system.qdot(at["q"], np.eye(system.nu))
+        directions = system.qdot(at["q"], np.eye(system.nu), t=at["t"])
     else:
         directions = np.eye(len(x)) * np.maximum(1, np.abs(x)) if variable == "parameters" else np.eye(len(x))
     moved = x + STEPS[:, None, None] * directions

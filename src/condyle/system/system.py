@@ -296,7 +296,7 @@ class System(Shown, Operations, Differentiation):
             raise ArgumentError(f"explain: expected a State: system.explain(system.state(q=..., u=...), tau=None), got {state!r}")
         if state.system is not self:
             raise DescriptionError("explain: the state belongs to another system; make it with system.state()")
-        given = self.compiled.no_tau if tau is None else self.compiled.vector("tau", tau, "explain")
+        given = self.compiled.no_tau if tau is None else vector("explain: tau", tau, self.nu, self.compiled.entries["tau"])
         if given.ndim > 1:
             raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
         return explain(self.compiled.model, state.q, state.u, given, state.tail)
