@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.model.layouts import prefers_loops
+from condyle.model.layouts import build_looped_gradient, prefers_loops
 from condyle.model.looped.law_rows import FEWEST, law_kinds
+from condyle.native.sweeps.sweep import Line
 from condyle.spatial import rotation_x, rotation_y
 
 BODIES = 6
@@ -75,3 +76,38 @@ def test_laws_with_parameters_stay_out():
         k_k = cd.Parameter(f"k{k}", 10.0)
         system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), "b1", (0, 0.1, 0), k_k, 0.1))
     assert not law_kinds(system.compiled.model)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_gradients_of_rows_equal_those_of_the_straight_line(monkeypatch, turned):
+    """vjp of forward dynamics: the reverse of a pass of laws is a pass; one law is disabled, one is no row."""
+    results = {}
+    for layout in ("looped", "unrolled"):
+        rng = np.random.default_rng(7)
+        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        system = chain(rng, turned)
+        for k, law in enumerate(laws(rng, FEWEST)):
+            system.add_force(f"law{k}", law)
+        system.add_force("alone", cd.forces.TwoPointForce("b1", (0, 0.1, 0), "b4", (0.1, 0, 0), cd.Parameter("f", 3.0)))
+        rng = np.random.default_rng(8)
+        q, u = system.normalised(rng.uniform(-1, 1, (17, system.nq))), rng.uniform(-2, 2, (17, system.nu))
+        options = {"cotangent": u, "wrt": ("q", "u", "tau"), "disabled": ["law2"]}
+        results[layout] = system.vjp("forward_dynamics", q, u, u, **options)
+    for name, expected in results["unrolled"].items():
+        # Sums of a hundred terms in another order.
+        np.testing.assert_allclose(results["looped"][name], expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_gradients_do_not_grow_with_laws(monkeypatch):
+    """Ten times as many springs: no new kernel, some rows more."""
+    monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
+    sizes = []
+    for n in (FEWEST, 10 * FEWEST):
+        system = chain(np.random.default_rng(5), True)
+        for k in range(n):
+            system.add_force(f"s{k}", cd.forces.TwoPointSpring("ground", (0, 0, 0), f"b{k % BODIES}", (0, 0.1, 0), 10 + k, 0.1))
+        sweep = build_looped_gradient(system.compiled.model, ("q", "u"))
+        calls = [call for k in range(len(sweep.steps)) for call in sweep.merged(k).values()]
+        lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, Line)]
+        sizes.append(sum(c.function.n_instructions() for c in [*calls, *lines]))
+    assert sizes[0] == sizes[1]

@@ -212,6 +212,7 @@ def test_muscles_as_rows(monkeypatch):
             a, p_a, b, p_b = PLACES[k % 3]
             system.add_force(f"m{k}", Muscle(a, p_a + rng.uniform(-0.02, 0.02, 3), b, p_b, rng.uniform(0, 1)))
         assert len(law_kinds(system.compiled.model)) == 1
-        results[layout] = [system.forward_dynamics(q, u), system.forward_dynamics(q[0], u[0])]
+        gradients = system.vjp("forward_dynamics", q, u, u, cotangent=u, wrt=("q", "u"))
+        results[layout] = [system.forward_dynamics(q, u), system.forward_dynamics(q[0], u[0]), *gradients.values()]
     for a, b in zip(*results.values(), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())

@@ -148,7 +148,7 @@ class Differentiated:
         kin, w = s.kinematics(), ca.SX.sym("cotangent", tree.nu)
         solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin), s.motions.held())
         line = Cut(s, kin, solved)
-        loads = load_gradient(line)
+        loads = load_gradient(line, s.loads(line.kin))
         dq, du = gradient(tree, kin, s.t, s["q"], s["u"], solved, None if loads is None else line.closed(loads))
         results = {"q": -dq, "u": -du, "tau": solved.x}
         return assembled("vjp", self.with_cotangent(w), ca.cse([*(results[name] for name in self.wrt), solved.status]))

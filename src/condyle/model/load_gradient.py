@@ -23,7 +23,8 @@ from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
 from condyle.model.looped.between import Asked
-from condyle.model.looped.tables import flat, packed, unpacked
+from condyle.model.looped.law_rows import LawKind
+from condyle.model.looped.tables import COMMON, Draft, flat, packed, unpacked
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Closure
 
@@ -38,7 +39,6 @@ class Line(Protocol):
 
     def read(self, B: int, name: str) -> Any:
         """X of a body, or x of its speeds."""
-    def loads(self) -> Loads: ...
 
 
 class Cut:
@@ -64,9 +64,6 @@ class Cut:
         self._columns.append((column, packed(value)))
         return unpacked(value, column)
 
-    def loads(self) -> Loads:
-        return self.symbols.loads(self.kin)
-
     def closed(self, gradient: LoadGradient) -> LoadGradient:
         """With what the symbols stand for."""
         parts: list[dict[int, Any]] = [gradient.F, gradient.V, gradient.T, gradient.r, gradient.H, gradient.q, gradient.u]
@@ -80,11 +77,9 @@ class Cut:
         return LoadGradient(*({key: same(value) for key, value in part.items()} for part in parts))
 
 
-
-
-def load_gradient(line: Line) -> LoadGradient | None:
-    """Of all loads, or None if there are none."""
-    s, kin, loads = line.symbols, line.kin, line.loads()
+def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
+    """Of loads on the line, or None if there are none."""
+    s, kin = line.symbols, line.kin
     tree = s.model.tree
     if not loads.bodies and not loads.mobility:
         return None
@@ -123,6 +118,31 @@ def load_gradient(line: Line) -> LoadGradient | None:
             out.q[b.index] = ca.densify(ca.jtimes(rate, s["u"][b.u], dq[b.q], True))
         if du[b.u].nnz():
             out.u[b.index] = ca.densify(du[b.u])
+    return out
+
+
+def row_gradient(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+    """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of the rows of its bodies, by place."""
+    loads, out = kind.loads(d, column), dict[str, ca.SX]()
+    X = {link: d.get(link, "X") for link in loads}
+    psi = sum((inner(X[link], F) for link, F in loads.items()), ca.SX(0))
+    seen = [(link, name) for link in kind.links for name in ("R", "p", "V") if f"{link}.{name}" in d.reads]
+    back = _bars(-psi, [d.reads[f"{link}.{name}"] for link, name in seen])
+    bar = {(link, name): unpacked(COMMON[name], ca.densify(x)) for (link, name), x in zip(seen, back, strict=True)}
+    for link in kind.links:
+        turn, step = ca.SX(3, 1), bar.get((link, "p"), ca.SX(3, 1))
+        if link in loads:
+            F = -loads[link][0], -loads[link][1]
+            out[f"{link}.F"] = ca.densify(ca.vertcat(*F))
+            turn += _crossed(X[link], F)
+        if (link, "R") in bar:
+            R, R_bar = d.get(link, "R"), bar[link, "R"]
+            turn += sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
+        if (link, "V") in bar:
+            V_bar = bar[link, "V"]
+            out |= {f"{link}.w_bar": V_bar[0], f"{link}.v_bar": V_bar[1]}
+            turn += _crossed(d.get(link, "V"), V_bar)
+        out[f"{link}.T"] = ca.densify(ca.vertcat(turn, step))
     return out
 
 

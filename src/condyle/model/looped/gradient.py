@@ -11,7 +11,7 @@ from condyle.dynamics import aba
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.gradient import Bars, LoadGradient, Moving, added, is_plain, of_loads, of_mobilizer, own, to_parent
 from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
-from condyle.model.load_gradient import load_gradient
+from condyle.model.load_gradient import load_gradient, row_gradient
 from condyle.model.looped.between import Between
 from condyle.model.looped.passes import apply_loads, apply_motions, falling_up, has_forces, make_room, nothing, of_held
 from condyle.model.looped.tables import Draft, Looped, packed
@@ -96,7 +96,7 @@ def forward_gradient(looped: Looped) -> None:
     if not wanted & {"d_q", "d_u"}:
         return
     loads = (_apply_load_gradient(looped) if forces else None) or LoadGradient()
-    pulled = bool(loads.F or loads.V or loads.T)
+    pulled = bool(loads.F or loads.V or loads.T or looped.law_kinds)
 
     def back(d: Draft) -> None:
         nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0] for name in ("V", "A", "X")]
@@ -116,11 +116,16 @@ def forward_gradient(looped: Looped) -> None:
 
 
 def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
-    """Add the bars of loads to those of the bodies."""
+    """Add the bars of loads to those of the bodies: of most laws in a straight line, then those of laws in tables."""
     line = Between(looped)
-    loads = load_gradient(line)
-    if loads is None:
-        return None
+    loads = load_gradient(line, line.loads(without=[i for kind in looped.law_kinds for i, _ in kind.members]))
+    if loads is not None:
+        _put_load_gradient(looped, line, loads)
+    looped.law_pass(row_gradient)
+    return loads
+
+
+def _put_load_gradient(looped: Looped, line: Between, loads: LoadGradient) -> None:
     writes: dict[Any, ca.SX] = {}
     for B in {*loads.F, *loads.V, *loads.T}:
         bars = added(Bars(line.read(B, "F"), ZERO, line.read(B, "w_bar")), of_loads(loads, B))
@@ -132,7 +137,6 @@ def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
         H_bar = [_dense(loads.H.get(k, ZERO)) for k in looped.model.tree.speeds_of(B)]
         writes[B + 1, "H_bar"] = packed(H_bar)
     line.write(writes)
-    return loads
 
 
 def _dense(value: Any) -> Any:

@@ -94,8 +94,8 @@ class LawKind:
         """The row of the body that each law names."""
         return np.array([model.tree.body(getattr(law, link)).index + 1 for _, law in self.members])
 
-    def exert(self, d: Draft, column: Mapping[str, ca.SX], into: str, sign: int) -> dict[str, ca.SX]:
-        """What a law adds to the field `into` of the rows of its bodies, by place."""
+    def loads(self, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
+        """What a law exerts on its bodies, by link."""
         twin = object.__new__(type(self.law))
         for f in fields(self.law):
             object.__setattr__(twin, f.name, getattr(self.law, f.name))
@@ -108,8 +108,7 @@ class LawKind:
         loads = RowLoads(view)
         twin.apply(view, loads)  # type: ignore[arg-type]
         on = d.read("on", 1)
-        return {f"{link}.{into}": ca.if_else(on, ca.densify(ca.vertcat(*(sign * x for x in F))), 0)
-                for link, F in loads.bodies.items()}
+        return {link: (ca.if_else(on, n, 0), ca.if_else(on, f, 0)) for link, (n, f) in loads.bodies.items()}
 
 
 def _shaped(column: ca.SX, shape: tuple[int, ...]) -> ca.SX:

@@ -280,18 +280,24 @@ class Looped:
                 self.links.setdefault(link, np.full(bodies + more, -1))[mine] = kind.rows(self.model, link)
         return kinds
 
-    def apply_law_rows(self, into: str, sign: int) -> frozenset[int]:
-        """A pass of the laws in tables that adds sign times their loads to a field of the bodies' rows; which laws these are."""
+    def law_pass(self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]], dict[str, ca.SX]]) -> frozenset[int]:
+        """A pass of the laws in tables, in which add(kind, draft, numbers) says what one adds to which field of the rows of its
+        bodies, by place; which laws these are."""
         kernels: list[RowKernel | None] = [None] * len(self.kinds)
         for k, kind in enumerate(self.law_kinds):
             d = Draft(self, Kind(None))
             sizes = {name: x.shape[1] for name, x in kind.columns(self.model).items()}
             column = {name: d.read(f"constant.law{k}.{name}", size) for name, size in sizes.items()}
-            adds = kind.exert(d, column, into, sign)
+            adds = add(kind, d, column)
             kernels.append(RowKernel(d.reads, {}, adds))
         if self.law_kinds:
             self._steps.append(Pass(kernels))
         return frozenset(i for kind in self.law_kinds for i, _ in kind.members)
+
+    def apply_law_rows(self, into: str, sign: int) -> frozenset[int]:
+        """A pass that adds sign times the loads of the laws in tables to a field; which laws these are."""
+        return self.law_pass(lambda kind, d, column: {
+            f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f)) for link, (n, f) in kind.loads(d, column).items()})
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
