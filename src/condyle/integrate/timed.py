@@ -19,14 +19,13 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
-from condyle.forces.external import TimeSeries
 from condyle.integrate.lines import STRAIGHT, Lines, Value, evaluated, follow
 from condyle.laws.blank import Blank, Gathered
-from condyle.laws.leaves import Leaf
 from condyle.mobilizers import motion
 from condyle.native.straight.graph import CHOICE, Graph
 from condyle.native.sweeps.lookup import Origin, Table, lookups_in
 from condyle.system.system import System
+from condyle.system.timed import may_read_time
 
 TIME, STATE, CURVED = 1, 2, 4
 """What a node depends on, and whether by more than polynomials in pieces."""
@@ -40,7 +39,7 @@ def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
     """What may depend on time, by name, with its expressions."""
     model, tree = system.compiled.model, system.compiled.model.tree
     for name, force in model.forces.items():
-        if _may_read_time(force):
+        if may_read_time(force):
             view, loads = Blank(tree, t, len(force.states)), Gathered()
             force.apply(view, loads)
             yield f"force {name!r}", [*loads.values, *map(ca.SX, force.rates(view))]
@@ -72,14 +71,6 @@ def _felt(system: System) -> set[int]:
         root[B] = B if parent is None else root[parent]
     moved = {root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion else ()) < b.mobilizer.nq}
     return {B for B in everything if root[B] in moved}
-
-
-def _may_read_time(force: Any) -> bool:
-    """Laws of our own read it where it shows; a user's class may."""
-    if not type(force).__module__.startswith("condyle."):
-        return True
-    asks: Sequence[Leaf] = getattr(force, "asks", ())
-    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
 
 
 def _equations(part: Constraint, t: ca.SX) -> list[ca.SX]:

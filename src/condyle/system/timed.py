@@ -5,7 +5,7 @@ of their own.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -13,8 +13,10 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
+from condyle.forces.external import TimeSeries
 from condyle.forces.gravity import Gravity
 from condyle.laws.blank import Blank, Gathered
+from condyle.laws.leaves import Leaf
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.native.sweeps.lookup import lookups_in
@@ -61,8 +63,18 @@ def _rank(array: Any) -> int:
         (np.ndim(v) + 1 for v in array.values()), default=1)
 
 
+def may_read_time(force: Any) -> bool:
+    """Laws of our own read it where it shows; a user's class may."""
+    if not type(force).__module__.startswith("condyle."):
+        return True
+    asks: Sequence[Leaf] = getattr(force, "asks", ())
+    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
+
+
 def _reads_time(model: Model, law: Force) -> bool:
     """Whether what a force exerts, stores or keeps depends on the time."""
+    if not may_read_time(law):                              # hundreds of springs need not be asked
+        return False
     t = ca.SX.sym("t")
     view, loads = Blank(model.tree, t, len(law.states)), Gathered()
     law.apply(view, loads)
