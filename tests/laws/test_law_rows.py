@@ -90,7 +90,7 @@ def test_gradients_of_rows_equal_those_of_the_straight_line(monkeypatch, turned)
             system.add_force(f"law{k}", law)
         system.add_force("alone", cd.forces.TwoPointForce("b1", (0, 0.1, 0), "b4", (0.1, 0, 0), cd.Parameter("f", 3.0)))
         rng = np.random.default_rng(8)
-        q, u = system.normalised(rng.uniform(-1, 1, (17, system.nq))), rng.uniform(-2, 2, (17, system.nu))
+        q, u = system.compiled.normalised(rng.uniform(-1, 1, (17, system.nq))), rng.uniform(-2, 2, (17, system.nu))
         options = {"cotangent": u, "wrt": ("q", "u", "tau"), "disabled": ["law2"]}
         results[layout] = system.vjp("forward_dynamics", q, u, u, **options)
     for name, expected in results["unrolled"].items():
