@@ -1,6 +1,8 @@
 """State: immutable, knows its stage, and shares every result that a change leaves valid."""
 from __future__ import annotations
 
+import ast
+import inspect
 import pickle
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
+from condyle.system import stubs
 from tests.oracles import random_plan
 
 EPS = np.finfo(float).eps
@@ -163,6 +166,17 @@ def ask(state):
     """One kernel of every stage."""
     state.body_pose("arm"), state.mass_matrix(), state.body_velocity("arm"), state.energy()
     return state.udot
+
+
+def test_editors_see_every_operator():
+    """answers.pyi says what the operators' records say, and what State and States have."""
+    assert stubs.PATH.read_text(encoding="utf-8") == stubs.text(), "write it anew: python -m condyle.system.stubs"
+    for name, thing in (("OfState", cd.State), ("OfStates", cd.Trajectory)):
+        listed = next(c for c in ast.parse(stubs.text()).body if isinstance(c, ast.ClassDef) and c.name == name).body
+        assert len(listed) > 40
+        for method in listed:
+            own = list(inspect.signature(getattr(thing, method.name)).parameters)
+            assert own == [a.arg for a in (*method.args.args, *method.args.kwonlyargs)]
 
 
 def test_nothing_is_computed_twice(system, state):

@@ -18,7 +18,10 @@ from condyle.tree.body import Body
 
 if TYPE_CHECKING:
     from condyle.native.calls.function import NativeFunction
+    from condyle.system.answers import OfState
     from condyle.system.system import System
+else:
+    OfState = object
 
 
 INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY,
@@ -28,7 +31,7 @@ INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITIO
 _ENTRIES = ("q", "u", "z", "inputs", "parameters")
 
 
-class State(Shown):
+class State(Shown, OfState):
     """Everything variable about a system: time, coordinates, speeds and the rest; made by `system.state(...)`.
 
     Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves valid.
@@ -244,9 +247,6 @@ class State(Shown):
             the State, and what is left [rad/s, m/s], shape (2,).
         """
         return fit_u(self, body, V, relative_to)
-
-    if TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Any: ...
 
 
 for _name, _method in vars(Operations).items():

@@ -18,6 +18,11 @@ from condyle.system.operators import Operations, Stage, asked
 from condyle.system.system import System
 from condyle.table import Table
 
+if TYPE_CHECKING:
+    from condyle.system.answers import OfStates
+else:
+    OfStates = object
+
 
 @dataclass(eq=False)
 class Batch:
@@ -96,7 +101,7 @@ class Batch:
         return out
 
 
-class States(Shown):
+class States(Shown, OfStates):
     """Many states of one system. It has every operator of the System by its name, without q, u and udot, which are its own:
 
         traj.energy(), traj.reactions("shank"), traj.station_position("foot", p)
@@ -111,15 +116,16 @@ class States(Shown):
         "save": "a method of Tables: .table().save('run.csv')", "to_csv": "a method of Tables: .table().save('run.csv')",
         "time": "t, times [s]", "names": "in the Table: .table().names"}
 
+    if TYPE_CHECKING:
+        @property
+        def system(self) -> System: ...
+
     def _batch(self, t: Any = None) -> Batch:
         """The states at the rows, or at times t."""
         raise NotImplementedError
 
     def _named(self, name: str) -> str:
         return f"{self.called}[{name!r}]" if name in variable_names(self.system) else ""
-
-    if TYPE_CHECKING:
-        def __getattr__(self, name: str) -> Any: ...
 
 
 def states_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
