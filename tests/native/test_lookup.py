@@ -9,6 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps import lookup
 from condyle.native.sweeps.lookup import Closure, Staged, Table, assembled, get, lookups_in
 from tests.process import ROOT, output
 
@@ -98,7 +99,7 @@ def test_stages_come_in_order():
     x = ca.SX.sym("x", 2)
     outputs = list(nested(x))
     found = lookups_in(outputs)
-    assert [lookup.table for lookup in found] == [JUMPS, LINES, LINES]
+    assert [each.table for each in found] == [JUMPS, LINES, LINES]
     staged = Staged("nested", [x], outputs)
     assert [len(tables) for _, tables, _ in staged.stages] == [1, 1, 1]
     assert (staged.inputs, staged.outputs, staged.row_size) == ([2], [1, 1], 5)
@@ -175,6 +176,20 @@ def test_symbols_from_outside():
     renamed = Staged("g", [y, other], closure(y, outside=other))
     found = renamed.evaluate([np.array([[2.5]]), outside[:, None]])[0]
     np.testing.assert_allclose(found, [[expected]], rtol=10 * EPS)
+
+
+def test_the_register_is_bounded(monkeypatch):
+    """What never came to an end is forgotten at some time, the oldest first; a use of it is an error, not a wrong number."""
+    monkeypatch.setattr(lookup, "MOST", 100)
+    monkeypatch.setattr(lookup, "_KNOWN", {})
+    x = ca.SX.sym("x")
+    old = ca.sum1(get(LINES, x))
+    for _ in range(1000):
+        new = ca.sum1(get(LINES, x))
+    assert len(lookup._KNOWN) <= 100
+    assert isinstance(assembled("f", [x], [new]), Staged)
+    with pytest.raises(RuntimeError, match="free"):
+        assembled("f", [x], [old])
 
 
 def test_without_look_ups_it_is_a_plain_function():

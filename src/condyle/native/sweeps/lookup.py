@@ -90,6 +90,8 @@ class Lookup:
     row: ca.SX
 
 
+MOST = 200_000
+"""Symbols of rows that are known at a time. Some are only asked what they depend on and never come to an end."""
 _KNOWN: dict[int, Lookup] = {}
 
 
@@ -97,6 +99,9 @@ def _register(table: Origin, index: ca.SX, row: ca.SX) -> None:
     lookup = Lookup(table, index, row)
     for symbol in ca.vertsplit(row):
         _KNOWN[symbol.element_hash()] = lookup
+    if len(_KNOWN) > MOST:                                  # the oldest half goes; to use it after that is an error
+        for key in list(_KNOWN)[:MOST // 2]:
+            _KNOWN.pop(key, None)
 
 
 def get(table: Origin, index: ca.SX) -> ca.SX:
