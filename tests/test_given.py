@@ -4,8 +4,9 @@ from __future__ import annotations
 import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
 from condyle.arrays import Entries, vector
@@ -453,3 +454,49 @@ def test_weights_of_a_run_by_name(monkeypatch):
     for weights in (pandas.Series({"a": 1.0, "b": 2.0}), {"a": 1.0}, [True, True]):
         with pytest.raises(cd.CondyleError, match="weights"):
             cd.simulate(system, system.state(), 0.1, weights=weights)
+
+
+# ---- vectors in space -------------------------------------------------------------------------------------------------------
+
+XYZ = pd.Series({"z": 3.0, "x": 1.0, "y": 2.0})
+ROWS = pd.DataFrame({"z": [3.0, 6.0, 9.0], "x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]}, index=[0.0, 0.5, 1.0])
+
+
+def body_with(**more) -> cd.Body:
+    return cd.System().add_body("b", mobilizer=cd.Pin(), mass=1.0, inertia=(0.1, 0.1, 0.1), **more)
+
+
+@pytest.mark.parametrize("vector_of", [
+    lambda: cd.goals.Station("b", XYZ, (0, 0, 0)).station, lambda: cd.goals.Station("b", (0, 0, 0), XYZ).position,
+    lambda: cd.goals.Station("b", (0, 0, 0), ROWS).position[0], lambda: cd.Transform(p=XYZ).p,
+    lambda: cd.forces.TimeSeries(ROWS.index, ROWS).values[0], lambda: body_with(X_PF=XYZ).X_PF.p,
+    lambda: body_with(com=XYZ).mass_properties.com, lambda: cd.forces.ConstantForce("b", XYZ, (0, 0, 0)).station,
+    lambda: cd.constraints.Rod("b", XYZ, "ground", (0, 0, 0), 1.0).p_a, lambda: cd.forces.Gravity(XYZ).acceleration,
+    lambda: np.sqrt(14.0) * np.array(cd.Pin(axis=XYZ).axis), lambda: cd.Wrench(force=XYZ).entries("w")[:3]])
+def test_vectors_in_space_go_by_their_labels(vector_of):
+    assert_allclose(vector_of(), (1.0, 2.0, 3.0), rtol=1e-15)           # a unit axis is divided by its length
+
+
+def test_motions_go_by_their_labels():
+    system = cd.System()
+    table = ROWS.set_axis(["b_ty", "b_rz", "b_tx"], axis=1)
+    system.add_body("b", mobilizer=cd.Planar(), mass=1.0, motion=cd.Prescribed(position=(table.index, table)))
+    assert_allclose(system.state(t=0.5).q, (2.0, 4.0, 6.0), rtol=1e-15)
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda: cd.goals.Station("b", (0, 0, 0), ROWS.rename(columns={"x": "toe_x"})),
+    lambda: cd.forces.TimeSeries(ROWS.index, ROWS.rename(columns={"x": "vx"})),
+    lambda: body_with(motion=cd.Prescribed(position=(ROWS.index, ROWS)))])
+def test_columns_that_are_no_components_are_refused(wrong):
+    with pytest.raises(cd.CondyleError):
+        wrong()
+
+
+@pytest.mark.parametrize("taker", [
+    lambda v: cd.Spline((0.0, 1.0, 2.0), v), lambda v: cd.forces.ConstantForce("b", v, (0, 0, 0)), lambda v: cd.Pin(axis=v),
+    lambda v: cd.System(gravity=v), lambda v: cd.Transform(p=v), lambda v: cd.goals.Station("b", v, (0, 0, 0))])
+def test_masked_numbers_of_descriptions_are_refused(taker):
+    taker(np.ma.array([1.0, 2.0, 3.0]))
+    with pytest.raises(cd.CondyleError):
+        taker(np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]))

@@ -43,15 +43,10 @@ POINT = Entries("component", ("x", "y", "z"))
 
 
 def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
-    """float64 of any shape; labels do not count."""
+    """float64 of any shape. Labels x, y, z count; others that could stand for an order are refused."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
-    if isinstance(value, np.ma.MaskedArray):
-        if np.ma.is_masked(value):
-            where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
-            raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or fill them: "
-                             "array.filled(...)")
-        value = value.data
+    value = in_order(what, value, expected)
     try:
         array = np.asarray(value)
         if array.dtype == object:                           # whole columns of a table may be numbers all the same
@@ -65,6 +60,26 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
         hint = {"c": "; complex steps are no derivatives here: use system.jvp", "b": "; truth values are no numbers"}
         raise ShapeError(f"{what}: expected {expected}, got {got}{hint.get(array.dtype.kind, '')}")
     return array.astype(np.float64, copy=False)
+
+
+def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
+    """What is labelled x, y and z, in this order; a table with other columns is refused, as masked entries are; all else is
+    as it is."""
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
+            raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or fill them: "
+                             "array.filled(...)")
+        return value.data
+    labels, column, _ = _labels(value) or ((), None, ())
+    if column is None or not any(isinstance(label, (str, tuple)) for label in labels):
+        return value
+    if len(labels) == 3 and set(labels) == set(POINT.names):
+        return np.stack([np.asarray(column(name), dtype=float) for name in POINT.names], axis=-1)
+    if len(labels) > 1 and np.ndim(column(labels[0])):      # the labels of a Series may be those of its rows
+        raise ShapeError(f"{what}: it has columns {list(labels)[:3]}, but names are known here for x, y, z only; its values "
+                         "alone, as .to_numpy() gives them, go by position")
+    return value
 
 
 def gaps(value: Any) -> Any:
@@ -155,7 +170,7 @@ def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entr
     if entries.default is None and len(value) < len(entries.names):
         raise ShapeError(f"{what}: {_lacks(entries, value)}")
     expected = "one number" if one else "a number, or one per state"
-    given = {key: real(f"{what}: {entries.noun} {key!r}", v, expected) for key, v in value.items()}
+    given = {key: real(f"{what}: {entries.noun} {key!r}", bare(v), expected) for key, v in value.items()}
     for key, v in given.items():
         if one and v.ndim:
             raise ShapeError(f"{what}: {entries.noun} {key!r}: expected one number, got shape {v.shape}")
@@ -199,7 +214,7 @@ def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | Non
         raise ShapeError(f"{what}: the label {twice!r} stands more than once")
     if len(labels) < len(names):
         raise ShapeError(f"{what}: {_lacks(entries, labels)}")
-    return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", column(name)) for name in names}, entries)
+    return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", bare(column(name))) for name in names}, entries)
 
 
 def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[Any]] | None:
@@ -218,6 +233,17 @@ def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[A
     if (columns := getattr(value, "columns", None)) is not None:                             # a DataFrame
         return list(columns), value.__getitem__, rows
     return rows, lambda name: value[name], ()                                                # a Series
+
+
+def by_label(what: str, value: Any, entries: Entries) -> Any:
+    """What has labels, in the order of the names; all else as it is."""
+    columns = _columns(what, value, entries)
+    return value if columns is None else columns
+
+
+def bare(value: Any) -> Any:
+    """Without labels."""
+    return value.to_numpy() if hasattr(value, "to_numpy") else value.values if _labels(value) else value
 
 
 def _lacks(entries: Entries, given: Any) -> str:

@@ -17,7 +17,7 @@ G = cd.goals
     (lambda: G.Station("upper", (0, 0, 0), np.zeros((2, 5, 3))), cd.ShapeError, r"\(T, 3\)"),
     (lambda: G.Station("upper", (0, 0, 0), np.zeros((0, 3))), cd.ShapeError, "no frames"),
     (lambda: G.Station("upper", (0, 0, 0), (0, np.inf, 0)), cd.ShapeError, "infinite"),
-    (lambda: G.Station("upper", (0, 0, 0), "here"), cd.ShapeError, "expected numbers"),
+    (lambda: G.Station("upper", (0, 0, 0), "here"), cd.ShapeError, "expected real numbers"),
     (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=-1), cd.ShapeError, "zero or more"),
     (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=np.ones((2, 2))), cd.ShapeError, "one per frame"),
     (lambda: G.Station(3, (0, 0, 0), (0, 0, 0)), cd.DescriptionError, "a body or its name"),

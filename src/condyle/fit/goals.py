@@ -209,8 +209,8 @@ class Coordinate(Goal):
 def _numbers(value: Any, what: str) -> np.ndarray:
     try:
         return np.array(real(what, gaps(value)))
-    except (TypeError, ValueError):
-        raise ShapeError(f"{what}: expected numbers, got {value!r}") from None
+    except (TypeError, ValueError) as error:
+        raise ShapeError(str(error)) from None
 
 
 def _point(value: Any, what: str) -> np.ndarray:

@@ -83,8 +83,8 @@ class TimeSeries:
     def __post_init__(self) -> None:
         try:
             t, y = real("times", self.times), real("values", self.values)
-        except (TypeError, ValueError):
-            raise DescriptionError(f"TimeSeries: times and values must be numbers, got {self.times!r}, {self.values!r}") from None
+        except (TypeError, ValueError) as error:
+            raise DescriptionError(f"TimeSeries: times and values must be numbers: {error}") from None
         y = y[:, None] if y.ndim == 1 else y
         if t.ndim != 1 or y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
             raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one row for each time, "

@@ -18,6 +18,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedState, answers, traced_law
@@ -50,7 +51,7 @@ class Wrench:
         """The nine scalars of force, torque and at."""
         out: list[Any] = []
         for name in ("force", "torque", "at"):
-            value = getattr(self, name)
+            value = in_order(f"{what}: {name}", getattr(self, name))
             array = np.array(list(value) if np.iterable(value) else value, dtype=object)
             if array.shape != (3,):
                 raise TraceError(f"{what}: {name} of a cd.Wrench must have shape (3,), got {value!r}")

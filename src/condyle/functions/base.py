@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.trace import Symbol
 from condyle.trace.symbol import boxed, defaulted_in, scalar
@@ -166,6 +167,7 @@ def number(what: str, value: Any) -> Number:
 
 def numbers(owner: str, name: str, values: Any) -> tuple[Number, ...]:
     """Several of them."""
+    values = in_order(f"{owner}: {name}", values)
     if isinstance(values, (list, tuple)) and set(map(type, values)) == {float}:
         values = np.array(values)
     known = isinstance(values, np.ndarray) and values.dtype == float and values.ndim == 1 and values.size > 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arrays import real
+from condyle.arrays import bare, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
@@ -22,7 +22,7 @@ def is_series(value: Any) -> bool:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         return False
     try:
-        times, values = (real("a series", x) for x in value)
+        times, values = (real("a series", bare(x)) for x in value)
     except (TypeError, ValueError):
         return False
     return times.ndim == 1 and values.ndim in (1, 2)

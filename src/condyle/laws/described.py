@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.laws.names import body_name, known_body, name
 from condyle.native.sweeps.lookup import Table
@@ -229,7 +230,7 @@ def _value(value: Any) -> str:
 
 def number(value: Any, what: str) -> Any:
     """A float, an array, or an Expression where Parameters are inside: what a law keeps of its numbers."""
-    value = as_sx(value)
+    value = as_sx(in_order(what, value))
     return Expression(value, what) if isinstance(value, ca.SX) else value
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
@@ -27,7 +28,7 @@ def unit_axis(axis: object, what: str) -> Axis:
             raise DescriptionError(f"{what}: axis {axis!r} is unknown; use 'x', 'y', 'z' or a 3-vector")
         return LETTERS[axis]
     try:
-        a = np.asarray(axis, dtype=float)
+        a = np.asarray(in_order(what, axis), dtype=float)
     except (TypeError, ValueError, OverflowError):
         a = np.empty(0)
     if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):

@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import real
+from condyle.arrays import Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
 from condyle.functions.splines import is_series, measured
@@ -66,8 +66,8 @@ class Prescribed:
     def level(self) -> str:
         return next(level for level in LEVELS if getattr(self, level) is not None)
 
-    def of(self, mobilizer: Mobilizer, what: str) -> Driver:
-        """The motion of one mobilizer, its functions traced."""
+    def of(self, mobilizer: Mobilizer, what: str, coordinates: Sequence[str], speeds: Sequence[str]) -> Driver:
+        """The motion of one mobilizer, whose coordinates and speeds have these names, its functions traced."""
         level, given = self.level, getattr(self, self.level)
         names = mobilizer.coordinate_names if level == "position" else mobilizer.speed_names
         if not names:
@@ -77,7 +77,8 @@ class Prescribed:
         what = f"{what}: {level} of its motion"
         laws: list[Traced | None]
         if is_series(given):
-            given = [(given[0], y) for y in _columns(given, names, what)]
+            noun, own = ("coordinate", coordinates) if level == "position" else ("speed", speeds)
+            given = [(given[0], y) for y in _columns(given, Entries(noun, tuple(own)), what)]
         if callable(given):
             laws = [_traced(given, arguments, what, (len(names),))]
         else:
@@ -91,9 +92,10 @@ class Prescribed:
         return driver
 
 
-def _columns(series: Any, names: Sequence[str], what: str) -> np.ndarray:
-    """Values of a pair (times, values) by coordinates, shape (coordinates, n)."""
-    times, values = (real(what, x) for x in series)
+def _columns(series: Any, entries: Entries, what: str) -> np.ndarray:
+    """Values of a pair (times, values) by coordinates, or speeds, shape (coordinates, n)."""
+    names, given = entries.names, by_label(what, series[1], entries) if len(entries.names) > 1 else bare(series[1])
+    times, values = real(what, series[0]), real(what, given)
     values = values[:, None] if values.ndim == 1 else values
     if values.shape != (len(times), len(names)):
         shape = f"({len(times)}, {len(names)})"

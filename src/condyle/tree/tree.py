@@ -127,7 +127,7 @@ class Tree:
             raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its coordinates")
         if given is not None and not isinstance(given, Prescribed):
             raise DescriptionError(f"{what}: motion must be cd.Prescribed(position=f), velocity= or acceleration=, got {given!r}")
-        motion = None if given is None else given.of(mobilizer, what)
+        motion = None if given is None else given.of(mobilizer, what, [c.name for c in names], speeds)
         self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what)
                       + (motion.parameters() if motion else []))
         body = Body(
