@@ -23,12 +23,12 @@ from condyle.tree.body import Body
 if TYPE_CHECKING:
     from condyle.system.compiled import Compiled
 
-_OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
+OF_BODY = {"body_pose": ("poses", 12), "body_velocity": ("velocities", 6), "body_acceleration": ("accelerations", 6),
             "reactions": ("reactions", 6)}
 _OPTIONS = tuple(name for name in Options.__annotations__ if name != "out")
-_INTERNAL = ("instance", "prescribed", "poses", "velocities", "accelerations", "composite_inertias",
+INTERNAL = ("instance", "prescribed", "poses", "velocities", "accelerations", "composite_inertias",
              "articulated_inertias", "mass_centre_motion", "timed_power", "constraint_power", "impulses")
-_FOR_BODY = ("station_jacobian", "frame_jacobian")
+FOR_BODY = ("station_jacobian", "frame_jacobian")
 
 
 class Differentiation:
@@ -100,8 +100,8 @@ class Differentiation:
 
     def _size(self, operator: str) -> int:
         """How many numbers the result of an operator has for one state, its parts side by side."""
-        if operator in _OF_BODY:
-            return _OF_BODY[operator][1]
+        if operator in OF_BODY:
+            return OF_BODY[operator][1]
         return sum(n for name, n in OPERATORS[operator].outputs(self.compiled.model) if name != "status")
 
     def _results(self, name: str, size: int) -> Entries:
@@ -120,8 +120,8 @@ class Differentiation:
                     options: Mapping[str, Any]) -> tuple[NativeFunction, list[Any]]:
         """The native derivative, and the operator's arguments with their tail."""
         compiled = self._compiled or self._freeze(f"{kind}()")
-        if operator in OPERATORS or operator in _OF_BODY:
-            self._check_time(f"{kind} of {operator}", _OF_BODY.get(operator, (operator, 0))[0], arguments, options)
+        if operator in OPERATORS or operator in OF_BODY:
+            self._check_time(f"{kind} of {operator}", OF_BODY.get(operator, (operator, 0))[0], arguments, options)
         known_function = compiled.functions.get((kind, operator, wrt, None))
         if known_function is not None and not options and len(arguments) == len(OPERATORS[operator].arguments) - 1 and \
                 operator != "multipliers":
@@ -129,13 +129,13 @@ class Differentiation:
         for option in options:
             if option not in _OPTIONS:
                 raise UnknownNameError(f"option of {kind}()", option, _OPTIONS)
-        if operator not in OPERATORS and operator not in _OF_BODY:
-            raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *_OF_BODY) if name not in _INTERNAL])
-        name, size = _OF_BODY.get(operator, (operator, 0))
+        if operator not in OPERATORS and operator not in OF_BODY:
+            raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *OF_BODY) if name not in INTERNAL])
+        name, size = OF_BODY.get(operator, (operator, 0))
         inputs = OPERATORS[name].inputs(self.compiled.model)[:-1]
         arrays, body, part = list(arguments), None, slice(None)
-        if operator in _OF_BODY or operator in _FOR_BODY:
-            place = len(inputs) if operator in _OF_BODY else 1
+        if operator in OF_BODY or operator in FOR_BODY:
+            place = len(inputs) if operator in OF_BODY else 1
             if len(arrays) <= place:
                 raise DescriptionError(f"{kind}({operator!r}): it needs {[n for n, _ in inputs]} and a body")
             which = self.body(arrays.pop(place))
@@ -152,7 +152,7 @@ class Differentiation:
                 raise UnknownNameError(f"variable of {operator}", variable, has)
         key = (kind, name, wrt, body)
         if key not in compiled.functions:
-            compiled.functions[key] = self._made(kind, name, wrt, body if operator in _FOR_BODY else None, part, key)
+            compiled.functions[key] = self._made(kind, name, wrt, body if operator in FOR_BODY else None, part, key)
         tail = compiled.tails.make(options)
         if operator == "multipliers":
             self._check_rank(arrays[0], arrays[1], tail)

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from casadi import Function
 
 from condyle.arguments import answered
 from condyle.arrays import Entries, check_finite, vector
@@ -23,6 +24,7 @@ from condyle.presentation import Shown, cut, page
 from condyle.system.compiled import DIRECT, Compiled, equation_names
 from condyle.system.derivatives import Differentiation
 from condyle.system.description import blocks
+from condyle.system.expressions import casadi_function
 from condyle.system.locks import known
 from condyle.system.operators import Operations, Options, Stage
 from condyle.system.state import State
@@ -286,6 +288,27 @@ class System(Shown, Operations, Differentiation):
         constraints and bodies whose motion does not act. What motions prescribe at t stands in q and u."""
         self._freeze("state()")
         return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
+
+    @answered(skip=1)
+    def casadi(self, operator: str, body: Body | str | None = None, *, locked: Any = None, disabled: Any = None) -> Function:
+        """An operator as a casadi.Function of expressions, for optimisers and derivatives of your own.
+
+        Args:
+            operator: its name, such as "forward_dynamics".
+            body: whose, for operators of one body: "body_pose" (R row by row, then p), "frame_jacobian", and the like.
+            locked, disabled: as for operators; they are built in.
+
+        Returns:
+            inputs by name: the operator's arrays, then t, z, inputs and parameters where the system has some: columns in the
+            order of their names. tau and t are zero where they are left out; what else is left out is NaN, or its default if that is one
+            number. Outputs by name too: matrices as such. Where the operator would raise SingularError, numbers mean nothing.
+
+        Raises:
+            DescriptionError: the system looks something up in a table, as long splines and series do.
+        """
+        which = None if body is None or self.body(body).is_ground else self.body(body).index
+        given = {name: value for name, value in (("locked", locked), ("disabled", disabled)) if value is not None}
+        return casadi_function(self._freeze("casadi()"), operator, which, given)
 
     def explain(self, state: State, tau: Any = None) -> Explanation:
         """Every intermediate of the state's accelerations by name, without native code; print it to read it.

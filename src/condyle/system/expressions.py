@@ -1,0 +1,58 @@
+"""An operator as a casadi.Function, for optimisers and derivatives of one's own."""
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.model.operators import OPERATORS
+from condyle.model.symbols import Symbols
+from condyle.native.sweeps.lookup import lookups_in
+from condyle.system.compiled import Compiled
+from condyle.system.derivatives import FOR_BODY, INTERNAL, OF_BODY
+
+VARIABLES = ("t", "z", "inputs", "parameters")
+"""Parts of the tail that become inputs."""
+MATRICES = ("mass_matrix", "N", "Ndot", "station_jacobian", "frame_jacobian", "system_jacobian", "constraint_jacobian")
+"""Operators whose results are matrices with a column per speed."""
+
+
+def casadi_function(compiled: Compiled, operator: str, body: int | None, options: dict[str, Any]) -> ca.Function:
+    """See System.casadi. body: its index."""
+    if operator in INTERNAL or (operator not in OPERATORS and operator not in OF_BODY):
+        raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *OF_BODY) if name not in INTERNAL])
+    if (operator in OF_BODY or operator in FOR_BODY) != (body is not None):
+        raise DescriptionError(f"casadi({operator!r}): " + ("it is of no body; leave body= out" if body is not None else
+                                                            "of which body? Give body='...', not ground"))
+    model, (name, size) = compiled.model, OF_BODY.get(operator, (operator, 0))
+    record, s = OPERATORS[name], Symbols(compiled.model, direct=True)
+    found = record.expressions(s, **({"body": body} if operator in FOR_BODY else {}))
+    if lookups_in(found):
+        raise DescriptionError(f"casadi({operator!r}): splines of many points, series or solvers in the system are looked up in "
+                               "tables, which a casadi.Function of expressions does not do; use system.jvp, vjp or jacobian")
+    inside = ca.Function("inside", [s[a] for a in record.arguments], found)
+    sizes = {a: n for a, n in record.inputs(model) if a != "tail"}
+    sizes |= {v: model.tail[v].stop - model.tail[v].start for v in VARIABLES}
+    given = {a: ca.SX.sym(a, n) for a, n in sizes.items()}
+    tail = ca.SX(ca.DM(compiled.tails.make(options)))
+    for variable in VARIABLES:
+        tail[model.tail[variable]] = given[variable]
+    results = inside.call([*(given[a] for a in record.arguments if a != "tail"), tail], True, False)
+    named = [(n, x) for (n, _), x in zip(record.results, results, strict=True) if n != "status"]
+    if operator in OF_BODY and body is not None:
+        named = [(n, x[size * body:size * body + size]) for n, x in named]
+    if operator in MATRICES:
+        named = [(n, ca.reshape(x, model.tree.nu, x.numel() // max(model.tree.nu, 1)).T) for n, x in named]
+    wanted = [a for a, n in sizes.items() if n or a not in VARIABLES]
+    return ca.Function(operator, [given[a] for a in wanted], [ca.densify(x) for _, x in named], wanted, [n for n, _ in named],
+                       {"default_in": [_default(compiled, a) for a in wanted]})
+
+
+def _default(compiled: Compiled, argument: str) -> float:
+    """Of an input that a caller leaves out, one number for all its entries: not a number where that would be wrong."""
+    if argument in ("t", "tau"):
+        return 0.0
+    values = compiled.tails.make({})[compiled.model.tail[argument]] if argument in VARIABLES else np.empty(0)
+    return float(values[0]) if len(values) and (values == values[0]).all() else float("nan")
