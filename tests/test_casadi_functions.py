@@ -49,7 +49,7 @@ def test_locks_constraints_and_what_is_left_out():
     system.add_constraint("tie", cd.constraints.CoordinateCoupler(lambda a, b: a - 2 * b, ("a", "b")))
     q, u = np.array([0.4, 0.2]), np.array([0.2, 0.1])
     f = system.casadi("forward_dynamics")
-    assert_allclose(np.array(f(q=q, u=u)["udot"])[:, 0], system.forward_dynamics(q, u), rtol=0, atol=ROUNDING)    # m by its default
+    assert_allclose(np.array(f(q=q, u=u)["udot"])[:, 0], system.forward_dynamics(q, u), rtol=0, atol=ROUNDING)  # m: default
     assert np.isnan(np.array(f(q=q)["udot"])).all()         # without u
     g = system.casadi("forward_dynamics", locked=["a"], disabled=["tie"])
     found = np.array(g(q=q, u=u, parameters=3.0)["udot"])[:, 0]

@@ -300,8 +300,9 @@ class System(Shown, Operations, Differentiation):
 
         Returns:
             inputs by name: the operator's arrays, then t, z, inputs and parameters where the system has some: columns in the
-            order of their names. tau and t are zero where they are left out; what else is left out is NaN, or its default if that is one
-            number. Outputs by name too: matrices as such. Where the operator would raise SingularError, numbers mean nothing.
+            order of their names. tau and t are zero where they are left out; what else is left out is NaN, or its default if
+            that is one number. Outputs by name too, matrices as such. Where the operator would raise SingularError, numbers
+            mean nothing.
 
         Raises:
             DescriptionError: the system looks something up in a table, as long splines and series do.
