@@ -13,7 +13,7 @@ of springs w e that pull at them. So the recursions of dynamics compute both, in
 
 An orientation has the error phi = log(R_target R'), the rotation that is missing, and adds w phi to the moments and w 1 to the
 inertias; the gradient w phi is exact at any angle. A distance pulls along the line between its points and adds the square of one
-row; a coordinate adds N' w N.
+row; a coordinate adds N' w N; what a user wrote has rows as a constraint has (constraints/solve/equations.py).
 """
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from condyle.constraints.solve.corrections import moved, normalised
+from condyle.constraints.solve.equations import Equations
 from condyle.dynamics import crba, rnea
 from condyle.dynamics.jacobians import frame_jacobian
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.view import Loads, View
+from condyle.fit.goals import Residuals
 from condyle.fit.layout import Layout
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
@@ -89,7 +91,7 @@ def _goals(s: Symbols, kin: Kinematics, layout: Layout, row: ca.SX) -> tuple[ca.
     tree = s.model.tree
     loads, cost, view = Loads(s.view(kin)), ca.SX(0), s.view(kin)
     masses = [replace(b, mass=ca.SX(1, 1), com=ca.SX(3, 1), I=ca.SX(3, 3)) for b in kin.placed]
-    stations, orientations, distances, coordinates = layout.blocks()
+    stations, orientations, distances, coordinates, mine = layout.blocks()
     for B, at in zip(layout.stations, stations, strict=True):
         W, m, six, xm, C, k = ca.vertsplit(row[at], [0, 1, 4, 10, 13, 22, 23])
         xx, yy, zz, xy, xz, yz = ca.vertsplit(six)
@@ -118,7 +120,23 @@ def _goals(s: Symbols, kin: Kinematics, layout: Layout, row: ca.SX) -> tuple[ca.
         J = ca.SX(1, tree.nu)
         J[0, b.u] = b.mobilizer.N(s["q"][b.q])[i - b.q.start, :]
         cost, g, H = _row(cost, g, H, s["q"][i] - row[at][0], J, row[at][1])
+    for own, at in zip(layout.own, mine, strict=True):
+        error, J, w = *_own(s, kin, own.law), row[at][-1]
+        error -= row[at][:-1]
+        cost, g, H = cost + w * ca.dot(error, error) / 2, g + w * (J.T @ error), H + w * (J.T @ J)
     return cost, g, H
+
+
+def _own(s: Symbols, kin: Kinematics, law: Residuals) -> tuple[ca.SX, ca.SX]:
+    """Errors of a user's goal (k,), and their Jacobian along the manifold (k, nu): those of a constraint."""
+    rows = Equations({"goal": law}, s.view(kin), ca.SX.ones(1))
+    return rows.errors()[0], rows.jacobian()
+
+
+def residuals(model: Model, law: Residuals) -> ca.Function | Staged:
+    """q, tail -> what a user's function gives, (k,)."""
+    s = Symbols(model)
+    return assembled("residuals", [s["q"], s["tail"]], [_own(s, s.kinematics(), law)[0]])
 
 
 def _row(cost: ca.SX, g: ca.SX, H: ca.SX, error: ca.SX, J: ca.SX, w: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -9,8 +9,11 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
-from condyle.fit.goals import Coordinate, Distance, Goal, Orientation, Station
+from condyle.fit.expressions import residuals
+from condyle.fit.goals import Coordinate, Custom, Distance, Goal, Orientation, Residuals, Station
 from condyle.fit.loop import INFO, STATIONARY, UNFINISHED, VIOLATED
+from condyle.model.model import description
+from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Block, cut, page, rows_of, span
 from condyle.spatial import log_so3
 from condyle.system.columns import place, variables
@@ -201,8 +204,20 @@ class Frames(States):
             return np.linalg.norm(log_so3(known), axis=-1)
         if isinstance(g, Distance):
             return np.abs(np.linalg.norm(self._place(g.b, g.p_b) - self._place(g.a, g.p_a), axis=-1) - target)
+        if isinstance(g, Custom):
+            return np.linalg.norm(self._own(g.function) - target, axis=-1)
         assert isinstance(g, Coordinate)
         return np.abs(self.q[:, self.start.system.coordinates.index(g.coordinate)] - target)
+
+    def _own(self, law: Residuals) -> np.ndarray:
+        """What a user's function gives in all frames, shape (T, k)."""
+        compiled = self.system.compiled
+        model, key = compiled.model, ("residuals", law.description())
+        if key not in compiled.programs:
+            compiled.programs[key] = NativeFunction(
+                "residuals", lambda: residuals(model, law), key=f"{key}\n{description(model)}",
+                inputs=[("q", self.system.nq), ("tail", model.tail_size)], outputs=[("r", law.size)])
+        return compiled.programs[key](self.q, self._tail)
 
     @cached_property
     def rms(self) -> np.ndarray:

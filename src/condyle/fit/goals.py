@@ -14,12 +14,13 @@ import numpy as np
 
 from condyle.arguments import missing, spoken
 from condyle.arrays import gaps, real
+from condyle.constraints.user import Holonomic
 from condyle.errors import DescriptionError, ShapeError
 from condyle.laws.names import body_name, known_body, name, owner
 from condyle.presentation import brief
 from condyle.tree.tree import Tree
 
-__all__ = ["Coordinate", "Distance", "Goal", "Orientation", "Station"]
+__all__ = ["Coordinate", "Custom", "Distance", "Goal", "Orientation", "Station"]
 
 UNIT_TOLERANCE = 1e-4
 """A rotation target that is not orthogonal to this is refused: files hold some five digits."""
@@ -206,6 +207,52 @@ class Coordinate(Goal):
         owner(tree, self.coordinate, f"goal {self.name!r}")
 
 
+class Residuals(Holonomic):
+    """The errors of a Custom goal: a law that is written as a constraint on positions is."""
+
+    @property
+    def what(self) -> str:
+        return super().what.replace("Residuals(", "goals.Custom(", 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Custom(Goal):
+    """What a user writes in Python shall be zero, or as given:
+
+        cd.goals.Custom(lambda s: s.station_position("hand", p)[1] - s.station_position("foot", p)[1])
+
+    Args:
+        function: f(s) -> a number or several, in units of the user's, of positions: s.q("knee"), s.station_position("foot", p),
+            s.body_pose("foot"), s.rotation; also s.t and parameters of the system. Traced once, as laws are; its Jacobian is
+            exact.
+        value: what they shall be: zero by default, shape (k,) or (T, k); of one number also (T,).
+    """
+
+    unit: ClassVar[str] = ""
+    about: ClassVar[str] = "value"
+    function: Any
+    value: Any = 0.0
+
+    def __post_init__(self) -> None:
+        law = self.function if isinstance(self.function, Residuals) else Residuals(self.function)
+        object.__setattr__(self, "name", self.name or law.what.removeprefix("goals."))
+        value = _numbers(self.value, f"goal {self.name!r}: value")
+        if value.ndim < 2 and law.size == 1 and value.shape != (1,):
+            value = value[..., None]
+        elif not value.ndim:
+            value = np.full(law.size, float(value))
+        for attribute, given in (("function", law), ("shape", (law.size,)), ("value", value)):
+            object.__setattr__(self, attribute, given)
+        self._keep()
+
+    def check(self, tree: Tree) -> None:
+        self.function.check(tree)
+        for p in self.function.parameters():
+            if p.name not in tree.parameters.names:
+                raise DescriptionError(f"goal {self.name!r}: asks for parameter {p.name!r}, which the system does not have; it "
+                                       f"has {list(tree.parameters.names)}")
+
+
 def _numbers(value: Any, what: str) -> np.ndarray:
     try:
         return np.array(real(what, gaps(value)))
@@ -221,7 +268,7 @@ def _point(value: Any, what: str) -> np.ndarray:
     return point
 
 
-spoken(Coordinate, Distance, Orientation, Station)
+spoken(Coordinate, Custom, Distance, Orientation, Station)
 
 _ELSEWHERE = {
     "Marker": "Station", "Point": "Station", "Rotation": "Orientation", "Pose": "Station and Orientation"}

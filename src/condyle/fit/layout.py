@@ -9,16 +9,16 @@ stations s in the body's frame and targets x,
 a row holds 23 numbers a body however many markers it carries, and machine code does not depend on them. A row is
 
     t, size of the cost, then a block a body with stations (1), an orientation (R by rows, w), a distance (p_a, p_b, distance, w),
-    a coordinate (value, w)                                                                                              (2)
+    a coordinate (value, w), a user's own (values, w)                                                                    (2)
 """
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from condyle.fit.goals import Coordinate, Distance, Goal, Orientation, Station
+from condyle.fit.goals import Coordinate, Custom, Distance, Goal, Orientation, Residuals, Station
 from condyle.tree.tree import Tree
 
 STATIONS, ORIENTATION, DISTANCE, COORDINATE = 23, 10, 8, 2
@@ -27,18 +27,27 @@ HEAD = 2
 
 
 @dataclass(frozen=True)
+class Own:
+    """A user's goal by what it computes: equal text, equal machine code."""
+
+    text: str
+    law: Residuals = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Layout:
     """What the machine code depends on: which bodies and coordinates goals are about.
 
     Attributes:
         stations: bodies with stations.   orientations: a body each.   distances: a pair of bodies each, -1 is ground.
-        coordinates: places in q.
+        coordinates: places in q.   own: laws that a user wrote.
     """
 
     stations: tuple[int, ...] = ()
     orientations: tuple[int, ...] = ()
     distances: tuple[tuple[int, int], ...] = ()
     coordinates: tuple[int, ...] = ()
+    own: tuple[Own, ...] = ()
 
     @classmethod
     def of(cls, tree: Tree, goals: Sequence[Goal]) -> Layout:
@@ -46,7 +55,8 @@ class Layout:
         return cls(tuple(sorted({index(g.body) for g in goals if isinstance(g, Station)})),
                    tuple(index(g.body) for g in goals if isinstance(g, Orientation)),
                    tuple((index(g.a), index(g.b)) for g in goals if isinstance(g, Distance)),
-                   tuple(tree.coordinate_index(g.coordinate) for g in goals if isinstance(g, Coordinate)))
+                   tuple(tree.coordinate_index(g.coordinate) for g in goals if isinstance(g, Coordinate)),
+                   tuple(Own(g.function.description(), g.function) for g in goals if isinstance(g, Custom)))
 
     def blocks(self) -> tuple[list[slice], ...]:
         """Where the blocks of each kind stand in a row."""
@@ -55,12 +65,16 @@ class Layout:
                             (len(self.distances), DISTANCE), (len(self.coordinates), COORDINATE)):
             out.append([slice(start + size * i, start + size * (i + 1)) for i in range(count)])
             start += size * count
-        return tuple(out)
+        mine = []
+        for own in self.own:
+            mine.append(slice(start, start + own.law.size + 1))
+            start = mine[-1].stop
+        return *out, mine
 
     @property
     def size(self) -> int:
         return HEAD + (STATIONS * len(self.stations) + ORIENTATION * len(self.orientations) + DISTANCE * len(self.distances)
-                       + COORDINATE * len(self.coordinates))
+                       + COORDINATE * len(self.coordinates) + sum(own.law.size + 1 for own in self.own))
 
 
 def rows(tree: Tree, layout: Layout, goals: Sequence[Goal], t: np.ndarray) -> np.ndarray:
@@ -68,7 +82,7 @@ def rows(tree: Tree, layout: Layout, goals: Sequence[Goal], t: np.ndarray) -> np
     T = len(t)
     out = np.zeros((T, layout.size))
     out[:, 0] = t
-    stations, orientations, distances, coordinates = layout.blocks()
+    stations, orientations, distances, coordinates, own = layout.blocks()
     for B, at in zip(layout.stations, stations, strict=True):
         mine = [g for g in goals if isinstance(g, Station) and tree.body(g.body).index == B]
         w = np.stack([g.weights(T) for g in mine], axis=1)                                  # (T, markers)
@@ -89,6 +103,10 @@ def rows(tree: Tree, layout: Layout, goals: Sequence[Goal], t: np.ndarray) -> np
         w, x = c.weights(T), c.targets(T)
         out[:, at] = np.column_stack([x, w])
         out[:, 1] += w * (1 + x * x)
+    for written, at in zip((g for g in goals if isinstance(g, Custom)), own, strict=True):
+        w, x = written.weights(T), written.targets(T)
+        out[:, at] = np.column_stack([x, w])
+        out[:, 1] += w * (1 + (x * x).sum(axis=1))
     return out
 
 

@@ -43,8 +43,8 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     nearest speeds that satisfy the velocity constraints.
 
     Args:
-        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`. Without goals the nearest
-            configuration is found: the least sum of squares of changes, with the weights of `system.project`.
+        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`. Without
+            goals the nearest configuration is found: the least sum of squares of changes, with the weights of `system.project`.
         locked: names of speeds that do not take part, beside those locked in the state and those that motions prescribe.
         limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by name.
         accuracy: the last change of a coordinate [rad, m] is no more; constraints hold to a hundredth of it.
