@@ -263,3 +263,25 @@ def test_unequal_series(monkeypatch):
     assert found(system) is times
     monkeypatch.setattr(module, "REMEMBERED", 0)
     assert found(system, accuracy=1e-4) is not times
+
+
+@pytest.mark.parametrize("law", [lambda s: np.where((s.t - 5) ** 2 < 1e-4, 300.0, 0.0),
+                                 lambda s: np.where((s.t - 4.99) * (s.t - 5.01) < 0, 300.0, 0.0),
+                                 lambda s: 450.0 * np.maximum(0.0, 1 - ((s.t - 5) / 0.01) ** 2)])
+def test_conditions_on_polynomials_of_time_are_met(law):
+    """6 N m s about t = 5 s. Where such a condition changes its mind is not solved for, so that it counts as curved.
+
+    The error is that of the jumps, which the error control meets by itself: a few times the accuracy 1e-5.
+    """
+    system = torque(law)
+    assert timed(system).curved.all()
+    traj = cd.simulate(system, system.state(), 10.0, accuracy=1e-5)
+    assert traj.q[-1, 0] == pytest.approx(6.0 * 5.0 / INERTIA, abs=1e-4)
+
+
+def test_splines_and_lines_are_not_curved():
+    """Their pieces end where they say: no grid is laid over them."""
+    t = np.linspace(0, 10, 11)
+    spline = cd.Spline(t, np.sin(t))
+    for law in (lambda s: spline(s.t), lambda s: np.clip(s.t - 5, 0, 1) * np.where(s.t > 7, 2.0, 1.0), lambda s: 3 * s.t ** 2):
+        assert not timed(torque(law)).curved.any()

@@ -23,6 +23,31 @@ STRAIGHT = frozenset((
 """Operations that make polynomials in pieces of polynomials in pieces; so does division by a number."""
 
 
+LEVEL, LINE, BENT, LADDER = range(4)
+"""What a value is between its breaks: a number, a line, anything else; and the numbers of a ladder."""
+
+
+def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
+    """That of an operation's result from those of its operands, and whether it may break where nobody knows: what breaks is
+    compared or rounded, and bent, as in (t - 5)^2 < 0.01."""
+    if LADDER in x:
+        return BENT, False
+    if op in (CHOICE, ca.OP_IF_ELSE_ZERO):
+        return max(x[1:]), x[0] == LINE
+    if op in (ca.OP_MUL, ca.OP_DIV):
+        return (max(x) if min(x) == LEVEL else BENT), False
+    if op == ca.OP_SQ:
+        return (LEVEL if x[0] == LEVEL else BENT), False
+    if op in (ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD, ca.OP_REMAINDER):
+        return max(x), BENT in x
+    if op in _BREAKING:
+        return (BENT if BENT in x else LEVEL), BENT in x
+    return (max(x) if op in STRAIGHT else BENT), False
+
+
+_BREAKING = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN)
+
+
 @dataclass(frozen=True, eq=False)
 class Lines:
     """slope t + value in each piece, from first to last.

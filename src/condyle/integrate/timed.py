@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
-from condyle.integrate.lines import STRAIGHT, Lines, Value, evaluated, follow
+from condyle.integrate.lines import BENT, LADDER, LEVEL, LINE, STRAIGHT, Lines, Value, evaluated, follow, shape
 from condyle.laws.blank import Blank, Gathered
 from condyle.mobilizers import motion
 from condyle.native.straight.graph import CHOICE, Graph
@@ -28,7 +28,7 @@ from condyle.system.system import System
 from condyle.system.timed import may_read_time
 
 TIME, STATE, CURVED = 1, 2, 4
-"""What a node depends on, and whether by more than polynomials in pieces."""
+"""What a node depends on, and whether by more than polynomials in pieces whose ends are known."""
 FIXED = 3
 """Inputs of a source's graph before the rows of its look-ups: t, Parameters and Inputs, the state."""
 CHUNK = 16_384
@@ -199,13 +199,21 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
     index = [[element[k] for k in range(a, b)] for a, b in pairwise(ends)]
     results = {node for node, argument, _ in g.outputs if argument == 0}
 
+    ladders = [isinstance(lookup.table, Table) and lookup.table.ladder for lookup in lookups]
+
     def depend() -> list[int]:
-        kinds = [0] * len(g.op)
+        kinds, shapes = [0] * len(g.op), [LEVEL] * len(g.op)
         for k, op in enumerate(g.op):
             if op == ca.OP_INPUT:
-                kinds[k] = (TIME, 0, STATE)[g.a[k]] if g.a[k] < FIXED else looked_up[g.a[k] - FIXED]
-            for j in operands(g, k):
-                kinds[k] |= kinds[j]
+                i = g.a[k] - FIXED
+                kinds[k] = looked_up[i] if i >= 0 else (TIME, 0, STATE)[g.a[k]]
+                shapes[k] = (LADDER if ladders[i] else BENT) if i >= 0 else LEVEL if g.a[k] else LINE
+            elif mine := operands(g, k):
+                shapes[k], lost = shape(op, [shapes[j] for j in mine])
+                for j in mine:
+                    kinds[k] |= kinds[j]
+                if lost and kinds[k] & (TIME | STATE) == TIME:
+                    kinds[k] |= CURVED
             if kinds[k] and op not in STRAIGHT and not (op == ca.OP_DIV and not kinds[g.b[k]]):
                 kinds[k] |= CURVED
         return kinds

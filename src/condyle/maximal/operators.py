@@ -23,7 +23,7 @@ Array = np.ndarray
 
 def of(system: System) -> MaximalSystem:
     """The MaximalSystem of a System, made once."""
-    if not hasattr(system, "programs"):
+    if not hasattr(system, "compiled"):
         raise DescriptionError(f"maximal: expected a cd.System, got {system!r}")
     if "maximal" not in system.compiled.programs:
         system.compiled.programs["maximal"] = MaximalSystem(system)
