@@ -50,7 +50,7 @@ POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
     (lambda: TRAJ.energy()[["kinetic", "total"]], "unknown column 'total'"),
     (lambda: FRAMES.inverse_dynamics(), "these have none: give assemble_frames t=times"),
     (lambda: cd.System(g=9.81), "there is no argument g=; did you mean gravity=?"),
-    (lambda: C.Holonomic(lambda s: s.u("hip")).check(LEG.model.tree), "asks for s.u('hip')"),
+    (lambda: C.Holonomic(lambda s: s.u("hip")).check(LEG.compiled.model.tree), "asks for s.u('hip')"),
     (lambda: cd.simulate(LEG, {"q": np.zeros(2)}, 1.0), "got q of shape (2,); one state is system.state(q=...)"),
     (lambda: cd.simulate(LEG, STATE, 1.0, dt=0.01), "no argument dt=; a fixed step is step="),
     (lambda: cd.simulate(LEG, STATE, 1.0, method="RK45"), "no argument method=; it is integrator="),

@@ -103,7 +103,7 @@ Frame = Annotated[Any, Role("frame")]
 Station = Annotated[Any, quantity("m", 3)]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1024)                          # classes of users come and go in a notebook
 def _roles_of(law: Any) -> dict[str, Role]:
     """The roles of a law's fields."""
     hints = get_type_hints(law, include_extras=True)

@@ -285,16 +285,27 @@ class Reversed(Mobilizer):
         return f"{self.forward!r}.reversed()"
 
 
+KEPT = 4096
+"""Descriptions of mobilizers whose equations are remembered; the oldest goes first. More than a model has, so that
+each is traced once while a model is made."""
+
 _TRACED: dict[str, Closure] = {}
+
+
+def _remember(known: dict[str, Any], text: str, value: Any) -> None:
+    if len(known) >= KEPT:
+        known.pop(next(iter(known)), None)
+    known[text] = value
 
 
 def _traced(mobilizer: Mobilizer) -> Closure:
     text = mobilizer.description()
-    if text not in _TRACED:
+    if (found := _TRACED.get(text)) is None:
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
         parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
-        _TRACED[text] = Closure("motion", [t, q, u], [*parts, mobilizer.N(q) @ u])
-    return _TRACED[text]
+        found = Closure("motion", [t, q, u], [*parts, mobilizer.N(q) @ u])
+        _remember(_TRACED, text, found)
+    return found
 
 
 def motion_size(mobilizer: Mobilizer) -> int:
@@ -339,6 +350,6 @@ def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
             flag = flag if entry.is_constant() else ca.logic_or(flag, ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
         f = Closure("runaway", [x], [N]).function
         bounded = {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED
-        _RUNAWAY[text] = None if bounded else Closure("runaway", [x], [flag])
+        _remember(_RUNAWAY, text, None if bounded else Closure("runaway", [x], [flag]))
     closure = _RUNAWAY[text]
     return None if closure is None else closure(q)[0]
