@@ -48,7 +48,7 @@ def test_states_between_tables_and_slices():
     assert_allclose(back.table(t)["arm"], there.table(t)["arm"], rtol=0, atol=1e-6)
     assert_allclose(back.energy()["kinetic"] + back.energy()["potential"], sum(start.energy()), rtol=0, atol=1e-6)
     assert len(back[2:5]) == 3 and "finished" in repr(back)
-    with pytest.raises(cd.ShapeError, match="in its order"):
+    with pytest.raises(cd.ShapeError, match="in order, latest first"):
         back(t)
     with pytest.raises(cd.ShapeError, match="goes from 1 to 0 s"):
         back.at(1.5)

@@ -211,7 +211,7 @@ class Trajectory(States):
             return self._state(int(self._row(t)), float(t), y)
         t = np.array(t, dtype=float)
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
-            raise ShapeError(f"t: a Trajectory at several times needs them in its order, shape (m,), got {_short(t)}; traj.at(t) "
+            raise ShapeError(f"t: a Trajectory at several times needs them in order{', latest first' * (self._way < 0)}, shape (m,), got {_short(t)}; traj.at(t) "
                              "takes any")
         return self._of(self._row(t), StepRows.alone(t, y))
 
