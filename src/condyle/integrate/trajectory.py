@@ -211,7 +211,8 @@ class Trajectory(States):
             return self._state(int(self._row(t)), float(t), y)
         t = np.array(t, dtype=float)
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
-            raise ShapeError(f"t: a Trajectory at several times needs them in order{', latest first' * (self._way < 0)}, shape (m,), got {_short(t)}; traj.at(t) "
+            order = "in order, latest first" if self._way < 0 else "in order"
+            raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got {_short(t)}; traj.at(t) "
                              "takes any")
         return self._of(self._row(t), StepRows.alone(t, y))
 
