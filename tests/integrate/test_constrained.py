@@ -69,6 +69,14 @@ def test_a_parallelogram_passes_its_flat_place(method):
         np.testing.assert_allclose(traj.q[-1], traj.q[-1, 0] * np.array([1, -1, 1]), atol=1e-7, rtol=0)
 
 
+def test_an_equation_that_is_too_small_is_said():
+    """In its unit it is a ten-millionth of the loop's, and looks like a row without a direction. Flat is no such thing."""
+    system = fourbar()
+    system.add_constraint("faint", cd.constraints.Holonomic(lambda s: 1e-7 * (s.q("left") - s.q("right"))))
+    with pytest.warns(UserWarning, match="faint .*multiply the equation"):
+        cd.simulate(system, system.state(), 0.01)
+
+
 def test_a_start_off_the_constraints_is_refused_and_projected():
     system = fourbar()
     bad = system.state(q=[-2.2, 2.2, -2.0])

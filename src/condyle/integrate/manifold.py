@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from condyle.constraints.solve.multipliers import NOISE
 from condyle.constraints.solve.projection import project
 from condyle.system.system import System
 from condyle.tree import scales
@@ -61,3 +62,16 @@ def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, a
     return {int(i): ", ".join(f"{level}{label} by {x:.3g}" for (level, names), e in zip(by_level, errors, strict=True)
                               for label, x in zip(names, e[i], strict=True) if not abs(x) <= allowed)
             for i in np.flatnonzero(~good)}
+
+
+def faint(system: System, q: np.ndarray, tail: np.ndarray) -> list[str]:
+    """Equations that change a million times less with the speeds than another does, at a state (nq,) and well beside it: the
+    solver takes such a row for one without a direction (multipliers.py (6))."""
+    nu, short = system.nu, []
+    for place in (q, q + 0.1 * np.cos(1 + np.arange(q.size))):
+        tails = np.repeat(tail[None], nu + 1, axis=0)
+        v = system.compiled.function("constraint_errors")(np.tile(place, (nu + 1, 1)), np.eye(nu + 1, nu), tails)[1]
+        lengths = np.linalg.norm(v[:nu] - v[nu], axis=0)
+        short.append((lengths > 0) & (lengths <= np.sqrt(NOISE) * lengths.max(initial=0.0)))
+    labels = system.compiled.projection(tail[None], np.ones(nu)).labels("position", "velocity")
+    return [label for label, both in zip(labels, short[0] & short[1], strict=True) if both]

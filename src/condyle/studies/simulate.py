@@ -1,6 +1,7 @@
 """Simulation: a system's motion from a state, at a stated accuracy."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
@@ -12,7 +13,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.events import Event
-from condyle.integrate.manifold import violations
+from condyle.integrate.manifold import faint, violations
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
@@ -172,3 +173,6 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
         who = "the state" if len(members) == 1 else f"member {i}"
         raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
                                "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")
+    if system.constraints and len(members) and (weak := faint(system, members.y[0, :nq], members.tail[0])):
+        warnings.warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other constraints do, "
+                      "and may be taken for none in one loop with them: multiply the equation", stacklevel=4)
