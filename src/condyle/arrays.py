@@ -12,6 +12,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def plain(value: Any, size: int, quaternions: Sequence[slice] = ()) -> bool:
     `check_finite`, which says what is wrong."""
     if type(value) is not np.ndarray or value.dtype is not _FLOAT or value.shape != (size,):
         return False
-    if b"\0" in np.isfinite(value).tobytes():               # three times as quick as .all()
+    if not isfinite(sum(value.tolist())):                   # quicker than NumPy for some tens; too large a sum is no harm
         return False
     return not quaternions or all(np.square(value[part]).sum() != 0.0 for part in quaternions)
 
