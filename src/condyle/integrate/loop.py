@@ -99,10 +99,11 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, way * t < way * doubt
         if eq.timed:                                        # across a jump: knots.py
             err = ca.if_else(h_try < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), 0, err)
-        rough = ca.logic_and(refused, ca.logic_not(err <= 1)) if method.blind > 1 else ca.SX(0)
+        doubts = refused if method.blind > 1 else ca.SX(0)
+        rough = ca.logic_and(doubts, ca.logic_not(err <= 1))
         err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), method.blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
-        root = ca.if_else(ca.logic_and(rough, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(method.estimate, 1)))
+        root = ca.if_else(ca.logic_and(doubts, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(method.estimate, 1)))
         grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))                                         # (1)
         cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
         longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
