@@ -23,7 +23,7 @@ from tests.test_derivatives import (
     options,
     small,
 )
-from tests.test_looped import arguments_of, chain, every_mobilizer, parametric, tree_of
+from tests.test_looped import arguments_of, chain, every_mobilizer, of_other_numbers, parametric, tree_of
 from tests.zoo import model
 
 WRT = ("q", "u", "tau")
@@ -66,6 +66,14 @@ def test_trees_of_every_mobilizer(seed):
     system = tree_of([every[i] for i in np.random.default_rng(seed).permutation(len(every))[:12]], seed)
     # Some bodies are slight: accelerations lose the digits of the condition number of M, about 1e4.
     compare(system, arguments_of(system, seed, n=3, t=0.4), same=1e-9)
+
+
+def test_numbers_of_mobilizers_are_data():
+    """Two bodies of each pattern that differ in numbers."""
+    rng = np.random.default_rng(8)
+    pick = [0, 1, 3, 5, 9, 12]
+    system = tree_of([of_other_numbers(rng)[i] for i in pick for _ in range(2)], 8)
+    compare(system, arguments_of(system, 8, n=3), same=1e-9)                            # as above
 
 
 @pytest.mark.parametrize("mobilizer", every_mobilizer(), ids=repr)

@@ -6,8 +6,10 @@ import pytest
 
 import condyle as cd
 from condyle.errors import DescriptionError, SingularError
+from condyle.mobilizers import Numbered, motion_size
 from condyle.model.layouts import MATRICES, build_looped, prefers_loops
 from condyle.model.looped.passes import LOOPED
+from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
 from condyle.native.calls.function import NativeFunction
 from tests.forces.rig import arm, one_of_each
@@ -203,6 +205,79 @@ def test_equal_joints_compile_once():
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
         assert rows.n_instructions() > 300 * n
     assert made[0] == made[1] <= 6                           # three passes of ground and of knees, at most
+
+
+def of_other_numbers(rng: np.random.Generator) -> list[cd.Mobilizer]:
+    """Mobilizers of patterns that have numbers, with random ones. (A reversed screw about a general axis has several patterns:
+    terms that should cancel do so but for rounding, or altogether.)"""
+    a, b, c = rng.uniform(0.2, 0.9, 3)
+    forward = [cd.Pin(axis=(a, b, c)), cd.Slider(axis=(a, -b, c)), cd.Screw(b), cd.Ellipsoid((a, b, c)),
+               cd.Ellipsoid((a, c, b), normal=True), cd.CantileverFreeBeam(a),
+               cd.SphericalCoords(azimuth_offset=a, zenith_offset=b),
+               cd.compose(cd.Slider(axis=(a, b, c)), cd.Ball()),
+               cd.FunctionBased(("a",), (lambda q: a * np.sin(b * q), None, lambda q: q), (lambda q: c * q * q, 0.2, None))]
+    return [cd.Screw(a, axis=(b, c, a)), *forward, *(m.reversed() for m in forward)]
+
+
+@pytest.fixture(scope="module")
+def numbered():
+    rng = np.random.default_rng(8)
+    once = of_other_numbers(rng)
+    system = tree_of([*once, *of_other_numbers(rng), *of_other_numbers(rng)], seed=8)
+    return system, arguments_of(system, 8, n=4), len(once)
+
+
+@pytest.mark.parametrize("name", ["qdot", "forward_dynamics", "inverse_dynamics", "poses"])
+def test_numbers_of_mobilizers_are_data(numbered, name):
+    """Three bodies of each pattern, no two of the same numbers: one type for each pattern, and the same results."""
+    system, given, patterns = numbered
+    assert len(Looped(system._model, [], []).kinds) == 1 + patterns
+    # Sixty bodies: as in test_every_mobilizer_forward_and_reversed.
+    compare(system, name, "interpreted", given, 1e-9 if name == "forward_dynamics" else SAME)
+
+
+@pytest.mark.parametrize("how", ["scalar", "lanes"])
+def test_numbers_of_mobilizers_in_machine_code(how):
+    rng = np.random.default_rng(9)
+    system = tree_of([m for _ in range(3) for m in (cd.Pin(axis=rng.normal(size=3)), cd.Pin())], seed=9)
+    compare(system, "forward_dynamics", how, arguments_of(system, 9), 100 * SAME)
+
+
+def test_numbers_beside_parameters():
+    """Equal numbers stay in the equations; Parameters keep their place among those that differ."""
+    radius = cd.Parameter("radius", 0.5)
+    system = tree_of([cd.Ellipsoid((radius, 0.3, x)) for x in (0.4, 0.7, 0.6)], seed=6)
+    given = arguments_of(system, 6, n=4, parameters={"radius": np.linspace(0.4, 0.6, 4)})
+    kind, = Looped(system._model, [], []).kinds[1:]
+    assert isinstance(kind.mobilizer, Numbered)
+    assert kind.mobilizer.table.tolist() == [[-x, x] for x in (b.mobilizer.radii[2] for b in system.bodies)]
+    compare(system, "forward_dynamics", "interpreted", given)
+
+
+def test_letters_stay_types_of_their_own():
+    """Zeros and ones of an axis fold: pins about x, y, z are three types, each with fewer operations than one about (1, 2, 3)."""
+    system = tree_of([cd.Pin(axis) for axis in ("x", "y", "z", (1, 2, 3), (3, 2, 1), (0, 0, 1))], seed=1)
+    system._freeze("a test")
+    kinds = Looped(system._model, [], []).kinds[1:]
+    assert len(kinds) == 4
+    sizes = sorted((motion_size(kind.mobilizer), isinstance(kind.mobilizer, Numbered)) for kind in kinds)
+    assert [isnumbered for _, isnumbered in sizes] == [False, False, False, True]
+
+
+def test_three_hundred_axes_are_one_kernel():
+    """Their types are counted, not their descriptions: such a system is looped, and its code does not grow with them."""
+    rng = np.random.default_rng(2)
+    made = []
+    for n in (100, 300):
+        system = cd.System()
+        for i in range(n):
+            system.add_body(f"b{i}", f"b{i - 1}" if i % 7 else "ground", cd.Pin(axis=rng.normal(size=3)), X_PF=(0.1, -0.2, 0.05),
+                            mass=1.0, inertia=(0.02, 0.01, 0.02))
+        system._freeze("a test")
+        rows = build_looped(system._model, "forward_dynamics")
+        made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
+    assert prefers_loops(system._model)
+    assert made[0] == made[1] <= 6
 
 
 def test_the_layout_is_chosen_by_size(monkeypatch):

@@ -298,36 +298,38 @@ def _remember(known: dict[str, Any], text: str, value: Any) -> None:
     known[text] = value
 
 
-def _traced(mobilizer: Mobilizer) -> Closure:
+def traced(mobilizer: Mobilizer) -> Closure:
+    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N as functions of t, q, u; once per description."""
     text = mobilizer.description()
     if (found := _TRACED.get(text)) is None:
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
         parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
-        found = Closure("motion", [t, q, u], [*parts, mobilizer.N(q) @ u])
+        N = mobilizer.N(q)
+        found = Closure("motion", [t, q, u], [*parts, N @ u, ca.sparsify(N)])
         _remember(_TRACED, text, found)
     return found
 
 
 def motion_size(mobilizer: Mobilizer) -> int:
     """How many operations a mobilizer's equations take."""
-    return _traced(mobilizer).function.n_instructions()
+    return traced(mobilizer).function.n_instructions()
 
 
 def motion_symbols(mobilizer: Mobilizer) -> ca.SX:
     """The symbols beside t, q, u in a mobilizer's equations: its Parameters."""
-    return _traced(mobilizer).outside
+    return traced(mobilizer).outside
 
 
 def motion(mobilizer: Mobilizer, t: Any, q: Any, u: Any) -> list[ca.SX]:
     """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v and qdot as expressions, traced once a description and inlined."""
-    return _traced(mobilizer)(t, q, u)
+    return traced(mobilizer)(t, q, u)[:9]
 
 
 def motion_at(mobilizer: Mobilizer, t: float, q: Any, u: Any) -> list[np.ndarray]:
     """The same as numbers, Parameters at their defaults."""
-    closure = _traced(mobilizer)
+    closure = traced(mobilizer)
     defaults = [DEFAULTED[s.element_hash()].default for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
-    return closure.at(t, q, u, outside=defaults)
+    return closure.at(t, q, u, outside=defaults)[:9]
 
 
 LARGEST_RATE = 1e8

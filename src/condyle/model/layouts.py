@@ -87,11 +87,12 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
         return (wish == "looped" or _size(model, name, body) > LONGEST) and model.tree.nu > 0
     if wish == "looped":
         return True
-    cost = {text: motion_size(b.mobilizer) + 350 + 200 * b.mobilizer.nu
-            for b, text in zip(model.tree.bodies, model.mobilizers, strict=True)}
+    keys = [p.key for p in model.patterns]
+    mobilizers = dict(zip(keys, (b.mobilizer for b in model.tree.bodies), strict=True))
+    cost = {key: motion_size(mobilizer) + 350 + 200 * mobilizer.nu for key, mobilizer in mobilizers.items()}
     # Frames that are not turned leave zeros and ones that fold: about a third of the operations remain.
     turned = [not (_is_identity(b.X_PF.R) and _is_identity(b.X_BM.R)) for b in model.tree.bodies]
-    total = sum(cost[text] * (1.0 if t else UNTURNED) for text, t in zip(model.mobilizers, turned, strict=True))
+    total = sum(cost[key] * (1.0 if t else UNTURNED) for key, t in zip(keys, turned, strict=True))
     kinds = law_kinds(model)
     laws = OPERATIONS * sum(len(kind.members) for kind in kinds)
     total += laws

@@ -11,7 +11,7 @@ import numpy as np
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.forces.gravity import Gravity
-from condyle.mobilizers import Mobilizer, motion
+from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
 from condyle.model.instance import Possible
 from condyle.tree.body import Body
 from condyle.tree.layout import Placed, Tabulated, layout, tabulated
@@ -65,6 +65,13 @@ class Model:
         known = {text: b.mobilizer for b, text in zip(self.tree.bodies, self.mobilizers, strict=True)}
         timed = {text for text, mobilizer in known.items() if moves(mobilizer)}
         return [b for b, text in zip(self.tree.bodies, self.mobilizers, strict=True) if text in timed]
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        """The equations of each body's mobilizer apart from their numbers."""
+        known = dict(zip(self.mobilizers, (b.mobilizer for b in self.tree.bodies), strict=True))
+        found = {text: pattern(mobilizer) for text, mobilizer in known.items()}
+        return [found[text] for text in self.mobilizers]
 
     @property
     def switches(self) -> tuple[str, ...]:

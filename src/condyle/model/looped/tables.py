@@ -1,10 +1,10 @@
 """A tree as tables: one kernel a type of body, run over all bodies by native loops (condyle.native.sweeps.sweep).
 
-Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same description (and so the same
-equations), if the same of their numbers depend on Parameters, and if both or none are driven by motions. Machine code grows with
-the number of types, not of bodies. The equations are those of the unrolled layout, from the same functions, traced once a type
-over symbols that stand for the fields of a row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 %
-faster for one state, not for many.)
+Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same equations up to numbers
+(condyle.mobilizers.numbers), if the same of their numbers depend on Parameters, and if both or none are driven by motions.
+Machine code grows with the number of types, not of bodies. The equations are those of the unrolled layout, from the same
+functions, traced once per type over symbols that stand for the fields of a row. (A type of its own for frames that are not
+turned, R_PF = 1, was measured: 2 % faster for one state, not for many.)
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics.kinematics import Step, step
-from condyle.mobilizers import Mobilizer
+from condyle.mobilizers import Mobilizer, Numbered
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.model import Model
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
@@ -69,11 +69,15 @@ def _packed_common(name: str, value: Structure) -> ca.SX:
 
 @dataclass(eq=False)
 class Kind:
-    """A type of row, and the structure of what its kernels keep for each other."""
+    """A type of row, and the structure of what its kernels keep for each other.
+
+    `numbers` are the symbols that stand in its mobilizer for numbers of the rows, by the name of their table.
+    """
 
     mobilizer: Mobilizer | None
     varying: tuple[str, ...] = ()
     driven: bool = False
+    numbers: dict[str, ca.SX] = field(default_factory=dict)
     kept: dict[str, Structure] = field(default_factory=dict)
 
 
@@ -82,7 +86,7 @@ class Draft:
 
     def __init__(self, looped: Looped, kind: Kind) -> None:
         self.looped, self.kind = looped, kind
-        self.reads: dict[str, ca.SX] = dict(looped.outside)
+        self.reads: dict[str, ca.SX] = {**looped.outside, **kind.numbers}
         self.writes: dict[str, ca.SX] = {}
 
     def read(self, place: str, size: int) -> ca.SX:
@@ -210,20 +214,27 @@ class Looped:
         self.constants = {name: np.zeros((n, size)) for name, size in SIZES.items()}
         self.constants |= {"number": np.zeros((n, 1)), "heavy": np.ones((n, 1))}
         self.kinds, self.types = [Kind(None)], np.zeros(n, dtype=np.int64)
-        known: dict[Any, int] = {}
-        for row, (body, text, placed) in enumerate(zip(bodies, model.mobilizers, model.placed, strict=True), start=1):
+        found: dict[Any, list[int]] = {}
+        for row, (body, pattern, placed) in enumerate(zip(bodies, model.patterns, model.placed, strict=True), start=1):
             varying = tuple(name for name in SIZES if isinstance(getattr(placed, name), ca.SX))
             for name in SIZES:
                 value = getattr(placed, name)
                 if name not in varying:
                     self.constants[name][row] = [value[i, j] for i, j in LOWER] if name == "I" else np.ravel(value, order="F")
-            key = text, varying, body.motion is not None
-            if key not in known:
-                known[key] = len(self.kinds)
-                self.kinds.append(Kind(body.mobilizer, *key[1:]))
-            self.types[row] = known[key]
+            found.setdefault((pattern.key, varying, body.motion is not None), []).append(row)
             self.constants["number"][row] = body.u.start + 1
             self.constants["heavy"][row] = body.name not in model.gravity.excluded
+        for (_, varying, driven), rows in found.items():
+            self.types[rows] = len(self.kinds)
+            mobilizer = bodies[rows[0] - 1].mobilizer
+            kind = Kind(mobilizer, varying, driven)
+            if len({model.mobilizers[row - 1] for row in rows}) > 1:
+                numbered = kind.mobilizer = Numbered(mobilizer, [model.patterns[row - 1] for row in rows])
+                name = f"numbers{len(self.kinds)}"
+                self.constants[name] = np.zeros((n, numbered.table.shape[1]))
+                self.constants[name][rows] = numbered.table
+                kind.numbers[f"constant.{name}"] = numbered.symbols
+            self.kinds.append(kind)
 
     # ---- steps
 

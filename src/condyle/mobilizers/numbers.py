@@ -1,0 +1,136 @@
+"""Mobilizers that differ in numbers only: their equations once, with symbols in place of what differs.
+
+Two pins about general axes have the same equations up to numbers; a pin about z has others, in which zeros and ones have
+vanished. The instructions of the traced equations say so for every mobilizer alike, without knowing what its numbers mean:
+numbers are what stands in them as a constant. So radii, pitches, lengths and the numbers in users' functions count too.
+"""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import casadi as ca
+import numpy as np
+
+from condyle.mobilizers.base import Mobilizer, Motion, traced
+
+NUMBER = -1
+"""An operand that is a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Equations of a mobilizer apart from their numbers.
+
+    Attributes:
+        key: text that determines all but the numbers.
+        numbers: in the order of their use, in `nodes`, then in `outputs`; the same number counts at every use.
+        nodes: operation and operands of each instruction: numbers of nodes, NUMBER, or argument and element of an input.
+        outputs: node or NUMBER, argument and element of each output.
+    """
+
+    key: str
+    numbers: tuple[float, ...] = ()
+    nodes: tuple[tuple[int, ...], ...] = ()
+    outputs: tuple[tuple[int, int, int], ...] = ()
+
+
+def pattern(mobilizer: Mobilizer) -> Pattern:
+    """The pattern of a mobilizer's equations. One that looks tables up is a pattern by itself."""
+    closure = traced(mobilizer)
+    if closure.tables:
+        return Pattern(mobilizer.description())
+    f = closure.function
+    op_of, input_of, output_of, value_of = f.instruction_id, f.instruction_input, f.instruction_output, f.instruction_constant
+    nodes: list[tuple[int, ...]] = []
+    outputs: list[tuple[int, int, int]] = []
+    numbers: list[float] = []
+    put_out: list[float] = []
+    newest: dict[int, int] = {}                             # node in each slot
+    constants: dict[int, float] = {}                        # or number
+
+    def use(slot: int, numbers: list[float] = numbers) -> int:
+        if slot in constants:
+            numbers.append(constants[slot])
+            return NUMBER
+        return newest[slot]
+
+    for k in range(f.n_instructions()):
+        op, i, o = op_of(k), input_of(k), output_of(k)
+        if op == ca.OP_CONST:
+            constants[o[0]] = value_of(k)
+        elif op == ca.OP_OUTPUT:
+            outputs.append((use(i[0], put_out), o[0], o[1]))
+        else:
+            nodes.append((op, *(i if op == ca.OP_INPUT else map(use, i))))
+            constants.pop(o[0], None)
+            newest[o[0]] = len(nodes) - 1
+    shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, range(f.n_out()))]
+    outside = [s.element_hash() for s in ca.vertsplit(closure.outside)] if closure.outside.numel() else ()
+    text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside))
+    return Pattern(hashlib.sha256(text.encode()).hexdigest(), (*numbers, *put_out), tuple(nodes), tuple(outputs))
+
+
+@cache
+def number(k: int) -> ca.SX:
+    """The symbol of column k of a table of numbers, the same for all tables."""
+    return ca.SX.sym(f"number{k}")
+
+
+class Numbered(Mobilizer):
+    """What mobilizers of one pattern have in common.
+
+    Args:
+        like: one of them.
+        patterns: those of all.
+
+    Attributes:
+        table: the numbers that differ, shape (mobilizers, n).
+        symbols: what stands for them in the equations, shape (n,).
+    """
+
+    def __init__(self, like: Mobilizer, patterns: Sequence[Pattern]) -> None:
+        self.like, self.pattern = like, patterns[0]
+        for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
+            setattr(self, name, getattr(like, name))
+        each = np.array([p.numbers for p in patterns]).reshape(len(patterns), -1)
+        differ = np.flatnonzero((each != each[0]).any(axis=0))
+        self.table, columns = np.unique(each[:, differ], axis=1, return_inverse=True)
+        self.symbols = ca.vertcat(ca.SX(0, 1), *(number(k) for k in range(self.table.shape[1])))
+        self.column = dict(zip(differ.tolist(), np.ravel(columns).tolist(), strict=True))
+
+    def _parts(self, t: ca.SX, q: ca.SX, u: ca.SX) -> list[ca.SX]:
+        """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N: the instructions, one after the other."""
+        closure = traced(self.like)
+        inputs = [ca.vertsplit(x) if x.numel() else [] for x in (t, q, u, closure.outside)]
+        numbers = (number(self.column[k]) if k in self.column else ca.SX(x) for k, x in enumerate(self.pattern.numbers))
+        values: list[ca.SX] = []
+
+        def value(node: int) -> ca.SX:
+            return next(numbers) if node == NUMBER else values[node]
+
+        for op, *operands in self.pattern.nodes:
+            match operands:
+                case [argument, element] if op == ca.OP_INPUT:
+                    values.append(inputs[argument][element])
+                case [x, y]:
+                    values.append(ca.SX.binary(op, value(x), value(y)))
+                case [x]:
+                    values.append(ca.SX.unary(op, value(x)))
+        shapes = [closure.function.sparsity_out(k) for k in range(closure.n)]
+        entries = [[ca.SX(0)] * shape.nnz() for shape in shapes]
+        for node, argument, element in self.pattern.outputs:
+            entries[argument][element] = value(node)
+        return [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+        return Motion(*self._parts(t, q, u)[:8])
+
+    def N(self, q: ca.SX) -> ca.SX:
+        return self._parts(ca.SX.sym("t"), q, ca.SX.sym("u", self.nu))[9]
+
+    def description(self) -> str:
+        fixed = [x for k, x in enumerate(self.pattern.numbers) if k not in self.column]
+        return f"Numbered({self.pattern.key}, {self.column}, {fixed})"
