@@ -36,6 +36,7 @@ from condyle.native.programs.nodes import (
 )
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import Module, constant
+from condyle.native.sweeps.rolled import rolled
 
 RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
 
@@ -86,6 +87,7 @@ class Writer:
     def write(self, body: Node) -> str:
         self._under_mask = {hash(n.f) for n, path in walk(body)
                             if isinstance(n, Kernel) and any(isinstance(p, (While, If)) for p in path)}
+        self._in_place = {hash(n.f) for n, _ in walk(body) if isinstance(n, Kernel) and {*n.ins} & {*n.outs}}
         self._emit(body, Place())
         work = self._reserve(self._work * self.W, LINE)
         cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(self._resume, 1))
@@ -241,7 +243,9 @@ class Writer:
                 symbol, masked = f"program.{len(self._kernels)}.{kernel_name(f)}", False
                 if isinstance(f, ca.Function):
                     masked = self.W > 1 and hash(f) in self._under_mask
-                    work = self.module.add_kernel(f, symbol, masked=masked)
+                    rows = None if hash(f) in self._in_place else rolled(f)
+                    work = self.module.add_kernel(f, symbol, masked=masked) if rows is None else rows.emit(
+                        self.module, symbol, masked)
                 else:
                     work = f.emit(self.module, symbol)
                 self._kernels[hash(f)], self._work = (symbol, masked, f), max(self._work, work)

@@ -21,41 +21,23 @@ def operation_name(op: int) -> str:
     return _NAMES.get(op, f"number {op}")
 
 
-class Graph:
+class Instructions:
     """Nodes of f in an order in which operands come first.
 
     Attributes, indexed by node:
-        op: operation, one of casadi.OP_* or CHOICE.
-        a, b: operands; for OP_INPUT argument and element.
-        uses: how often the node is an operand or an output; 0 means that nobody needs it.
+        op: operation, one of casadi.OP_*.
+        a, b: operands; for OP_INPUT argument and element, -1 for none.
     And
         constants: value of each OP_CONST node.
         outputs: (node, argument, element) of each output.
-        choices: (c, x, y) of each CHOICE.
-        selections: choices among many constants.
-        products: node of the OP_MUL or OP_SQ that a sum or difference takes in, so that both become one fused
-            multiply-add. Such a product has no other use.
-
-    Args:
-        fuse: whether to join products with sums.
-        tables: whether to take trees of choices over constants together.
     """
 
-    def __init__(self, f: ca.Function, fuse: bool, tables: bool = False) -> None:
+    def __init__(self, f: ca.Function) -> None:
         self.op: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
         self.constants: dict[int, float] = {}
         self.outputs: list[tuple[int, int, int]] = []
-        self._read(f)
-        self.choices = self._find_choices()
-        self.selections = Selections(self.op if tables else (), self.a, self.b, self.constants, self.choices)
-        self.uses = self._count_uses()
-        while self.selections.keep_shared(self.uses):
-            self.uses = self._count_uses()
-        self.products = self._find_products() if fuse else {}
-
-    def _read(self, f: ca.Function) -> None:
         op_of, input_of, output_of = f.instruction_id, f.instruction_input, f.instruction_output
         newest: dict[int, int] = {}
         for k in range(f.n_instructions()):
@@ -83,6 +65,33 @@ class Graph:
             self.op.append(op)
             self.a.append(a)
             self.b.append(b)
+
+
+class Graph(Instructions):
+    """The instructions of f with what is joined in them.
+
+    Attributes beside those of Instructions, indexed by node:
+        op: may be CHOICE too.
+        uses: how often the node is an operand or an output; 0 means that nobody needs it.
+    And
+        choices: (c, x, y) of each CHOICE.
+        selections: choices among many constants.
+        products: node of the OP_MUL or OP_SQ that a sum or difference takes in, so that both become one fused
+            multiply-add. Such a product has no other use.
+
+    Args:
+        fuse: whether to join products with sums.
+        tables: whether to take trees of choices over constants together.
+    """
+
+    def __init__(self, f: ca.Function, fuse: bool, tables: bool = False) -> None:
+        super().__init__(f)
+        self.choices = self._find_choices()
+        self.selections = Selections(self.op if tables else (), self.a, self.b, self.constants, self.choices)
+        self.uses = self._count_uses()
+        while self.selections.keep_shared(self.uses):
+            self.uses = self._count_uses()
+        self.products = self._find_products() if fuse else {}
 
     def _find_choices(self) -> dict[int, tuple[int, int, int]]:
         """if_else(c, x, y) arrives as (c ? x : 0) + (!c ? y : 0)."""

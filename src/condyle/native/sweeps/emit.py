@@ -18,9 +18,12 @@ _LINE = 64                                                  # bytes: rows begin 
 class Writer:
     """One function being written: its tables, then its steps as basic blocks one after the other."""
 
-    def __init__(self, rows: Sweep, module: Module, name: str) -> None:
+    def __init__(self, rows: Sweep, module: Module, name: str, masked: bool = False) -> None:
         self.rows, self.module, self.name, self.W = rows, module, name, module.lanes.W
         self.size = int(rows.start[-1])
+        self.mask = [f"{module.lanes.B} %mask"] if masked else []
+        if masked and (self.size or not all(isinstance(step, Pass) for step in rows.steps)):
+            raise NativeError(f"rows: {name} cannot be masked: its rows have fields, or it has lines")
         if self.size * self.W >= _LIMIT:
             raise NativeError(f"rows: {len(rows.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
         self.record = ["type", "me", "constant", *(link for link in rows.reach if link != "root"), *rows.windows]
@@ -39,7 +42,7 @@ class Writer:
                 case Line():
                     self._line(f"s{k}", rows.straight(k))
         self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
-        body = [f"define void @{self.name}({', '.join([*arguments, 'ptr %work'])}) {{",
+        body = [f"define void @{self.name}({', '.join([*arguments, 'ptr %work', *self.mask])}) {{",
                 "entry:",
                 f"%above = getelementptr i8, ptr %work, i64 {_LINE - 8}",
                 f"%rows = call ptr @llvm.ptrmask.p0.i64(ptr %above, i64 {-_LINE})",
@@ -133,7 +136,7 @@ class Writer:
             places = [self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)]
             starts = np.cumsum([0, *(size for _, _, size in call.adds)])
             places += [self._at("%scratch", int(start)) for start in starts]    # where the sums' parts go, then the kernel's work
-            self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in places)})")
+            self.lines.append(f"call void @{symbol}({', '.join([*(f'ptr {p}' for p in places), *self.mask])})")
             for (base, offset, size), start in zip(call.adds, starts, strict=False):
                 for j in range(size):
                     self._add(self._at("%scratch", int(start) + j), self._at(pointers[base], offset + j))
@@ -152,8 +155,8 @@ class Writer:
 
     def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = ()) -> None:
         """Define a kernel whose own work begins `before` blocks after the scratch memory's."""
-        blocks = self.module.add_kernel(f, symbol, uniform=uniform) if isinstance(f, ca.Function) else f.emit(
-            self.module, symbol, uniform)
+        blocks = f.emit(self.module, symbol, uniform) if isinstance(f, Staged) else self.module.add_kernel(
+            f, symbol, masked=bool(self.mask), uniform=uniform)
         self.work = max(self.work, before + blocks)
 
     def _line(self, tag: str, call: Straight) -> None:

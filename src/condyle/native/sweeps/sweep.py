@@ -247,11 +247,14 @@ class Sweep:
         f = assembled("line", [gathered, *(step.reads[p] for p in ins)], [scattered, *(step.writes[p] for p in outs)])
         return Straight(f, read, ins, written, outs)
 
-    def emit(self, module: Module, name: str) -> int:
-        """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold."""
+    def emit(self, module: Module, name: str, masked: bool = False) -> int:
+        """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold.
+
+        With `masked`, a last argument says which lanes are stored; then rows have no fields.
+        """
         from condyle.native.sweeps.emit import Writer
 
-        return Writer(self, module, name).write()
+        return Writer(self, module, name, masked).write()
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Results (size, states) at arguments (size, states), by CasADi's evaluator."""
