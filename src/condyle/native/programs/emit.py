@@ -69,7 +69,7 @@ class Writer:
         self._pointers: dict[int, str] = {}
         self._known: dict[object, str] = {}                 # values already computed in this basic block
         self._resume: list[str] = []                        # labels of the heads of loops
-        self._kernels: dict[int, tuple[str, bool, ca.Function | Composite]] = {}
+        self._kernels: dict[int, tuple[tuple[str, bool, bool, int], ca.Function | Composite]] = {}
         self._helpers: set[str] = set()
         self._work, self._number = 0, 0
 
@@ -231,28 +231,45 @@ class Writer:
 
     def _kernel(self, node: Kernel, place: Place) -> None:
         f = node.f
-        arrays = [f"ptr {self._array(n, place)}" for n in (*node.ins, *node.outs)] + ["ptr %work"]
+        ins, outs = ([self._array(n, place) for n in side] for side in (node.ins, node.outs))
+        later: list[tuple[str, str, int]] = []              # results in place of arguments: from, to, size
         if isinstance(f, External):
             symbol, masked = f.symbol, self.W > 1 and f.masked
             self.externals[symbol] = f
             self._work = max(self._work, f.work)
-            types = ", ".join(["ptr"] * len(arrays) + [self.lanes.B] * masked)
+            types = ", ".join(["ptr"] * (len(ins) + len(outs) + 1) + [self.lanes.B] * masked)
             self.module.declare(symbol, f"void @{symbol}({types})")
         else:
-            if hash(f) not in self._kernels:                # the same function, wherever it is used, is compiled once
-                symbol, masked = f"program.{len(self._kernels)}.{kernel_name(f)}", False
-                if isinstance(f, ca.Function):
-                    masked = self.W > 1 and hash(f) in self._under_mask
-                    rows = None if hash(f) in self._in_place else rolled(f)
-                    work = self.module.add_kernel(f, symbol, masked=masked) if rows is None else rows.emit(
-                        self.module, symbol, masked)
-                else:
-                    work = f.emit(self.module, symbol)
-                self._kernels[hash(f)], self._work = (symbol, masked, f), max(self._work, work)
-            symbol, masked, _ = self._kernels[hash(f)]
-        if masked:
-            arrays.append(f"{self.lanes.B} {self._mask(place)}")
-        self._do(f"call void @{symbol}({', '.join(arrays)})")
+            symbol, masked, rolls, work = self._compiled(f)
+            for k, address in enumerate(outs):
+                if rolls and address in ins and isinstance(f, ca.Function):     # one lane only
+                    outs[k] = self._put(f"getelementptr double, ptr %work, i64 {work}")
+                    later.append((outs[k], address, f.numel_out(k)))
+                    work += f.numel_out(k)
+            self._work = max(self._work, work)
+        arguments = [f"ptr {x}" for x in (*ins, *outs, "%work")]
+        arguments += [f"{self.lanes.B} {self._mask(place)}"] if masked else []
+        self._do(f"call void @{symbol}({', '.join(arguments)})")
+        for source, target, size in later:
+            self.module.declare("llvm.memcpy", "void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
+            self._do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * size}, i1 false)")
+
+    def _compiled(self, f: ca.Function | Composite) -> tuple[str, bool, bool, int]:
+        """Symbol, whether it has a mask, whether it is a loop that does not read everything before it writes, and its
+        blocks of work. The same function, wherever it is used, is compiled once."""
+        if hash(f) not in self._kernels:
+            symbol, masked, rows = f"program.{len(self._kernels)}.{kernel_name(f)}", False, None
+            if isinstance(f, ca.Function):
+                masked = self.W > 1 and hash(f) in self._under_mask
+                rows = None if self.W > 1 and hash(f) in self._in_place else rolled(f)
+            if not isinstance(f, ca.Function):
+                work = f.emit(self.module, symbol)
+            elif rows is None:
+                work = self.module.add_kernel(f, symbol, masked=masked)
+            else:
+                work = rows.emit(self.module, symbol, masked)
+            self._kernels[hash(f)] = (symbol, masked, rows is not None, work), f
+        return self._kernels[hash(f)][0]
 
     def _while(self, node: While, place: Place) -> None:
         L, counter = self.lanes, self._reserve(1)

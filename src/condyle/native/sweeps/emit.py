@@ -22,8 +22,8 @@ class Writer:
         self.rows, self.module, self.name, self.W = rows, module, name, module.lanes.W
         self.size = int(rows.start[-1])
         self.mask = [f"{module.lanes.B} %mask"] if masked else []
-        if masked and (self.size or not all(isinstance(step, Pass) for step in rows.steps)):
-            raise NativeError(f"rows: {name} cannot be masked: its rows have fields, or it has lines")
+        if masked and not all(isinstance(step, Pass) for step in rows.steps):
+            raise NativeError(f"rows: {name} has lines, which cannot be masked")
         if self.size * self.W >= _LIMIT:
             raise NativeError(f"rows: {len(rows.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
         self.record = ["type", "me", "constant", *(link for link in rows.reach if link != "root"), *rows.windows]

@@ -250,7 +250,7 @@ class Sweep:
     def emit(self, module: Module, name: str, masked: bool = False) -> int:
         """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold.
 
-        With `masked`, a last argument says which lanes are stored; then rows have no fields.
+        With `masked`, a last argument says which lanes are stored; then all steps are passes.
         """
         from condyle.native.sweeps.emit import Writer
 
