@@ -190,7 +190,10 @@ def _components(parts: Parts) -> Iterator[Component]:
         if not parts.scalar[k]:
             operands = parts.operands(k)
             cost[k] = min(bool(operands) + sum(cost[x] for x in operands), CHEAP + 1)
-    outputs = [r for r in parts.outputs if not parts.scalar[r[0]] or parts.op[r[0]] == ca.OP_CONST]
+    outputs = [r for r in parts.outputs if not parts.scalar[r[0]]]
+    for node, argument, element in parts.outputs:           # the zeros of a matrix may be most of it
+        if parts.op[node] == ca.OP_CONST:
+            yield Component((((ca.OP_CONST, parts.constants[node], -1),), ((0, argument),)), (), (element,))
     owner = [-1] * len(parts.op)
     joined = list(range(len(outputs)))                      # a component's results lead to the first of them
 
