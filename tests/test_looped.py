@@ -231,7 +231,7 @@ def numbered():
 def test_numbers_of_mobilizers_are_data(numbered, name):
     """Three bodies of each pattern, no two of the same numbers: one type for each pattern, and the same results."""
     system, given, patterns = numbered
-    assert len(Looped(system._model, [], []).kinds) == 1 + patterns
+    assert len(Looped(system.compiled.model, [], []).kinds) == 1 + patterns
     # Sixty bodies: as in test_every_mobilizer_forward_and_reversed.
     compare(system, name, "interpreted", given, 1e-9 if name == "forward_dynamics" else SAME)
 
@@ -248,7 +248,7 @@ def test_numbers_beside_parameters():
     radius = cd.Parameter("radius", 0.5)
     system = tree_of([cd.Ellipsoid((radius, 0.3, x)) for x in (0.4, 0.7, 0.6)], seed=6)
     given = arguments_of(system, 6, n=4, parameters={"radius": np.linspace(0.4, 0.6, 4)})
-    kind, = Looped(system._model, [], []).kinds[1:]
+    kind, = Looped(system.compiled.model, [], []).kinds[1:]
     assert isinstance(kind.mobilizer, Numbered)
     assert kind.mobilizer.table.tolist() == [[-x, x] for x in (b.mobilizer.radii[2] for b in system.bodies)]
     compare(system, "forward_dynamics", "interpreted", given)
@@ -258,7 +258,7 @@ def test_letters_stay_types_of_their_own():
     """Zeros and ones of an axis fold: pins about x, y, z are three types, each with fewer operations than one about (1, 2, 3)."""
     system = tree_of([cd.Pin(axis) for axis in ("x", "y", "z", (1, 2, 3), (3, 2, 1), (0, 0, 1))], seed=1)
     system._freeze("a test")
-    kinds = Looped(system._model, [], []).kinds[1:]
+    kinds = Looped(system.compiled.model, [], []).kinds[1:]
     assert len(kinds) == 4
     sizes = sorted((motion_size(kind.mobilizer), isinstance(kind.mobilizer, Numbered)) for kind in kinds)
     assert [isnumbered for _, isnumbered in sizes] == [False, False, False, True]
@@ -274,9 +274,9 @@ def test_three_hundred_axes_are_one_kernel():
             system.add_body(f"b{i}", f"b{i - 1}" if i % 7 else "ground", cd.Pin(axis=rng.normal(size=3)), X_PF=(0.1, -0.2, 0.05),
                             mass=1.0, inertia=(0.02, 0.01, 0.02))
         system._freeze("a test")
-        rows = build_looped(system._model, "forward_dynamics")
+        rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
-    assert prefers_loops(system._model)
+    assert prefers_loops(system.compiled.model)
     assert made[0] == made[1] <= 6
 
 
