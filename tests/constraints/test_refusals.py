@@ -32,7 +32,7 @@ def _casadi(monkeypatch):
     (lambda: C.CoordinateCoupler(lambda: 0, ()), r"CoordinateCoupler: coordinates: expected one name or more"),
     (lambda: C.CoordinateCoupler(lambda a, b: a, ("x", "x")), r"expected different names"),
     (lambda: C.SpeedCoupler(lambda: 0, ()), r"SpeedCoupler: speeds: expected one name or more"),
-    (lambda: C.Holonomic(lambda s: s.u("elbow")), r"Holonomic\(lambda\): asks for s.speed\('elbow'\), but .*Nonholonomic"),
+    (lambda: C.Holonomic(lambda s: s.u("elbow")), r"Holonomic\(lambda\): asks for s.u\('elbow'\), but .*Nonholonomic"),
     (lambda: C.Holonomic(lambda s: s.t), r"asks nothing of the state that moves"),
     (lambda: C.Holonomic(lambda s: s.q("x") - s.input("i", 0.0)), r"nothing says how fast an input changes"),
     (lambda: C.AccelerationOnly(lambda s: s.u("x")), r"asks for no acceleration; for velocities use cd.constraints.Nonholonomic"),

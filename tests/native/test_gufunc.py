@@ -18,14 +18,14 @@ SIZES_IN, SIZES_OUT = [11, 0, 3], [11, 0, 4]
 EPS = np.finfo(float).eps
 
 
-def make_loop(W: int) -> gufunc.Loop:
+def make_loop(W: int) -> gufunc.InnerLoop:
     x, none, y = ca.SX.sym("x", 11), ca.SX.sym("none", 0), ca.SX.sym("y", 3)
     f = ca.Function("f", [x, none, y], [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])])
     module = Module(W)
     work = module.add_kernel(f, "kernel", split=10)         # several parts, so that the scratch memory is used
     assert work > 0
     gufunc.add_loop(module, "loop", "kernel", SIZES_IN, SIZES_OUT, work)
-    return gufunc.Loop(jit.Library(jit.compile_ir(module.text())), "loop", "f", SIZES_IN, SIZES_OUT)
+    return gufunc.InnerLoop(jit.Library(jit.compile_ir(module.text())), "loop", "f", SIZES_IN, SIZES_OUT)
 
 
 def expected(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +33,7 @@ def expected(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module", params=[1, 2, 4, 8])
-def loop(request: pytest.FixtureRequest) -> gufunc.Loop:
+def loop(request: pytest.FixtureRequest) -> gufunc.InnerLoop:
     return make_loop(request.param)
 
 

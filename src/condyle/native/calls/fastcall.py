@@ -58,7 +58,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
             f"@{name}.keys = internal global ptr null", f"@{name}.status = internal global double 0.0",
             f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
             *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in results),
-            *[f"@{name}.zeros = internal constant [{max(inputs[asked - 1], 1)} x double] zeroinitializer, align 64"] * optional,
+            *(f"@{name}.zeros = internal constant [{max(n, 1)} x double] zeroinitializer, align 64"
+              for n in inputs[asked - 1:asked] if optional),
             f"define void @{name}.bind(ptr %table, ptr %fixed, ptr %keys) {{", f"store ptr %table, ptr @{name}.table",
             f"store ptr %fixed, ptr @{name}.fixed", f"store ptr %keys, ptr @{name}.keys", "ret void", "}",
             f"define ptr @{name}(ptr %owner, ptr %args, i64 %count, ptr %keywords) {{",
