@@ -1,4 +1,4 @@
-"""The state as force laws and constraints see it in maximal coordinates, and the loads that laws leave: condyle.forces.base.
+"""The state as force laws and constraints see it in maximal coordinates, and the loads that laws leave: condyle.laws.view.
 
 Poses and velocities of bodies are unknowns here, so that a station is one line away.
 """
