@@ -15,10 +15,11 @@ from tests.trust import HEADLINES
 _SCRATCH = pytest.StashKey[str]()
 _records: list[dict] = []
 WORKERS = 8                                                 # at most; some tests use all cores themselves
-QUICK = ("test_project.py", "test_readme_claims.py", "test_files.py", "test_system.py", "test_state.py",
-         "test_operators.py", "native/test_function.py", "native/test_program_run.py", "native/test_interrupts.py",
-         "functions/test_elementary.py", "forces/test_two_point.py", "constraints/test_mechanisms.py", "motion/test_prescribe.py",
-         "integrate/test_simulate.py", "assembly/test_frames.py", "maximal/test_equations.py", "cli/test_commands.py")
+QUICK = ("test_project.py", "test_readme_claims.py", "test_files.py", "native/calls/test_function.py",
+         "native/programs/test_program_run.py", "native/machine/test_interrupts.py", "functions/test_elementary.py",
+         "forces/test_two_point.py", "constraints/test_mechanisms.py", "system/test_system.py", "system/test_state.py",
+         "system/test_operators.py", "system/test_prescribe.py", "integrate/test_simulate.py", "fit/test_frames.py",
+         "maximal/test_equations.py", "cli/test_commands.py")
 """What --quick runs: about a minute, and something of every room."""
 
 

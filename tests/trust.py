@@ -29,15 +29,17 @@ HEADLINES = {
 }
 
 SECTIONS = {                            # of docs/trust.md: folders of tests, in the order of a reader's interest
-    "": "Identities, derivatives, the leg of the demo",
+    "dynamics": "Identities of mechanics",
+    "system": "Operators and their derivatives",
+    "": "The leg of the demo",
     "verification": "Known answers",
     "cross": "Other engines",
     "maximal": "A second formulation",
     "constraints": "Constraints",
-    "motion": "Prescribed motion",
     "integrate": "Accuracy of runs",
-    "assembly": "Configurations",
-    "native": "Native programs",
+    "fit": "Configurations",
+    "studies": "Rest",
+    "native/programs": "Native programs",
 }
 
 

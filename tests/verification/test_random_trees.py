@@ -1,6 +1,6 @@
 """Trees of 1-60 bodies that mix every mobilizer, forward and reversed, against the dense oracle: both layouts, both evaluators.
 
-tests/test_identities.py has the identities; here the same trees go through the looped layout and through machine code.
+tests/dynamics/test_identities.py has the identities; here the same trees go through the looped layout and through machine code.
 """
 from __future__ import annotations
 

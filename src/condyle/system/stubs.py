@@ -1,6 +1,6 @@
 """Writes answers.pyi: the operators as methods of State, and of runs and frames, for editors and type checkers.
 
-`python -m condyle.system.stubs` after an operator's record has changed; tests/test_state.py compares.
+`python -m condyle.system.stubs` after an operator's record has changed; tests/system/test_state.py compares.
 """
 from __future__ import annotations
 

@@ -1,0 +1,91 @@
+"""Compiling and loading: what is wrong is an error, never the death of the process."""
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from condyle.errors import NativeError
+from condyle.native.machine import jit, parallel
+from tests.native.straight.kernels import Kernels
+from tests.native.straight.test_emit import chain
+
+GOOD = "define double @f(double %x) {\n%y = fadd double %x, 1.0\nret double %y\n}"
+CALLS = GOOD.replace("fadd double %x, 1.0", "call double @nowhere(double %x)") + "\ndeclare double @nowhere(double)"
+
+
+def call(library: jit.Library, x: float) -> float:
+    return ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(library.address("f"))(x)
+
+
+def test_code_that_is_no_code():
+    with pytest.raises(NativeError, match="LLVM rejects"):
+        jit.compile_ir("define double @f( {")
+
+
+def test_unknown_name():
+    with pytest.raises(NativeError, match="'g'"):
+        jit.Library(jit.compile_ir(GOOD)).address("g")
+
+
+@pytest.mark.parametrize("damage", [
+    lambda data: b"", lambda data: b"garbage" * 100, lambda data: data[:100], lambda data: data[:-40],
+    lambda data: data[:50], lambda data: data[:6] + b"\xff" * len(data), lambda data: b"\0" * len(data)])
+def test_torn_object(damage):
+    with pytest.raises(NativeError, match="cannot be loaded"):
+        jit.Library(damage(jit.compile_ir(GOOD)))
+
+
+def test_function_that_exists_nowhere():
+    data = jit.compile_ir(CALLS)
+    with pytest.raises(NativeError, match="nowhere"):
+        jit.Library(data)
+
+
+def test_outside_function_by_address():
+    double = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: 2 * x)
+    library = jit.Library(jit.compile_ir(CALLS.replace("nowhere", "condyle_test_double")),
+                          symbols={"condyle_test_double": ctypes.cast(double, ctypes.c_void_p).value})
+    assert call(library, 3.0) == 6.0
+
+
+def test_objects_find_each_other():
+    other = jit.compile_ir(GOOD.replace("@f", "@nowhere"))
+    assert call(jit.Library(jit.compile_ir(CALLS), other), 3.0) == 4.0
+
+
+def test_lane_width_from_the_environment(monkeypatch):
+    monkeypatch.delenv("CONDYLE_LANES", raising=False)
+    assert jit.lane_width() in (2, 4, 8)
+    monkeypatch.setenv("CONDYLE_LANES", " 4 ")
+    assert jit.lane_width() == 4
+    for wrong in ("3", "0", "-4", "four", "4.0", "32"):
+        monkeypatch.setenv("CONDYLE_LANES", wrong)
+        with pytest.raises(NativeError, match=rf"CONDYLE_LANES.*'{wrong}'.*1, 2, 4, 8, 16"):
+            jit.lane_width()
+
+
+@pytest.mark.parametrize("W", sorted({1, jit.lane_width()}))
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_long_modules_are_compiled_in_pieces(monkeypatch, W, threads):
+    """The same bits, whether one thread compiles one module or several compile several."""
+    f = chain(600)
+    x = np.random.default_rng(8).normal(size=(W, 5))
+    whole = Kernels([f, f], W, split=100)
+    assert len(parallel.divide(whole.text)) == 1
+    monkeypatch.setattr(parallel, "_CHUNK", 10_000)
+    monkeypatch.setenv("CONDYLE_THREADS", threads)
+    assert len(parallel.divide(whole.text)) > 3
+    divided = Kernels([f, f], W, split=100)
+    for i in (0, 1):
+        for got, expected in zip(divided(i, x), whole(i, x)):
+            np.testing.assert_array_equal(got, expected)
+
+
+def test_joined_objects_that_are_torn():
+    data = parallel.join([jit.compile_ir(GOOD), jit.compile_ir(CALLS.replace("@f", "@h").replace("nowhere", "sin"))])
+    assert call(jit.Library(data), 1.0) == 2.0
+    for torn in (data[:-1], data[:20], data[:18], data + b"\0"):
+        with pytest.raises(NativeError, match="cannot be loaded"):
+            jit.Library(torn)

@@ -1,0 +1,304 @@
+"""Table look-ups in expressions: Closure, Staged, machine code in lanes and one by one, CasADi's evaluator, and cache keys."""
+from __future__ import annotations
+
+import itertools
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.mobilizers import base
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps import lookup
+from condyle.native.sweeps.lookup import Closure, Staged, Table, assembled, get, lookups_in
+from tests.process import ROOT, output
+
+EPS = np.finfo(float).eps
+RNG = np.random.default_rng(0)
+LINES = Table.of(RNG.uniform(-1, 1, (7, 2)))                 # rows a, b of a + b x
+JUMPS = Table.of(np.array([[3.0], [0.0], [6.0], [1.0]]))     # indices into LINES
+ONE = Table.of([[5.0, 6.0, 7.0]])                            # a table of one row
+INDICES = np.array([0.0, 0.4, 1.0, 2.999999, 3.0, 6.0, 6.5, 7.0, 1e3, 1e300, np.inf, -0.0, -0.3, -1.0, -1e300, -np.inf, np.nan,
+                    2.0, 5.0])
+
+_keys = itertools.count()
+
+
+def row_number(index, count):
+    """What an index means: rounded down, kept in range; not a number is the first row."""
+    return 0 if np.isnan(index) else int(min(max(np.floor(index), 0), count - 1)) if np.isfinite(index) else (
+        count - 1 if index > 0 else 0)
+
+
+def native(build, inputs, outputs) -> NativeFunction:
+    return NativeFunction("test", build, key=f"test_lookup {next(_keys)}", inputs=inputs, outputs=outputs)
+
+
+def one_by_one(f, *arrays):
+    each = [f(*(a[k] for a in arrays)) for k in range(len(arrays[0]))]
+    return [np.stack(x) for x in zip(*each)] if isinstance(each[0], tuple) else np.stack(each)
+
+
+@pytest.fixture(params=["native", "casadi"])
+def evaluator(request, monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", request.param)
+    return request.param
+
+
+# ---- Rows -----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("table", [LINES, JUMPS, ONE], ids=["7 rows", "4 rows", "1 row"])
+def test_every_index_gives_its_row(table, evaluator):
+    """In and out of range, infinite and not a number; lanes and single states."""
+    x = ca.SX.sym("x")
+    f = native(lambda: Staged("rows", [x], [get(table, x)]), [("x", 1)], [("row", table.rows.shape[1])])
+    expected = np.stack([table.rows[row_number(i, len(table.rows))] for i in INDICES])
+    np.testing.assert_array_equal(f(INDICES[:, None]), expected)
+    np.testing.assert_array_equal(one_by_one(f, INDICES[:, None]), expected)
+    np.testing.assert_array_equal(one_by_one(f.fast, INDICES[:, None]), expected)
+
+
+def test_lanes_do_not_disturb_each_other(evaluator):
+    """More states than lanes, each with its own row, in any order."""
+    x = ca.SX.sym("x", 2)
+    a, b = ca.vertsplit(get(LINES, x[0]))
+    f = native(lambda: Staged("lines", [x], [a + b * x[1]]), [("x", 2)], [("y", 1)])
+    given = np.random.default_rng(1).uniform(-1, 8, (1001, 2))
+    rows = LINES.rows[np.clip(np.floor(given[:, 0]), 0, 6).astype(int)]
+    # One fused product and sum.
+    np.testing.assert_allclose(f(given)[:, 0], rows[:, 0] + rows[:, 1] * given[:, 1], rtol=0, atol=20 * EPS)
+    np.testing.assert_array_equal(f(given[::-1])[::-1], f(given))
+
+
+def nested(x):
+    """Three look-ups deep: a jump's row says which line, the line's value says which line is last."""
+    first = get(JUMPS, x[0])
+    a, b = ca.vertsplit(get(LINES, first[0] + (x[1] > 0.5)))
+    c, d = ca.vertsplit(get(LINES, 3 + 3 * (a + b * x[1])))
+    return a + c, d * x[1] + first[0]
+
+
+def nested_reference(x):
+    first = JUMPS.rows[row_number(x[0], 4), 0]
+    a, b = LINES.rows[row_number(first + (x[1] > 0.5), 7)]
+    c, d = LINES.rows[row_number(3 + 3 * (a + b * x[1]), 7)]
+    return a + c, d * x[1] + first
+
+
+def test_indices_that_depend_on_rows(evaluator):
+    x = ca.SX.sym("x", 2)
+    f = native(lambda: Staged("nested", [x], list(nested(x))), [("x", 2)], [("y", 1), ("z", 1)])
+    given = np.random.default_rng(2).uniform(-1, 4, (50, 2))
+    given[3], given[11] = (np.nan, 0.2), (np.inf, 0.9)
+    expected = np.array([nested_reference(row) for row in given])
+    for found in (f(given), one_by_one(f, given)):
+        np.testing.assert_allclose(np.hstack(found), expected, rtol=0, atol=20 * EPS)
+
+
+def test_stages_come_in_order():
+    x = ca.SX.sym("x", 2)
+    outputs = list(nested(x))
+    found = lookups_in(outputs)
+    assert [each.table for each in found] == [JUMPS, LINES, LINES]
+    staged = Staged("nested", [x], outputs)
+    assert [len(tables) for _, tables, _ in staged.stages] == [1, 1, 1]
+    assert (staged.inputs, staged.outputs, staged.row_size) == ([2], [1, 1], 5)
+
+
+def test_independent_look_ups_share_a_stage():
+    x = ca.SX.sym("x", 2)
+    staged = Staged("two", [x], [get(LINES, x[0]) + get(LINES, x[1]), get(JUMPS, x[0])])
+    assert [len(tables) for _, tables, _ in staged.stages] == [3]
+
+
+def test_a_large_table_costs_what_a_small_one_costs():
+    x = ca.SX.sym("x")
+    counts = {n: Staged("f", [x], [ca.sum1(get(Table.of(np.ones((n, 3))), x))]).n_instructions() for n in (2, 20_000)}
+    assert counts[2] == counts[20_000]
+
+
+def test_values_travel_exactly(evaluator):
+    """Subnormals, signed zeros, infinities and NaN in a table come out bit by bit."""
+    values = np.array([[5e-324], [-0.0], [0.0], [np.inf], [-np.inf], [np.nan], [1.7976931348623157e308], [0.1]])
+    x = ca.SX.sym("x")
+    f = native(lambda: Staged("bits", [x], [get(Table.of(values), x)]), [("x", 1)], [("y", 1)])
+    found = f(np.arange(8.0)[:, None])
+    np.testing.assert_array_equal(found, values)
+    np.testing.assert_array_equal(np.signbit(found[[1, 2]]), [[True], [False]])
+
+
+def test_tables_do_not_change():
+    mine = np.ones((2, 2))
+    table = Table.of(mine)
+    mine[:] = 9
+    np.testing.assert_array_equal(table.rows, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        table.rows[0] = 2
+
+
+# ---- Closures -------------------------------------------------------------------------------------------------------
+
+def test_a_closure_can_be_called_again(evaluator):
+    """Each call has rows of its own; a sum of two calls is a sum of two look-ups."""
+    x = ca.SX.sym("x", 2)
+    closure = Closure("nested", [x], list(nested(x)))
+    p, q = ca.SX.sym("p", 2), ca.SX.sym("q", 2)
+    total = closure(p)[0] + 10 * closure(q)[1]
+    assert len(lookups_in([total])) == 6
+    f = native(lambda: Staged("sum", [p, q], [total]), [("p", 2), ("q", 2)], [("y", 1)])
+    a, b = np.random.default_rng(3).uniform(-1, 4, (2, 30, 2))
+    expected = [nested_reference(s)[0] + 10 * nested_reference(t)[1] for s, t in zip(a, b)]
+    np.testing.assert_allclose(f(a, b)[:, 0], expected, rtol=0, atol=500 * EPS)
+
+
+def test_a_closure_at_numbers():
+    x = ca.SX.sym("x", 2)
+    closure = Closure("nested", [x], list(nested(x)))
+    for row in np.random.default_rng(4).uniform(-1, 4, (20, 2)):
+        np.testing.assert_allclose(np.ravel(closure.at(row)), nested_reference(row), rtol=0, atol=20 * EPS)
+    np.testing.assert_allclose(np.ravel(closure.at([np.nan, 0.2])), nested_reference([np.nan, 0.2]), rtol=0, atol=20 * EPS)
+
+
+def test_symbols_from_outside():
+    """A closure passes on what is no input: it may stand in values and in indices."""
+    x, p = ca.SX.sym("x"), ca.SX.sym("p", 2)
+    closure = Closure("f", [x], [p[0] * ca.sum1(get(LINES, x + p[1]))])
+    assert closure.outside.numel() == 2
+    expected = 3.0 * LINES.rows[4].sum()
+    order = {s.name(): i for i, s in enumerate(ca.vertsplit(closure.outside))}
+    outside = np.zeros(2)
+    outside[order["p_0"]], outside[order["p_1"]] = 3.0, 2.0
+    np.testing.assert_allclose(closure.at(2.5, outside=outside)[0], expected, rtol=10 * EPS)
+    y = ca.SX.sym("y")
+    f = native(lambda: Staged("f", [y, p], closure(y)), [("y", 1), ("p", 2)], [("f", 1)])
+    np.testing.assert_allclose(f([2.5], [3.0, 2.0]), [expected], rtol=10 * EPS)
+    other = ca.SX.sym("other", 2)                            # in the order of closure.outside
+    renamed = Staged("g", [y, other], closure(y, outside=other))
+    found = renamed.evaluate([np.array([[2.5]]), outside[:, None]])[0]
+    np.testing.assert_allclose(found, [[expected]], rtol=10 * EPS)
+
+
+def test_the_register_is_bounded(monkeypatch):
+    """What never came to an end is forgotten at some time, the oldest first; a use of it is an error, not a wrong number."""
+    monkeypatch.setattr(lookup, "MOST", 100)
+    monkeypatch.setattr(lookup, "_KNOWN", {})
+    x = ca.SX.sym("x")
+    old = ca.sum1(get(LINES, x))
+    for _ in range(1000):
+        new = ca.sum1(get(LINES, x))
+    assert len(lookup._KNOWN) <= 100
+    assert isinstance(assembled("f", [x], [new]), Staged)
+    with pytest.raises(RuntimeError, match="free"):
+        assembled("f", [x], [old])
+
+
+def test_without_look_ups_it_is_a_plain_function():
+    x = ca.SX.sym("x")
+    assert isinstance(assembled("f", [x], [x * x]), ca.Function)
+    assert isinstance(assembled("f", [x], [ca.sum1(get(LINES, x))]), Staged)
+
+
+def test_derivatives_hold_rows_fixed():
+    """d/dx (a + b x) = b within a row, and nothing comes through the index."""
+    x = ca.SX.sym("x")
+    a, b = ca.vertsplit(get(LINES, x))
+    y = a + b * x * x
+    f = native(lambda: Staged("slope", [x], [ca.jacobian(y, x)]), [("x", 1)], [("dy", 1)])
+    at = np.array([0.3, 2.5, 6.1])
+    np.testing.assert_allclose(f(at[:, None])[:, 0], 2 * at * LINES.rows[[0, 2, 6], 1], rtol=10 * EPS)
+
+
+# ---- Splines in systems: what is cached under which key ----------------------------------------------------------------
+
+X = np.linspace(-2, 2, 25)
+PLACES = ("function", "custom", "force", "potential")
+
+
+def with_spline(place, values) -> cd.System:
+    curve = cd.Spline(X, values)
+    system = cd.System(gravity=(0, -9.81, 0))
+    joint = {"function": lambda: cd.FunctionBased(("q",), (None, None, lambda q: q), (lambda q: curve(q), None, None)),
+             "custom": lambda: cd.Custom(("q",), lambda q: (np.eye(3), (q, curve(q), 0.0)))}.get(place, lambda: cd.Pin())()
+    system.add_body("b", mobilizer=joint, mass=1.0, com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1), coordinates=("q",))
+    if place == "force":
+        system.add_force("law", cd.forces.Custom(lambda s: {"q": curve(s.q("q"))}))
+    if place == "potential":
+        system.add_force("law", cd.forces.Potential(lambda s: curve(s.q("q"))))
+    return system
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_other_values_are_other_machine_code(place):
+    """Two systems that differ in one value of a spline must not share a kernel; equal ones may."""
+    values = np.sin(X)
+    other = values.copy()
+    other[14] += 1e-9
+    q, u = np.array([0.37]), np.array([0.8])
+    first, again, second = (with_spline(place, v) for v in (values, values, other))
+    a, b, c = (system.forward_dynamics(q, u)[0] for system in (first, again, second))
+    assert a == b
+    assert first.compiled.key == again.compiled.key and first.compiled.key != second.compiled.key
+    assert c != a and abs(c - a) < 1e-5 * max(1, abs(a))
+    assert again.compiled.function("forward_dynamics").report.cached
+
+
+SCRIPT = """
+import sys
+import numpy as np
+sys.path.insert(0, {root!r})
+from tests.native.sweeps.test_lookup import X, with_spline
+bump = float(sys.argv[1])
+system = with_spline("function", np.sin(X) + bump * (X > 0.3) * (X < 0.6))
+print(repr(float(system.forward_dynamics([0.37], [0.8])[0])), system.compiled.function("forward_dynamics").report.cached)
+"""
+
+
+def test_the_cache_on_disk_tells_them_apart(tmp_path):
+    """Fresh processes with one cache: the second run of the same values is cached, other values are not."""
+    environment = {"CONDYLE_CACHE_DIR": str(tmp_path / "cache"), "CONDYLE_EVALUATOR": "native"}
+
+    def run(bump):
+        value, cached = output("-c", SCRIPT.format(root=str(ROOT)), str(bump), environment=environment).split()
+        return float(value), cached == "True"
+
+    first, second, other, last = run(0.0), run(0.0), run(1e-6), run(0.0)
+    assert [cached for _, cached in (first, second, other, last)] == [False, True, False, True]
+    assert first[0] == second[0] == last[0] != other[0]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_spline_in_a_system_is_scipys(place, evaluator):
+    """Lanes, single states and CasADi's evaluator; q beyond the ends and not a number."""
+    from scipy.interpolate import CubicSpline
+
+    system = with_spline(place, np.sin(X))
+    spline = CubicSpline(X, np.sin(X), bc_type="natural")
+    inside = np.array([-1.9, -0.4, 0.0, 0.37, 1.2, 1.99, *X[3:6]])
+    beyond = np.array([-3.0, -2.5, 2.2, 7.0])
+    q = np.concatenate([inside, beyond])[:, None]
+    end = np.clip(q[:, 0], -2, 2)
+    f, slope = spline(end) + spline(end, 1) * (q[:, 0] - end), spline(end, 1)
+    if place == "function":
+        found, expected = system.body_pose(q, "b").p[:, 0], f
+    elif place == "custom":
+        found, expected = system.body_pose(q, "b").p[:, 1], f
+    else:
+        found = system.applied_forces(q, 0 * q)[:, 0]
+        expected = f if place == "force" else -slope
+    # Values near 1 from a cubic with coefficients of some units.
+    np.testing.assert_allclose(found, expected, rtol=0, atol=200 * EPS * np.abs(expected).max())
+    udot = system.forward_dynamics(q, 0 * q)
+    alone = np.stack([system.forward_dynamics(x, [0.0]) for x in q])
+    np.testing.assert_allclose(alone, udot, rtol=0, atol=200 * EPS * np.abs(udot).max())
+
+
+def test_what_is_remembered_of_joints_has_a_bound(monkeypatch):
+    """Equations of joints do not pile up in a long session."""
+    monkeypatch.setattr(base, "KEPT", 2)
+    monkeypatch.setattr(base, "_TRACED", {})
+    for x in (0.1, 0.2, 0.3, 0.4):
+        pin = cd.Pin(axis=(x, 0.0, 1.0))
+        size = base.motion_size(pin)
+        assert len(base._TRACED) <= 2
+        assert base.motion_size(cd.Pin(axis=(x, 0.0, 1.0))) == size
