@@ -12,6 +12,7 @@ from condyle.model.differentiate import Differentiated, has_gradient
 from condyle.model.layouts import build_looped_gradient
 from condyle.native.calls.function import NativeFunction
 from tests.forces.rig import arm, one_of_each
+from tests.model.test_looped import arguments_of, chain, every_mobilizer, of_other_numbers, parametric, tree_of
 from tests.system.test_derivatives import (
     STEPS,
     WEIGHTS,
@@ -23,7 +24,6 @@ from tests.system.test_derivatives import (
     options,
     small,
 )
-from tests.model.test_looped import arguments_of, chain, every_mobilizer, of_other_numbers, parametric, tree_of
 from tests.zoo import model
 
 WRT = ("q", "u", "tau")

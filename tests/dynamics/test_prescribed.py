@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.oracles.trees import random_inertia, random_rotation
 from tests.model.test_looped import every_mobilizer
+from tests.oracles.trees import random_inertia, random_rotation
 
 # Dense solutions with M lose about n cond(M) eps; trees of some twenty bodies have conditions up to 1e5.
 DENSE = 1e-9

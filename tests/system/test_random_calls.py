@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from tests.system.random_calls import run
 from tests.process import output
+from tests.system.random_calls import run
 
 # Errors that are not Condyle's and yet right: those of a user's own object, of a class that is no mobilizer yet, and of integers
 # beyond floats inside a user's own function.
