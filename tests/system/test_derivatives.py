@@ -153,6 +153,49 @@ def test_batches(monkeypatch):
                                atol=ROUNDING * np.abs(v).max())
 
 
+def test_the_short_way(monkeypatch):
+    """Asked again for one state, jacobian goes straight to the kernel: the same matrices, whatever form is asked for, and what
+    the short way does not understand is left to the long one."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "native")
+    system, wrt = small(), ("q", "u", "tau")
+    q, u, tau = np.random.default_rng(5).uniform(-1, 1, (3, 2))
+    ask = lambda *given, **more: system.jacobian("forward_dynamics", *given, **{"wrt": wrt, **more})
+    first, zero = ask(q, u, tau), ask(q, u, 0 * tau)
+    assert ("jacobian", "forward_dynamics", wrt, 3) in system.compiled.direct
+    for _ in range(2):
+        for found in (ask(q, u, tau), ask(q, u, tau, wrt=list(wrt)), ask(q.tolist(), u, tau), ask(q, u, tau, t=0.0)):
+            assert list(found) == list(wrt)
+            assert all(np.array_equal(found[name], first[name]) and found[name].shape == (2, 2) for name in wrt)
+        assert np.array_equal(ask(q, u)["q"], zero["q"])
+        assert np.array_equal(ask(q, u, tau, wrt="u"), first["u"])
+        assert [x.shape for x in ask(np.stack([q, q]), u, tau).values()] == [(2, 2, 2)] * 3
+        assert ask(q, u, tau, wrt=()) == {}
+        heavier = ask(q, u, tau, parameters={"m1": 3.0})["tau"]
+        assert np.abs(heavier - first["tau"]).max() > 1e-2
+        assert system.jacobian("energy", q, u, wrt=("q", "parameters"))["parameters"].shape == (2, 3)
+    with pytest.raises(cd.ShapeError, match="q: expected"):
+        ask(q[:1], u, tau)
+    with pytest.raises(cd.ShapeError, match=r"q: coordinate .a. is nan"):
+        ask(np.full(2, np.nan), u, tau)
+    with pytest.raises(cd.DescriptionError, match="expected the arguments"):
+        ask(q)
+
+
+def test_time_after_the_short_way(monkeypatch):
+    """One state without t is at t = 0; many states without t are refused, also after one that was not."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "native")
+    system = cd.System()
+    timed = cd.FunctionBased(("turn",), (lambda t, q: q + t * q, None, None), time=True)
+    system.add_body("a", mobilizer=timed, mass=1.0, com=(0, 1, 0))
+    q = np.array([0.3])
+    for ask in (lambda q: system.jacobian("forward_dynamics", q, q, q, wrt=("q",)),
+                lambda q: system.vjp("forward_dynamics", q, q, q, cotangent=q, wrt=("q",))):
+        for _ in range(2):
+            assert ask(q)["q"].shape[-1] == 1
+        with pytest.raises(cd.DescriptionError, match="depends on time, and there are many states"):
+            ask(np.zeros((3, 1)))
+
+
 def test_machine_code(monkeypatch):
     """Native against CasADi's evaluator: a free body, a function of time, a ball, a spring and a thermostat."""
     system = cd.System()

@@ -68,17 +68,14 @@ class Differentiation:
             ) -> dict[str, np.ndarray]:
         """Gradients of cotangent . result with respect to each variable of `wrt`: a mapping to arrays (..., n)."""
         if not options and type(wrt) is tuple:              # asked before, in the same way?
-            direct = self.compiled.direct.get((operator, wrt, len(arguments)))
+            direct = self.compiled.direct.get(("vjp", operator, wrt, len(arguments)))
             if direct is not None:
                 return direct(*arguments, cotangent)
         wrt = _variables("vjp", wrt)
         function, arrays = self._derivative("vjp", operator, arguments, wrt, options)
         result = _named(wrt, _called(function, [*arrays[:-1], cotangent, arrays[-1]], options))
-        if wrt and not options and len(arguments) == len(function.inputs) - 2 and operator != "multipliers":
-            tail = self.compiled.tails.default
-            direct = function.direct(lambda *given: _named(wrt, function(*given, tail)), tail)
-            if direct is not None:                          # from here on plain vectors go straight to the kernel
-                self.compiled.direct[operator, wrt, len(arguments)] = direct
+        if not options and len(arguments) == len(function.inputs) - 2:
+            self._keep_direct("vjp", operator, wrt, function, len(arguments))
         return result
 
     @answered(skip=1)
@@ -87,16 +84,34 @@ class Differentiation:
 
         Several variables, `wrt=("q", "u", "tau")`, cost less together: then a mapping from variables to arrays.
         """
+        if not options and (type(wrt) is tuple or type(wrt) is str):
+            direct = self.compiled.direct.get(("jacobian", operator, wrt, len(arguments)))
+            if direct is not None:                          # asked before, in the same way
+                return direct(*arguments) if type(wrt) is tuple else direct(*arguments)[wrt]
         names = _variables("jacobian", wrt)
         function, arrays = self._derivative("jacobian", operator, arguments, names, options)
-        if not names:
-            return {}
-        flat = _called(function, arrays, options)
-        sizes = [self._directions(name) for name in names]
-        rows = self._size(operator)
-        parts = [x.reshape((*x.shape[:-1], rows, n))
-                 for x, n in zip(flat if isinstance(flat, tuple) else (flat,), sizes, strict=True)]
-        return parts[0] if isinstance(wrt, str) else dict(zip(names, parts, strict=True))
+        shapes = [(self._size(operator), self._directions(name)) for name in names]
+        result = _named(names, _called(function, arrays, options), shapes) if names else {}
+        if not options and 0 <= len(function.inputs) - 1 - len(arguments) <= function.optional:
+            self._keep_direct("jacobian", operator, wrt if isinstance(wrt, str) else names, function, len(arguments), shapes)
+        return result[wrt] if isinstance(wrt, str) else result
+
+    def _keep_direct(self, kind: str, operator: str, wrt: str | tuple[str, ...], function: NativeFunction, count: int,
+                     shapes: Sequence[tuple[int, ...]] = ()) -> None:
+        """From here on plain vectors go straight to the kernel, if the same is asked for."""
+        compiled, names = self.compiled, (wrt,) if isinstance(wrt, str) else wrt
+        if not names or operator == "multipliers" or any(shape[0] == 0 for shape in shapes):
+            return
+        tail, zeros, what = compiled.tails.default, compiled.no_tau, f"{kind} of {operator}"
+
+        def slow(*given: Any) -> dict[str, np.ndarray]:
+            self._check_time(what, operator, given, {})
+            given = given if len(given) == len(function.inputs) - 1 else (*given, zeros)
+            return _named(names, function(*given, tail), shapes)
+
+        direct = function.direct(slow, tail)
+        if direct is not None:
+            compiled.direct[kind, operator, wrt, count] = direct
 
     def _size(self, operator: str) -> int:
         """How many numbers the result of an operator has for one state, its parts side by side."""
@@ -191,7 +206,9 @@ class Differentiation:
         return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
                               key=f"{key} {part} looped: {looped}\n{self.compiled.key}", inputs=ins, outputs=[*outs, *status],
                               entries={**self.compiled.entries, "cotangent": self._results(name, size)},
-                              direct=kind == "vjp", keys=wrt if kind == "vjp" else (),
+                              direct=kind != "jvp", keys=() if kind == "jvp" else wrt,
+                              optional=kind == "jacobian" and len(inputs) > 2 and inputs[-2][0] == "tau",
+                              rows=size if kind == "jacobian" else 0,
                               refuse=self.compiled.refusal(name, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
 
 
@@ -208,8 +225,12 @@ def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
     return names
 
 
-def _named(names: tuple[str, ...], result: Any) -> dict[str, np.ndarray]:
-    return dict(zip(names, result if isinstance(result, tuple) else (result,), strict=True))
+def _named(names: tuple[str, ...], result: Any, shapes: Sequence[tuple[int, ...]] = ()) -> dict[str, np.ndarray]:
+    """Results (..., n) by name, of these shapes, if some are given."""
+    parts = result if isinstance(result, tuple) else (result,)
+    if shapes:
+        parts = tuple(x.reshape((*x.shape[:-1], *shape)) for x, shape in zip(parts, shapes, strict=True))
+    return dict(zip(names, parts, strict=True))
 
 
 def _called(function: NativeFunction, arrays: list[Any], options: Mapping[str, Any]) -> Any:

@@ -111,6 +111,18 @@ def test_results_in_a_dict():
     check(direct(list(q), EMPTY).values(), q, u)
 
 
+def test_results_as_matrices():
+    """Row by row, as many rows as were asked for."""
+    x, A = ca.SX.sym("x", 3), ca.SX.sym("A", 2)
+    h = NativeFunction("h", lambda: ca.Function("h", [x, A], [ca.vertcat(x, x + 1), 2 * A, ca.SX(0, 1)]),
+                       key="h of test_results_as_matrices", inputs=[("x", 3), ("A", 2)],
+                       outputs=[("a", 6), ("b", 2), ("c", 0)], direct=True, keys=("a", "b", "c"), rows=2)
+    h(np.zeros(3), np.zeros(2))
+    result = h.direct(lambda *given: None, np.array([1.0, 2.0]))(np.array([1.0, 2.0, 3.0]))
+    assert {name: y.tolist() for name, y in result.items()} == {"a": [[1, 2, 3], [2, 3, 4]], "b": [[2], [4]], "c": [[], []]}
+    assert all(y.flags.c_contiguous and y.flags.owndata for y in result.values())
+
+
 def test_a_million_calls_leak_nothing():
     g, x = add_one(), draw(5)
     h = make()

@@ -39,7 +39,7 @@ _TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "
 
 
 def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
-             fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False,
+             fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False, rows: int = 0,
              watched: Sequence[Watched] = ()) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
 
@@ -50,6 +50,7 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         status: the last output is no result but a number; if it is not zero, the slow path takes over.
         named: the results come in a dict, under keys given when the builtin is made.
         optional: the last argument may be left out and is zero then. There is one before it.
+        rows: the results are matrices of so many rows, row by row; 0 for vectors.
         watched: inputs that should be finite; if they are not, the slow path takes over.
     """
     asked = len(inputs) - fixed
@@ -57,7 +58,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     text = [f"@{name}.table = internal global ptr null", f"@{name}.fixed = internal global ptr null",
             f"@{name}.keys = internal global ptr null", f"@{name}.status = internal global double 0.0",
             f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
-            *(f"@{name}.size{k} = internal constant i64 {outputs[k]}" for k in results),
+            *(f"@{name}.shape{k} = internal constant [2 x i64] [{shape}]" for k, shape in (
+                (k, f"i64 {rows}, i64 {outputs[k] // rows}" if rows else f"i64 {outputs[k]}, i64 0") for k in results)),
             *(f"@{name}.zeros = internal constant [{max(n, 1)} x double] zeroinitializer, align 64"
               for n in inputs[asked - 1:asked] if optional),
             f"define void @{name}.bind(ptr %table, ptr %fixed, ptr %keys) {{", f"store ptr %table, ptr @{name}.table",
@@ -86,8 +88,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     text += [*scan("usable", 1, seen), "br i1 %usable, label %make0, label %slow"]
     for k in results:                                       # NULL means that NumPy has set an error
         text += [f"make{k}:",
-                 f"%r{k} = call ptr %array_new(ptr %array_type, i32 1, ptr @{name}.size{k}, i32 {_DOUBLE}, ptr null, "
-                 "ptr null, i32 0, i32 0, ptr null)",
+                 f"%r{k} = call ptr %array_new(ptr %array_type, i32 {2 if rows else 1}, ptr @{name}.shape{k}, i32 {_DOUBLE}, "
+                 "ptr null, ptr null, i32 0, i32 0, ptr null)",
                  f"%bad{k} = icmp eq ptr %r{k}, null",
                  f"br i1 %bad{k}, label %drop{k}, label %made{k}",
                  f"made{k}:", *_field(f"%y{k}", "ptr", f"%r{k}", _DATA), f"br label %make{k + 1}"]

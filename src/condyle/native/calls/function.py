@@ -104,6 +104,7 @@ class NativeFunction:
         direct: also prepare `direct`, with the last input fixed.
         optional: `direct` may be called without the input before that one, which is zero then.
         keys: `direct` gives its results in a dict, under these.
+        rows: `direct` gives its results as matrices of so many rows; 0 for vectors.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
         entries: what stands in some of the inputs, by their names. These take labels and must be finite: a ShapeError names the
             first entry that is not, and holds the results of the other states.
@@ -112,11 +113,11 @@ class NativeFunction:
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True,
                  refuse: Refusal | None = None, direct: bool = False, optional: bool = False, keys: Sequence[str] = (),
-                 wide: Callable[[], ca.Function | Composite] | None = None,
+                 rows: int = 0, wide: Callable[[], ca.Function | Composite] | None = None,
                  entries: Mapping[str, Entries] = MappingProxyType({})) -> None:
-        self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
+        self.name, self.inputs, self.outputs, self.optional = name, tuple(inputs), tuple(outputs), optional
         self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, optional,
-                                     tuple(keys), wide, entries)
+                                     tuple(keys), rows, wide, entries)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -162,9 +163,9 @@ class _Evaluator:
     def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool,
                  refuse: Refusal | None, direct: bool, optional: bool, keys: tuple[str, ...],
-                 wide: Callable[[], ca.Function | Composite] | None, entries: Mapping[str, Entries]) -> None:
+                 rows: int, wide: Callable[[], ca.Function | Composite] | None, entries: Mapping[str, Entries]) -> None:
         self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
-        self._direct, self._optional, self._keys = direct, optional, keys
+        self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
         self._inputs, self._outputs = inputs, outputs
         self._entries = [entries.get(name) for name, _ in inputs]
         self._watched = [Watched(k, size, tuple(part.start for _, part in e.turned))
@@ -292,7 +293,7 @@ class _Evaluator:
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
             entries = (f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
-                       f"named={bool(self._keys)} {self._watched}")
+                       f"named={bool(self._keys)} rows={self._rows} {self._watched}")
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
 
@@ -326,7 +327,7 @@ class _Evaluator:
             fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
             if self._direct:
                 fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys),
-                                  optional=self._optional, watched=self._watched)
+                                  optional=self._optional, rows=self._rows, watched=self._watched)
         text = module.text()
         emitted = time.perf_counter()
         code = jit.compile_ir(text)
