@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass
 
+import casadi as ca
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from numpy.typing import ArrayLike
 from scipy.optimize import least_squares
 
 import condyle as cd
@@ -74,3 +77,67 @@ def test_refusals(system):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("knee") - s.parameter("k", 2.0)))
     with pytest.raises(cd.ShapeError, match=r"value has shape \(3,\)"):
         cd.goals.Custom(lambda s: [s.q("knee"), s.t], [1.0, 2.0, 3.0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Higher(cd.goals.Goal):
+    """A goal of one's own, one class: a point shall be so much higher than another."""
+
+    unit, about = "m", "by"
+    body: str
+    p: tuple[float, float, float]
+    than: str
+    by: ArrayLike = 0.0
+
+    def residual(self, s):
+        return s.station_position(self.body, self.p)[1] - s.station_position(self.than, (0, 0, 0))[1]
+
+
+def test_a_goal_as_one_class(system):
+    """Beside Custom with the same function: one configuration, frames with a gap, names, units, reports, refusals."""
+    state, t, by = system.state(q={"knee": 0.3}), np.arange(4.0), np.array([-0.3, np.nan, -0.2, -0.1])
+    same = cd.goals.Custom(lambda s: s.station_position("shank", P)[1] - s.station_position("hip", (0, 0, 0))[1], by)
+    mine = Higher("shank", P, "hip", by, weight=2.0)
+    assert_allclose(cd.assemble(system, state, mine.frame(0)).q, cd.assemble(system, state, same.frame(0)).q, rtol=0, atol=1e-7)
+    keep = cd.goals.Coordinate("knee", 0.3)
+    found, expected = (cd.assemble_frames(system, state, [goal, keep], t=t) for goal in (mine, same))
+    assert found.names == ("Higher", "knee") and found.units == ("m", "rad")
+    assert_allclose(found.residuals[:, 0], [0, np.nan, 0, 0], rtol=0, atol=1e-6)    # it can be met, to the accuracy
+    assert_allclose(found.q, expected.q, rtol=0, atol=1e-5)                         # other weights, both met: paths differ
+    assert repr(mine).startswith("Higher(body='shank', p=(0.1, -0.4, 0.05), than='hip', by=[[-0.3],")
+    with pytest.raises(cd.UnknownNameError, match="did you mean 'shank'"):
+        cd.assemble(system, state, Higher("shnk", P, "hip"))
+    with pytest.raises(cd.ShapeError, match=r"goal 'Higher': by has shape \(2, 2\)"):
+        Higher("shank", P, "hip", np.zeros((2, 2)))
+    with pytest.raises(TypeError, match=r"Nothing does not say .* residual\(s\)"):
+        type("Nothing", (cd.goals.Goal,), {})()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Multiple(cd.goals.Goal):
+    """A goal with a Jacobian of its own and a number that machine code reads: `factor` times the knee's angle."""
+
+    unit = "rad"
+    factor: float
+
+    @property
+    def constants(self):
+        return np.array([self.factor])
+
+    @property
+    def shape(self):
+        return (1,)
+
+    def linearised(self, view, numbers):
+        J = ca.SX(1, view.tree.nu)
+        J[0, view.tree.speed_index("knee")] = numbers[0]
+        return numbers[0] * view.coordinate("knee") - 0.5 - numbers[1], J
+
+
+def test_a_jacobian_of_its_own(system):
+    for factor in (2.0, -1.0):                              # numbers: the second compiles nothing
+        made = len(system.compiled.programs)
+        found = cd.assemble_frames(system, system.state(), Multiple(factor), t=[0.0])
+        assert_allclose(found["knee"], 0.5 / factor, rtol=0, atol=1e-6)
+        assert found.residuals[0, 0] < 1e-6
+    assert len(system.compiled.programs) == made

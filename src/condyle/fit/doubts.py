@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from condyle.fit.frames import Frames
-from condyle.fit.goals import Goal, Station
+from condyle.fit.goals import Goal
 from condyle.fit.loop import FOUND, INFO, STATIONARY
 from condyle.system.state import State
 from condyle.tree import scales
@@ -37,17 +37,17 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     """
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
     size = scales.reach(system.bodies)
-    long = [g for g in frames.goals if isinstance(g, Station) and size and np.linalg.norm(g.station) > BEYOND * size]
+    long = [(g, field, p) for g in frames.goals for field, p in g.points.items() if size and np.linalg.norm(p) > BEYOND * size]
     if long:
-        _warn(who, f"the station {long[0].station.tolist()} of goal {long[0].name!r} is far outside of the system, which is "
-                   f"{size:.3g} m long")
+        g, field, p = long[0]
+        _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is {size:.3g} m long")
     i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # where sizes cannot be, many frames end at no least
     if not len(frames) or not _missed_by_far(frames, i, float(cost[i]), size):
         return frames
     goals, here = _one(frames, i)
-    stations = [k for k, g in enumerate(goals) if isinstance(g, Station) and g.weights(1)[0]]
-    if stations and size and not long and np.median(miss := here.residuals[0, stations]) > BEYOND * size:
-        k = stations[int(miss.argmax())]
+    places = [k for k, g in enumerate(goals) if g.is_place and g.weights(1)[0]]
+    if places and size and not long and np.median(miss := here.residuals[0, places]) > BEYOND * size:
+        k = places[int(miss.argmax())]
         _warn(who, f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m long")
         return frames
     if code[i] != FOUND:

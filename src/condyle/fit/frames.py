@@ -9,13 +9,10 @@ from typing import Any, overload
 import numpy as np
 
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
-from condyle.fit.expressions import residuals
-from condyle.fit.goals import Coordinate, Custom, Distance, Goal, Orientation, Residuals, Station
+from condyle.fit.configurations import Configurations
+from condyle.fit.goals import Goal
 from condyle.fit.loop import INFO, STATIONARY, UNFINISHED, VIOLATED
-from condyle.model.model import description
-from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Block, cut, page, rows_of, span
-from condyle.spatial import log_so3
 from condyle.system.columns import place, variables
 from condyle.system.given import nth
 from condyle.system.state import State
@@ -166,9 +163,7 @@ class Frames(States):
 
     @cached_property
     def units(self) -> tuple[str, ...]:
-        system = self.start.system
-        unit = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
-        return tuple(unit[g.coordinate] if isinstance(g, Coordinate) else g.unit for g in self.goals)
+        return tuple(g.unit_in(self.system) for g in self.goals)
 
     @cached_property
     def residuals(self) -> np.ndarray:
@@ -176,55 +171,21 @@ class Frames(States):
             return self.part[0].residuals[self.part[1]]
         if not self.goals:
             return np.zeros((len(self), 0))
-        return np.stack([np.where(g.weights(self.wanted)[:len(self)] > 0, self._error(g), np.nan) for g in self.goals], axis=1)
+        at, T = Configurations(self.system, self.q, self._tail), len(self)
+        errors = [g.errors(at, g.targets(self.wanted)[:T]) for g in self.goals]
+        return np.stack([np.where(g.weights(self.wanted)[:T] > 0, e, np.nan) for g, e in zip(self.goals, errors, strict=True)],
+                        axis=1)
 
     @cached_property
     def _tail(self) -> np.ndarray:
         return Batch.tails(self.system, self.start.tail, self.t)
 
     @cached_property
-    def _poses(self) -> np.ndarray:
-        """R by rows, then p, of all bodies in all frames, shape (T, bodies, 12)."""
-        return self.start.system.compiled.function("poses")(self.q, self._tail).reshape(len(self), -1, 12)
-
-    def _rotation(self, body: str) -> np.ndarray:
-        return self._poses[:, self.start.system.body(body).index, :9].reshape(-1, 3, 3)
-
-    def _place(self, body: str, station: np.ndarray) -> np.ndarray:
-        which = self.start.system.body(body)
-        return station if which.is_ground else self._rotation(body) @ station + self._poses[:, which.index, 9:]
-
-    def _error(self, g: Goal) -> np.ndarray:
-        target = g.targets(self.wanted)[:len(self)]
-        if isinstance(g, Station):
-            return np.linalg.norm(self._place(g.body, g.station) - target, axis=-1)
-        if isinstance(g, Orientation):
-            missing = target @ np.swapaxes(self._rotation(g.body), -1, -2)
-            known = np.where(g.weights(self.wanted)[:len(self), None, None] > 0, missing, np.eye(3))
-            return np.linalg.norm(log_so3(known), axis=-1)
-        if isinstance(g, Distance):
-            return np.abs(np.linalg.norm(self._place(g.b, g.p_b) - self._place(g.a, g.p_a), axis=-1) - target)
-        if isinstance(g, Custom):
-            return np.linalg.norm(self._own(g.function) - target, axis=-1)
-        assert isinstance(g, Coordinate)
-        return np.abs(self.q[:, self.start.system.coordinates.index(g.coordinate)] - target)
-
-    def _own(self, law: Residuals) -> np.ndarray:
-        """What a user's function gives in all frames, shape (T, k)."""
-        compiled = self.system.compiled
-        model, key = compiled.model, ("residuals", law.description())
-        if key not in compiled.programs:
-            compiled.programs[key] = NativeFunction(
-                "residuals", lambda: residuals(model, law), key=f"{key}\n{description(model)}",
-                inputs=[("q", self.system.nq), ("tail", model.tail_size)], outputs=[("r", law.size)])
-        return compiled.programs[key](self.q, self._tail)
-
-    @cached_property
     def rms(self) -> np.ndarray:
         """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no station was seen."""
         if self.part is not None:
             return self.part[0].rms[self.part[1]]
-        chosen = [k for k, g in enumerate(self.goals) if isinstance(g, Station)]
+        chosen = [k for k, g in enumerate(self.goals) if g.is_place]
         w = np.stack([self.goals[k].weights(self.wanted)[:len(self)] for k in chosen] or [np.zeros(len(self))], axis=1)
         square = np.nansum(w * self.residuals[:, chosen] ** 2, axis=1) if chosen else np.zeros(len(self))
         total = w.sum(axis=1)

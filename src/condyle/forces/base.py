@@ -5,7 +5,6 @@ expressed in ground, and generalised forces on speeds. It never sees dynamics. A
 """
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -13,7 +12,8 @@ from typing import ClassVar
 import casadi as ca
 
 from condyle.errors import DescriptionError
-from condyle.laws.described import Described, _value
+from condyle.laws.code import class_code
+from condyle.laws.described import Described
 from condyle.laws.view import Loads, View
 from condyle.trace.parameter import Expression, Parameter
 from condyle.tree.tree import Tree
@@ -64,17 +64,7 @@ class Force:
 
     def code(self) -> str:
         """What else determines the equations: nothing for laws of our own; the code of a user's class, which may change."""
-        parts: list[str] = []
-        for cls in type(self).__mro__:
-            if cls.__module__.startswith("condyle.") or cls is object:
-                continue
-            for name, method in sorted(vars(cls).items()):
-                if code := getattr(method, "__code__", None):
-                    used = {n: method.__globals__[n] for n in code.co_names if n in method.__globals__}
-                    used |= {n: cell.cell_contents for n, cell in zip(code.co_freevars, method.__closure__ or (), strict=True)}
-                    parts.append(f"{name} {code.co_code!r} {code.co_consts!r} {code.co_names!r}")
-                    parts += [f"{n} = {_value(v)}" for n, v in used.items()]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest() if parts else ""
+        return class_code(type(self))
 
 
 GROUPS = ("gravity", "passive", "external", "actuator", "muscle")

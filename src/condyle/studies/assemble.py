@@ -17,7 +17,7 @@ from condyle.fit.doubts import doubt
 from condyle.fit.expressions import expressions
 from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
-from condyle.fit.layout import Layout, rows
+from condyle.fit.layout import Layout
 from condyle.fit.loop import INFO, FitLoop
 from condyle.integrate.progress import check_progress, shown
 from condyle.model.model import description
@@ -162,7 +162,7 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     ws["active"] = np.where(of >= 0, at_end[of], 0.0)
     ws["accuracy"], ws["tolerance"] = accuracy, _tolerance(accuracy)
     q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
-    streams = {"ROW": rows(tree, layout, goals, t), "Q": q, "INFO": info, **tables}
+    streams = {"ROW": layout.rows(t), "Q": q, "INFO": info, **tables}
     with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
         program.run(ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
     done = int(ws["frame"][0])

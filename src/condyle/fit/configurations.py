@@ -1,0 +1,75 @@
+"""Many configurations of a system side by side, as goals look at them to say how far they were missed."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.model.model import description
+from condyle.model.symbols import Symbols
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import assembled
+from condyle.system.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Configurations:
+    """T configurations.
+
+    Args:
+        system: whose they are.
+        q: coordinates, shape (T, nq).
+        tail: what kernels take beside q and u, shape (T, k).
+    """
+
+    system: System
+    q: NDArray[np.float64]
+    tail: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    @cached_property
+    def _poses(self) -> NDArray[np.float64]:
+        """R by rows, then p, of all bodies, shape (T, bodies, 12)."""
+        return self.system.compiled.function("poses")(self.q, self.tail).reshape(len(self), -1, 12)
+
+    def rotation(self, body: str) -> NDArray[np.float64]:
+        """R_GB of a body, shape (T, 3, 3)."""
+        return self._poses[:, self.system.body(body).index, :9].reshape(-1, 3, 3)
+
+    def station_position(self, body: str, station: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A point of a body in ground [m], shape (T, 3); of ground itself (3,)."""
+        which = self.system.body(body)
+        return station if which.is_ground else self.rotation(body) @ station + self._poses[:, which.index, 9:]
+
+    def coordinate(self, name: str) -> NDArray[np.float64]:
+        """A coordinate by its name, shape (T,)."""
+        return self.q[:, self.system.coordinates.index(name)]
+
+    def evaluate(self, code: str, expression: Callable[[Symbols, ca.SX], ca.SX], numbers: NDArray[np.float64], size: int
+                 ) -> NDArray[np.float64]:
+        """Values (T, size) of an expression of positions.
+
+        Args:
+            code: text that determines the expression: machine code is made once per text.
+            expression: gives it from symbols of a configuration and from numbers (k,).
+            numbers: shape (T, k).
+            size: of a value.
+        """
+        compiled = self.system.compiled
+        model, key = compiled.model, ("residuals", code)
+
+        def build() -> ca.Function:
+            s, x = Symbols(model), ca.SX.sym("x", numbers.shape[1])
+            return assembled("residuals", [s["q"], s["tail"], x], [expression(s, x)])  # type: ignore[return-value]
+
+        if key not in compiled.programs:
+            compiled.programs[key] = NativeFunction(
+                "residuals", build, key=f"{key}\n{description(model)}", outputs=[("r", size)],
+                inputs=[("q", self.system.nq), ("tail", model.tail_size), ("x", numbers.shape[1])])
+        return compiled.programs[key](self.q, self.tail, np.ascontiguousarray(numbers))

@@ -1,0 +1,71 @@
+"""The cost of goals, its gradient and its Gauss-Newton matrix, summed up at one configuration.
+
+Along q + N du, with the errors e of a goal, their Jacobian J and the weight w,
+
+    cost = 1/2 sum w |e|^2,     g = sum J' w e,     H = sum J' w J                                                   (1)
+
+There are two ways to add to it. A few rows of J are added as they are (`add_rows`). Where many points of a body pull at it, (1)
+is mechanics: H is the mass matrix of a tree that has the weights as point masses, -g the generalised forces of the springs w e.
+So loads and inertias of bodies are gathered (`add_load`, `add_inertia`), and the recursions of dynamics compute both, in O(n)
+and O(n depth).
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+
+from condyle.dynamics import crba, rnea
+from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.view import Loads
+from condyle.model.symbols import Symbols
+
+
+class Cost:
+    """What goals have added so far.
+
+    Attributes:
+        symbols: of the configuration.
+        kin: its kinematics.
+        view: the configuration as laws see it.
+        value: the cost.
+    """
+
+    def __init__(self, symbols: Symbols, kin: Kinematics) -> None:
+        self.symbols, self.kin, self.view, self.value = symbols, kin, symbols.view(kin), ca.SX(0)
+        self._loads = Loads(self.view)
+        self._bodies = [replace(b, mass=ca.SX(1, 1), com=ca.SX(3, 1), I=ca.SX(3, 3)) for b in kin.placed]
+        self._rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
+
+    def add_rows(self, error: ca.SX, J: ca.SX, w: ca.SX) -> None:
+        """A goal by its errors (k,), their Jacobian along the manifold (k, nu), and its weight."""
+        self.value += w * ca.dot(error, error) / 2
+        self._rows.append((error, ca.sparsify(J), w))
+
+    def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:
+        """What pulls at a body: moment about M's origin and force, in ground, and the cost that they lower."""
+        now = self._loads.bodies.get(B)
+        self._loads.bodies[B] = (moment, force) if now is None else (now[0] + moment, now[1] + force)
+        self.value += cost
+
+    def add_points(self, B: int, W: ca.SX, m: ca.SX, S: ca.SX) -> None:
+        """Point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per body."""
+        b = self._bodies[B]
+        R, p = ca.SX(ca.DM(b.R_MB)) if not isinstance(b.R_MB, ca.SX) else b.R_MB, ca.SX(b.p_MB)
+        Rm = R @ m
+        second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)
+        self._bodies[B] = replace(b, mass=W, com=(Rm + W * p) / ca.if_else(W > 0, W, 1),
+                                  I=b.I + ca.trace(second) * ca.SX.eye(3) - second)
+
+    def add_inertia(self, B: int, w: ca.SX) -> None:
+        """Inertia w against rotation of a body, about any axis."""
+        self._bodies[B] = replace(self._bodies[B], I=self._bodies[B].I + w * ca.SX.eye(3))
+
+    def total(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The cost, g (nu,) and H (nu, nu) of (1)."""
+        tree = self.symbols.model.tree
+        g = -rnea.generalised(tree, self.kin, self._loads)
+        H = crba.mass_matrix(tree, replace(self.kin, placed=self._bodies))
+        for error, J, w in self._rows:
+            g, H = g + J.T @ (w * error), H + w * (J.T @ J)
+        return self.value, g, H

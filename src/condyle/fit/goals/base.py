@@ -1,0 +1,301 @@
+"""What all goals share, and all that the rest of assembly asks of a goal.
+
+    describe    fields, name, unit, target, weight; `check` refuses what a system does not have
+    compute     `residual`, or for more speed `linearised` or `add`; `numbers` that the machine code reads; `code`, its text
+    report      `errors`: how far the target was missed in each frame
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from condyle.arrays import gaps, real
+from condyle.constraints.solve.equations import Equations
+from condyle.constraints.user import Holonomic
+from condyle.dynamics.view import View
+from condyle.errors import DescriptionError, ShapeError
+from condyle.fit.configurations import Configurations
+from condyle.laws.code import class_code
+from condyle.laws.names import known_body
+from condyle.presentation import brief
+from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.fit.cost import Cost
+    from condyle.system.system import System
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Residuals(Holonomic):
+    """What a goal computes, as a law that is traced and differentiated as a constraint on positions is."""
+
+    label: str = ""
+
+    @property
+    def what(self) -> str:
+        return self.label
+
+    def description(self) -> str:
+        """Text that determines the expressions; the label does not."""
+        return f"Residuals({[ask.text for ask in self.asks]}, {self.law.text})"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Goal:
+    """What all goals share. A goal of one's own is a subclass; one method is enough:
+
+        @dataclass(frozen=True, eq=False, repr=False)
+        class Level(cd.goals.Goal):
+            unit, about = "m", "height"
+            a: str
+            b: str
+            height: ArrayLike = 0.0
+
+            def residual(self, s):
+                return s.station_position(self.a, (0, 0, 0))[1] - s.station_position(self.b, (0, 0, 0))[1]
+
+    Args:
+        weight: zero or more, for all frames or one per frame, shape (T,).
+        name: of the residual in results; by default made from what the goal is about.
+
+    Attributes:
+        unit: of the error.
+        about: the field that holds the target; if empty, the target is zero.
+        pooled: goals of one `code` are summed up into one block of numbers.
+        is_place: it is about the place of a point in ground: `Frames.rms` counts it.
+        law: what `residual` computes, if the goal is made from it.
+    """
+
+    unit: ClassVar[str] = ""
+    shape: ClassVar[tuple[int, ...]] = ()
+    about: ClassVar[str] = ""
+    pooled: ClassVar[bool] = False
+    is_place: ClassVar[bool] = False
+    weight: ArrayLike = 1.0
+    name: str = ""
+    law: Residuals | None = field(init=False, default=None)
+
+    # ---- describe ---------------------------------------------------------------------------------------------------
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            self._set(name=type(self).__name__)
+        cls = type(self)
+        if cls.linearised is Goal.linearised and cls.add is Goal.add:
+            self._trace()
+        self._check_numbers()
+
+    def _set(self, **values: Any) -> None:
+        for attribute, value in values.items():
+            object.__setattr__(self, attribute, value)
+
+    def _written(self) -> tuple[Callable[[Any], Any], str]:
+        """The function that says what it computes, and how errors name it."""
+        return self.residual, f"goal {self.name!r}"
+
+    def _trace(self) -> None:
+        """Keep what `residual` computes; one number for the target stands for all of them."""
+        law = Residuals(*self._written())
+        self._set(law=law, shape=(law.size,))
+        if self.about:
+            value = numbers_of(getattr(self, self.about), f"goal {self.name!r}: {self.about}")
+            if value.ndim < 2 and law.size == 1 and value.shape != (1,):
+                value = value[..., None]
+            elif not value.ndim:
+                value = np.full(law.size, float(value))
+            self._set(**{self.about: value})
+
+    def _check_numbers(self) -> None:
+        """Check the target and the weight."""
+        what, shape, target = f"goal {self.name!r}", self.shape, self.about
+        weight = numbers_of(self.weight, f"{what}: weight")
+        if weight.ndim > 1 or not (np.isfinite(weight) & (weight >= 0)).all():
+            raise ShapeError(f"{what}: weight must be zero or more, one number or one per frame, got {self.weight!r}")
+        weight.flags.writeable = False
+        self._set(weight=weight)
+        if not target:
+            return
+        value = numbers_of(getattr(self, target), f"{what}: {target}")
+        if (shape and value.shape[-len(shape):] != shape) or value.ndim - len(shape) not in (0, 1):
+            numbers = ", ".join(map(str, shape))
+            raise ShapeError(f"{what}: {target} has shape {value.shape}; expected ({numbers}) for one frame or "
+                             f"({', '.join(['T', *map(str, shape)])}) for T frames")
+        if value.ndim > len(shape) and not len(value):
+            raise ShapeError(f"{what}: {target} has no frames, shape {value.shape}")
+        if np.isinf(value).any():
+            raise ShapeError(f"{what}: {target} has infinite numbers; NaN marks what was not measured")
+        value.flags.writeable = False
+        self._set(**{target: value})
+
+    def __repr__(self) -> str:
+        """Values that are short; of targets in many frames their shape."""
+        names = [f.name for f in fields(self) if f.name not in ("weight", "name", "law")]
+        names += ["name", *["weight"] * bool(np.any(np.asarray(self.weight) != 1))]
+        texts = [f"{n}={brief(getattr(self, n))}" for n in names]
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+    def check(self, tree: Tree) -> None:
+        """Refuse what the system does not have.
+
+        Raises:
+            DescriptionError, UnknownNameError: names that the tree does not have, or what cannot move.
+        """
+        if self.law is None:
+            return
+        self.law.check(tree)
+        for p in self.law.parameters():
+            if p.name not in tree.parameters.names:
+                raise DescriptionError(f"goal {self.name!r}: asks for parameter {p.name!r}, which the system does not have; it "
+                                       f"has {list(tree.parameters.names)}")
+
+    def unit_in(self, system: System) -> str:
+        """The unit of its error."""
+        return self.unit
+
+    @property
+    def points(self) -> dict[str, NDArray[np.float64]]:
+        """Points of bodies that it names [m], by field: a warning says if one is far outside of the system."""
+        return {}
+
+    # ---- targets and weights of frames ------------------------------------------------------------------------------
+
+    @property
+    def target(self) -> NDArray[np.float64]:
+        """Of one frame or all."""
+        return getattr(self, self.about) if self.about else np.zeros(self.shape)
+
+    @property
+    def frames(self) -> int | None:
+        """T, or None for a goal that is the same in all frames."""
+        counts = {len(x) for x, n in ((self.target, len(self.shape)), (np.asarray(self.weight), 0)) if x.ndim > n}
+        if len(counts) > 1:
+            raise ShapeError(f"goal {self.name!r}: target and weight have different numbers of frames: {sorted(counts)}")
+        return counts.pop() if counts else None
+
+    def frame(self, i: int) -> Self:
+        """The goal of one frame."""
+        out, weight = object.__new__(type(self)), np.asarray(self.weight)
+        vars(out).update(vars(self))
+        if self.target.ndim > len(self.shape):
+            out._set(**{self.about: self.target[i]})
+        if weight.ndim:
+            out._set(weight=weight[i])
+        return out
+
+    def weights(self, frames: int) -> NDArray[np.float64]:
+        """Shape (frames,), zero where the target has a NaN."""
+        absent = np.isnan(self.target).reshape(*self.target.shape[:self.target.ndim - len(self.shape)], -1).any(axis=-1)
+        return np.broadcast_to(np.where(absent, 0.0, self.weight), (frames,))
+
+    def targets(self, frames: int) -> NDArray[np.float64]:
+        """Shape (frames, ...), zero where the target has a NaN."""
+        return np.broadcast_to(np.nan_to_num(self.target), (frames, *self.shape))
+
+    # ---- compute ----------------------------------------------------------------------------------------------------
+
+    def residual(self, s: Any) -> Any:
+        """What should be equal to the target, in the same shape, from positions.
+
+        Args:
+            s: the configuration, with the accessors of force laws: s.q("knee"), s.station_position("foot", p),
+                s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, as laws are; its Jacobian is exact.
+        """
+        raise TypeError(f"{type(self).__name__} does not say what should be near its target: it needs a method residual(s)")
+
+    @property
+    def constants(self) -> NDArray[np.float64]:
+        """Numbers that are the same in all frames and that machine code reads, shape (c,)."""
+        return np.empty(0)
+
+    def code(self, tree: Tree) -> str:
+        """Text that determines the expressions that it adds: goals of equal text share machine code, whatever their numbers."""
+        text = class_code(type(self), ("add", "linearised"))
+        return f"{type(self).__name__} {text}{'' if self.law is None else self.law.description()}"
+
+    @property
+    def width(self) -> int:
+        """Numbers of its block in a row of a frame: by default constants, target, weight."""
+        return len(self.constants) + int(np.prod(self.shape, dtype=int)) + 1
+
+    @classmethod
+    def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The numbers of a block in all frames, and about how large its cost can be: below 1e-14 of that it is rounding.
+
+        Args:
+            goals: those that share the block: one, unless goals are pooled.
+            frames: their number T.
+
+        Returns:
+            Shapes (T, width) and (T,).
+        """
+        goal, = goals
+        w, x, same = goal.weights(frames), goal.targets(frames).reshape(frames, -1), goal.constants
+        return np.column_stack([np.broadcast_to(same, (frames, same.size)), x, w]), goal.size(w, x)
+
+    def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
+        return w * (1 + (x * x).sum(axis=1))
+
+    def linearised(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The error (k,) and its Jacobian along the manifold (k, nu), here from `residual`.
+
+        Args:
+            view: the configuration.
+            numbers: constants, then the target.
+        """
+        if self.law is None:
+            raise TypeError(f"{type(self).__name__} has no method residual(s), and none that does without: linearised or add")
+        rows = Equations({"goal": self.law}, view, ca.SX.ones(1))
+        return rows.errors()[0] - numbers[len(self.constants):], rows.jacobian()
+
+    def add(self, cost: Cost, block: ca.SX) -> None:
+        """Add to the cost, its gradient and its Gauss-Newton matrix.
+
+        Args:
+            cost: see there.
+            block: the numbers of its block, the weight last.
+        """
+        cost.add_rows(*self.linearised(cost.view, block[:-1]), block[-1])
+
+    # ---- report -----------------------------------------------------------------------------------------------------
+
+    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+        """|error| in T configurations, shape (T,), in `unit`; anything where nothing was measured.
+
+        Args:
+            at: the configurations.
+            targets: shape (T, ...), zero where nothing was measured.
+        """
+        T, tree = len(at), at.system.compiled.model.tree
+        x = targets.reshape(T, -1)
+        numbers = np.column_stack([np.broadcast_to(self.constants, (T, len(self.constants))), x])
+        found = at.evaluate(self.code(tree), lambda s, x: self.linearised(s.view(s.kinematics()), x)[0], numbers, x.shape[1])
+        return np.linalg.norm(found, axis=-1)
+
+
+def numbers_of(value: Any, what: str) -> NDArray[np.float64]:
+    """Real numbers, NaN where there are gaps; ShapeError if they are none."""
+    try:
+        return np.array(real(what, gaps(value)))
+    except (TypeError, ValueError) as error:
+        raise ShapeError(str(error)) from None
+
+
+def point(value: Any, what: str) -> NDArray[np.float64]:
+    """A point of a body [m], shape (3,)."""
+    found = numbers_of(value, what)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise ShapeError(f"{what}: expected three finite numbers [m], got {value!r}")
+    found.flags.writeable = False
+    return found
+
+
+def check_moves(tree: Tree, body: str, goal: str) -> None:
+    """Refuse a body that is unknown, and ground."""
+    if known_body(tree, body, f"goal {goal!r}").is_ground:
+        raise DescriptionError(f"goal {goal!r}: its body is ground, which does not move")

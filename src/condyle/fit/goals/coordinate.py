@@ -1,0 +1,57 @@
+"""A coordinate with a value: its row of the Jacobian is its row of N."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from condyle.dynamics.view import View
+from condyle.fit.configurations import Configurations
+from condyle.fit.goals.base import Goal
+from condyle.laws.names import name, owner
+from condyle.system.system import System
+from condyle.tree import scales
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coordinate(Goal):
+    """A coordinate shall have a value.
+
+    Args:
+        coordinate: its name.
+        value: in its own unit, one or shape (T,).
+
+    Raises:
+        ShapeError, DescriptionError: of values that cannot be.
+    """
+
+    about: ClassVar[str] = "value"
+    coordinate: str
+    value: ArrayLike
+
+    def __post_init__(self) -> None:
+        self._set(coordinate=name(self.coordinate, "Coordinate: coordinate"))
+        self._set(name=self.name or self.coordinate)
+        super().__post_init__()
+
+    def check(self, tree: Tree) -> None:
+        owner(tree, self.coordinate, f"goal {self.name!r}")
+
+    def unit_in(self, system: System) -> str:
+        return scales.units(system.bodies)[0][system.coordinates.index(self.coordinate)]
+
+    def code(self, tree: Tree) -> str:
+        return f"{super().code(tree)}{tree.coordinate_index(self.coordinate)}"
+
+    def linearised(self, view: View, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+        body, j = owner(view.tree, self.coordinate, f"goal {self.name!r}")
+        J = ca.SX(1, view.tree.nu)
+        J[0, body.u] = body.mobilizer.N(view.q[body.q])[j, :]
+        return view.coordinate(self.coordinate) - numbers[0], J
+
+    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.abs(at.coordinate(self.coordinate) - targets)

@@ -1,0 +1,48 @@
+"""A goal that a user writes as a function in Python."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from condyle.fit.goals.base import Goal
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Custom(Goal):
+    """What a user writes in Python shall be zero, or as given:
+
+        cd.goals.Custom(lambda s: s.station_position("hand", p)[1] - s.station_position("foot", p)[1])
+
+    Args:
+        function: f(s) -> a number or several, in units of the user's, of positions: s.q("knee"), s.station_position("foot", p),
+            s.body_pose("foot"), s.rotation; also s.t and parameters of the system. Traced once, as laws are; its Jacobian is
+            exact.
+        value: what they shall be: zero by default, shape (k,) or (T, k); of one number also (T,).
+
+    Raises:
+        TraceError, DescriptionError: of a function that cannot be traced, or asks for more than positions.
+        ShapeError: of values that do not fit it.
+    """
+
+    about: ClassVar[str] = "value"
+    function: Callable[[Any], Any] | None
+    value: ArrayLike = 0.0
+
+    def __post_init__(self) -> None:
+        self._set(name=self.name or self._called)
+        super().__post_init__()
+
+    @property
+    def _called(self) -> str:
+        named = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"Custom({'lambda' if named == '<lambda>' else named})"
+
+    def _written(self) -> tuple[Any, str]:
+        return self.function, f"goals.{self._called}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The function itself stays where it is; what it computes is kept."""
+        return vars(self) | {"function": None}

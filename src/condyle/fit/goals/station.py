@@ -1,0 +1,108 @@
+"""A point of a body at a place in ground, as a marker is.
+
+The stations of one body enter the cost, its gradient and its Gauss-Newton matrix only through sums over them. With weights w,
+stations s in the body's frame and targets x,
+
+    W = sum w,   m = sum w s,   S = sum w s s',   xm = sum w x / W,   C = sum w s (x - xm)'                               (1)
+    k = sum w (|s|^2 + |x - xm|^2)
+
+a block has 23 numbers per body however many markers it carries, and machine code does not depend on them. In ground, with
+R = R_GB, p = p_GB, y = xm - p,
+
+    force   f = W y - R m,     moment about p  n = a(R C) + R m x y,    a(A)_i = sum_jk e_ijk A_jk                  (2)
+    cost      = 1/2 (W |y|^2 + k) - y . R m - tr(R C)                                                               (3)
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from condyle.fit.configurations import Configurations
+from condyle.fit.goals.base import Goal, check_moves, point
+from condyle.laws.names import body_name
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from condyle.fit.cost import Cost
+
+NUMBERS = (1, 3, 6, 3, 9, 1)
+"""Of W, m, S (xx yy zz xy xz yz), xm, C by rows, k."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Station(Goal):
+    """A point of a body shall be at a place in ground, as a marker is.
+
+    Args:
+        body: a body or its name.
+        station: the point in its frame [m], shape (3,).
+        position: where it shall be, in ground [m], shape (3,) or (T, 3).
+
+    Raises:
+        ShapeError, DescriptionError: of values that cannot be.
+    """
+
+    unit: ClassVar[str] = "m"
+    shape: ClassVar[tuple[int, ...]] = (3,)
+    about: ClassVar[str] = "position"
+    pooled: ClassVar[bool] = True
+    is_place: ClassVar[bool] = True
+    body: Body | str
+    station: ArrayLike
+    position: ArrayLike
+
+    def __post_init__(self) -> None:
+        self._set(body=body_name(self.body, "Station: body"))
+        self._set(name=self.name or f"{self.body} station")
+        self._set(station=point(self.station, f"goal {self.name!r}: station"))
+        super().__post_init__()
+
+    def check(self, tree: Tree) -> None:
+        check_moves(tree, str(self.body), self.name)
+
+    @property
+    def points(self) -> dict[str, NDArray[np.float64]]:
+        return {"station": np.asarray(self.station)}
+
+    def code(self, tree: Tree) -> str:
+        return f"{super().code(tree)}{tree.body(str(self.body)).index}"
+
+    @property
+    def width(self) -> int:
+        return sum(NUMBERS)
+
+    @classmethod
+    def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        w = np.stack([g.weights(frames) for g in goals], axis=1)                            # (T, markers)
+        s, x = np.stack([np.asarray(g.station) for g in goals]), np.stack([g.targets(frames) for g in goals], axis=1)
+        W = w.sum(axis=1)                                                                                       # (1)
+        xm = np.einsum("fi,fij->fj", w, x) / np.where(W > 0, W, 1.0)[:, None]
+        off = x - xm[:, None]
+        S = np.einsum("fi,ij,ik->fjk", w, s, s, optimize=True)
+        C = np.einsum("fi,ij,fik->fjk", w, s, off, optimize=True)
+        k = w @ (s * s).sum(axis=1) + np.einsum("fi,fij,fij->f", w, off, off, optimize=True)
+        six = S[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        return np.column_stack([W, w @ s, six, xm, C.reshape(-1, 9), k]), k
+
+    def add(self, cost: Cost, block: ca.SX) -> None:
+        B = cost.view.tree.body(str(self.body)).index
+        W, m, six, xm, C, k = ca.vertsplit(block, [0, *np.cumsum(NUMBERS).tolist()])
+        xx, yy, zz, xy, xz, yz = ca.vertsplit(six)
+        S, C = ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), ca.reshape(C, 3, 3).T
+        placed = cost.kin.placed[B]
+        R, r = cost.kin.R_GM[B] @ placed.R_MB, cost.kin.R_GM[B] @ placed.p_MB
+        y, Rm, A = xm - cost.kin.p_GM[B] - r, R @ m, R @ C
+        f = W * y - Rm                                                                                          # (2)
+        n = ca.vertcat(A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]) + ca.cross(Rm, y)
+        value = (W * ca.dot(y, y) + k) / 2 - ca.dot(y, Rm) - ca.trace(A)                                        # (3)
+        cost.add_load(B, n + ca.cross(r, f), f, value)
+        cost.add_points(B, W, m, S)
+
+    def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.linalg.norm(at.station_position(str(self.body), np.asarray(self.station)) - targets, axis=-1)
