@@ -1,0 +1,361 @@
+"""Geodesics over an ellipsoid: a small problem of least length, without trigonometry in its loop.
+
+In scaled space y = x / radii the ellipsoid is the unit sphere. Its points whose tangent planes hold an outside point U are
+a circle, the silhouette of U. The curve, s in [0, 1], before it is normalised to |y| = 1, is
+
+    y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)                    (1)
+
+with p(phi) on the silhouette of A and q(psi) on that of B, so that the path is tangent along the normal at both ends. m is the
+middle of the start, w the pole about which it turns. With tau = 0 it is an exact circle of any arc below 2 pi.
+
+    L(z) = |A - P| + int |x'| ds + |B - Q|,     z = (phi, psi, tau_1 .. tau_K),     Gauss points               (2)
+
+The gradient g of the discrete L is exact. The Hessian is that of length at a geodesic, its second variation, with
+eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = diag(1/radii^2), f = (x' W x - 1) / 2:
+
+    H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2      (3)
+
+What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the operations. Only phi moves
+P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A, alpha_B and gamma of segment.py (2).
+
+A path that a quadrant forces to the longer side may be a saddle of length. There the merit is |g|^2 and pivots keep their
+signs; elsewhere it is L and pivots count by their size, so that each step descends.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.sweeps.solver import Solver
+from condyle.paths.round import MANDATORY, NONE, Quadrant
+from condyle.paths.segment import ROW, Segment, across_to, cross, dot, either, norm, straight, unit
+
+OUTSIDE = 1e-4
+"""An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
+STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
+"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z and |dz|^3 in L;
+steps at most."""
+FINE = 1e-4
+"""Size of the last two modes above which more modes are taken."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The frame of (1): middle m, pole w, and the silhouettes of both ends."""
+
+    m: ca.SX
+    w: ca.SX
+    A: Silhouette
+    B: Silhouette
+
+    @property
+    def column(self) -> ca.SX:
+        return ca.vertcat(self.m, self.w, self.A.column, self.B.column)
+
+    @staticmethod
+    def of(column: ca.SX) -> Chart:
+        return Chart(column[:3], column[3:6], Silhouette.of(column[6:16]), Silhouette.of(column[16:26]))
+
+
+@dataclass(frozen=True, eq=False)
+class Silhouette:
+    """A circle on the unit sphere: centre, radius and two directions."""
+
+    centre: ca.SX
+    radius: ca.SX
+    f: ca.SX
+    g: ca.SX
+
+    @staticmethod
+    def seen_from(U: ca.SX) -> Silhouette:
+        """The points whose tangent planes hold U."""
+        uu = dot(U, U)
+        k = U / ca.sqrt(uu)
+        f = across_to(k)
+        return Silhouette(U / uu, ca.sqrt(ca.fmax(1 - 1 / uu, 0)), f, cross(k, f))
+
+    @property
+    def column(self) -> ca.SX:
+        return ca.vertcat(self.centre, self.radius, self.f, self.g)
+
+    @staticmethod
+    def of(column: ca.SX) -> Silhouette:
+        return Silhouette(column[:3], column[3], column[4:7], column[7:10])
+
+    def at(self, phi: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """A point of the circle, and its derivative by phi."""
+        c, s = ca.cos(phi), ca.sin(phi)
+        return self.centre + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
+
+    def angle(self, y: ca.SX) -> ca.SX:
+        """phi of a point on, or near, the circle."""
+        return ca.atan2(dot(y - self.centre, self.g), dot(y - self.centre, self.f))
+
+
+def closest(m: ca.SX, radii: ca.SX, steps: int = 8) -> ca.SX:
+    """The scaled surface point that is closest, in space, to the inside point radii * m.
+
+    y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which |y| = 1; Newton's method comes from below the root.
+    """
+    a = radii * radii
+    t = -ca.mmin(a) * (1 - 1e-9)
+    for i in range(3):
+        t = ca.fmax(t, a[i] * (ca.fabs(m[i]) - 1))
+    for _ in range(steps):
+        y = a * m / (t + a)
+        t = ca.fmin(t + (dot(y, y) - 1) / (2 * dot(y, y / (t + a))), 0)
+    return unit(a * m / (t + a))
+
+
+def section(U: ca.SX, V: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Where the path U, c, V in a plane touches and leaves the unit sphere, and the axis about which it turns."""
+    axis = -unit(cross(U - c, V - c))
+    centre = axis * dot(axis, U)
+    rho = ca.sqrt(ca.fmax(1 - dot(centre, centre), 1e-12))
+
+    def tangent(X: ca.SX, sign: int) -> ca.SX:
+        d = X - centre
+        D = norm(d)
+        cosine = ca.fmin(rho / D, 1)
+        sine = ca.sqrt(ca.fmax(1 - cosine * cosine, 0))
+        return centre + rho * (cosine * d / D + sign * sine * cross(axis, d / D))
+
+    return tangent(U, 1), tangent(V, -1), axis
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """What a solver is given, and what the rules say of it.
+
+    Attributes:
+        p: A, B, radii, quadrant, shape (12,).
+    """
+
+    p: ca.SX
+
+    @property
+    def A(self) -> ca.SX:
+        return self.p[:3]
+
+    @property
+    def B(self) -> ca.SX:
+        return self.p[3:6]
+
+    @property
+    def radii(self) -> ca.SX:
+        return self.p[6:9]
+
+    @cached_property
+    def scaled(self) -> tuple[ca.SX, ca.SX]:
+        return self.A / self.radii, self.B / self.radii
+
+    @cached_property
+    def _chord(self) -> tuple[ca.SX, ca.SX]:
+        """Its point nearest to the centre, scaled; and whether it passes through the ellipsoid between its ends."""
+        U, V = self.scaled
+        d = V - U
+        dd = ca.fmax(dot(d, d), 1e-300)
+        s = -dot(U, d) / dd
+        m = U + s * d
+        half = ca.sqrt(ca.fmax(1 - dot(m, m), 0) / dd)
+        through = ca.logic_and(dot(m, m) < 1, ca.logic_and(s - half > 0, s + half < 1))
+        outside = ca.logic_and(dot(U, U) > 1 - OUTSIDE, dot(V, V) > 1 - OUTSIDE)
+        return m, ca.logic_and(through, outside)
+
+    @property
+    def kind(self) -> ca.SX:
+        """OpenSim's rule: NONE or MANDATORY."""
+        return ca.if_else(self._chord[1], MANDATORY, NONE)
+
+    def start(self) -> tuple[Chart, ca.SX, ca.SX, ca.SX]:
+        """A chart, phi and psi of the section through the side point, and whether the quadrant has mirrored that."""
+        U, V = self.scaled
+        quadrant = Quadrant(self.p[9:12])
+        c = closest(self._chord[0], self.radii)
+        forced = ca.logic_and(ca.logic_not(quadrant.all), ca.logic_not(quadrant.has(c)))
+        c = ca.if_else(forced, unit(c - 2 * dot(c, quadrant.c) * quadrant.c), c)
+        P, Q, axis = section(U, V, c)
+        middle = P + Q
+        middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
+        m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)     # of half a turn the middle is c
+        w = unit(axis - dot(axis, m) * m)
+        chart = Chart(m, w, Silhouette.seen_from(U), Silhouette.seen_from(V))
+        return chart, chart.A.angle(P), chart.B.angle(Q), forced
+
+
+class Length:
+    """(2) with its gradient and Hessian (3), for K modes and 2K or a few fewer Gauss points."""
+
+    def __init__(self, modes: int, points: int) -> None:
+        self.modes, self.size = modes, 2 + modes
+        x, weights = np.polynomial.legendre.leggauss(points)
+        s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
+        self.nodes = s, weights / 2
+        self.B = np.array([s * (1 - s) * f(x) for f in basis]).T.reshape(points, modes)
+        self.D = np.array([(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x) for f in basis]).T.reshape(points, modes)
+        self.middle = np.array([f(0) / 4 for f in basis])
+
+    @cached_property
+    def function(self) -> ca.Function:
+        """z, p, chart -> L, g (n,), H (n, n)."""
+        z, p, chart = ca.SX.sym("z", self.size), ca.SX.sym("p", 12), ca.SX.sym("chart", 26)
+        return ca.Function("length", [z, p, chart], self._expressions(z, Ends(p), Chart.of(chart)), {"cse": True})
+
+    def _expressions(self, z: ca.SX, ends: Ends, chart: Chart) -> list[ca.SX]:
+        n, a = self.size, ends.radii
+        (p, p1), (q, q1) = chart.A.at(z[0]), chart.B.at(z[1])
+        L, g, H = ca.SX(0), [ca.SX(0)] * n, [[ca.SX(0)] * n for _ in range(n)]
+        for i, (y, y1, X) in enumerate(((p, p1, ends.A), (q, q1, ends.B))):
+            r, t = a * y - X, a * y1
+            l = norm(r)
+            slope = dot(r, t) / l
+            L, g[i], H[i][i] = L + l, slope, (dot(t, t) - slope * slope) / l
+        which = [p1, q1] + [chart.w] * self.modes                        # dy/dz are these, by factors of s
+        for s, weight, B, D in zip(*self.nodes, self.B, self.D, strict=True):
+            by, bd = [(1 - s)**2, s * s, *B], [-2 * (1 - s), 2 * s, *D]
+            y = by[0] * p + 2 * s * (1 - s) * chart.m + by[1] * q + dot(ca.DM(B), z[2:]) * chart.w          # (1)
+            d = bd[0] * p + (2 - 4 * s) * chart.m + bd[1] * q + dot(ca.DM(D), z[2:]) * chart.w
+            F, G_y, G_d, eta_y, eta_d, Kg = _at_point(y, d, a)
+            L += weight * F
+            dots = {id(v): (dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1, chart.w)}
+            x = [dots[id(v)] for v in which]
+            eta = [by[r] * x[r][0] for r in range(n)]
+            eta1 = [by[r] * x[r][1] + bd[r] * x[r][0] for r in range(n)]
+            for r in range(n):
+                g[r] = g[r] + weight * (by[r] * x[r][2] + bd[r] * x[r][3])
+                turn, bend = (weight / F) * eta1[r], (-weight * Kg * F) * eta[r]
+                for j in range(r + 1):
+                    H[r][j] = H[r][j] + turn * eta1[j] + bend * eta[j]                                     # (3)
+        return [L, ca.vertcat(*g), ca.blockcat([[H[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])]
+
+
+def _at_point(y: ca.SX, d: ca.SX, a: ca.SX) -> tuple[ca.SX, ...]:
+    """|x'|, its gradients by y and y' = d; eta = eta_y . dy, eta' = eta_d . dy + eta_y . dd; Gauss curvature."""
+    i2 = 1 / dot(y, y)
+    i1, k = ca.sqrt(i2), dot(y, d) * i2
+    v = i1 * a * (d - k * y)                                             # x' of the normalised curve
+    F = norm(v)
+    t = v / F
+    at = a * t
+    c = dot(at, y) * i2
+    G_d = i1 * (at - c * y)
+    G_y = -i1 * (k * at + c * (d - 2 * k * y)) - (F * i2) * y
+    h = y / a
+    size = ca.sqrt(dot(h, h))
+    n, grad = h / size, i1 * size
+    b = cross(t, n)
+    Kg = 1 / ((a[0] * a[1] * a[2])**2 * grad**4)
+    ab = a * b
+    be = dot(ab, y) * i2
+    eta_y = i1 * (ab - be * y)
+    ab1 = (-F * dot(t / (a * a), b) / grad) * (a * n)                    # b' = -h_tb n
+    eta_d = -k * eta_y + i1 * (ab1 - ((dot(ab1, y) + dot(ab, d)) * i2 - 2 * k * be) * y - be * d)
+    return F, G_y, G_d, eta_y, eta_d, Kg
+
+
+def eliminate(H: ca.SX, g: ca.SX, signed: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """-H^-1 g by L D L', tau first, then phi, psi; with |D| unless `signed`. And d_phi, d_psi, l_psi,phi."""
+    n = g.numel()
+    order = [*range(2, n), 0, 1]
+    l, d = np.zeros((n, n), dtype=object), [ca.SX(0)] * n
+    floor = 1e-9 * sum((ca.fabs(H[i, i]) for i in range(n)), ca.SX(0)) / n
+    for j in range(n):
+        pivot = H[order[j], order[j]] - sum((l[j, k]**2 * d[k] for k in range(j)), ca.SX(0))
+        size = ca.fmax(ca.fabs(pivot), floor)
+        d[j] = ca.if_else(ca.logic_and(signed, pivot < 0), -size, size)
+        for i in range(j + 1, n):
+            l[i, j] = (H[order[i], order[j]] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)), ca.SX(0))) / d[j]
+    x = [-g[order[i]] for i in range(n)]
+    for i in range(n):
+        x[i] = x[i] - sum((l[i, k] * x[k] for k in range(i)), ca.SX(0))
+    x = [x[i] / d[i] for i in range(n)]
+    for i in reversed(range(n)):
+        x[i] = x[i] - sum((l[k, i] * x[k] for k in range(i + 1, n)), ca.SX(0))
+    dz = [x[order.index(i)] for i in range(n)]
+    return ca.vertcat(*dz), ca.vertcat(d[n - 2], d[n - 1], l[n - 1, n - 2])
+
+
+class _Search:
+    """start, step and finish of a Solver: Newton's method on (2).
+
+    Args:
+        length: modes and Gauss points.
+        coarse: the search whose row follows p in what this one is given: it goes on where that needs more modes. Its chart is
+            made anew through the middle of what was found, which is what makes nearly antipodal ends converge.
+    """
+
+    def __init__(self, length: Length, coarse: _Search | None = None) -> None:
+        self.length, self.coarse = length, coarse
+        n = length.size
+        self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3, "active": 1, "signed": 1,
+                      "chart": 26}
+        self.needs = 12 + (coarse.width if coarse else 0)
+        self.width = 1 + ROW + 2 + n                                     # kind, segment, converged, rounds, z
+
+    def state(self, x: ca.SX) -> dict[str, ca.SX]:
+        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        ends = Ends(p[:12])
+        chart, phi, psi, signed = ends.start()
+        active = ends.kind != NONE
+        if self.coarse:
+            found = p[12 + 1 + ROW:]
+            z = found[2:]
+            large = ca.fmax(ca.fabs(z[-1]), ca.fabs(z[-2])) > FINE
+            active = ca.logic_and(active, ca.logic_or(large, ca.logic_not(found[0])))
+            (P, _), (Q, _) = chart.A.at(z[0]), chart.B.at(z[1])
+            m = unit(P / 4 + chart.m / 2 + Q / 4 + dot(ca.DM(self.coarse.length.middle), z[2:]) * chart.w)
+            chart, phi, psi = Chart(m, unit(cross(m, Q - P)), chart.A, chart.B), z[0], z[1]
+        z = ca.vertcat(phi, psi, ca.SX.zeros(self.length.modes))
+        x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, signed, chart.column)
+        return x, active
+
+    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+        s = self.state(x)
+        z, before, count = s["z"], s["before"], s["count"]
+        L, g, H = self.length.function.call([z, p[:12], s["chart"]], True, False)
+        dz, pivots = eliminate(H, g, s["signed"])
+        size = norm(dz)
+        merit = ca.if_else(s["signed"], dot(g, g), L)
+        worse = ca.logic_and(merit > s["merit"] * (1 + 1e-13), count > 0)
+        good = size <= CONVERGED
+        onward = z + ca.fmin(1, STEP / size) * dz
+        x = ca.vertcat(ca.if_else(worse, before + BACK * (z - before), onward), ca.if_else(worse, before, z),
+                       ca.if_else(worse, s["merit"], merit), ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
+                       ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["signed"], s["chart"])
+        return x, ca.logic_and(ca.logic_or(worse, ca.logic_not(good)), count < ROUNDS - 1)
+
+    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+        """kind, the segment, whether it converged, rounds, z."""
+        s, ends = self.state(x), Ends(p[:12])
+        a, z, chart, (d_phi, d_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
+        (y_P, y_P1), (y_Q, y_Q1) = chart.A.at(z[0]), chart.B.at(z[1])
+        P, Q = a * y_P, a * y_Q
+        l1, l2 = norm(P - ends.A), norm(ends.B - Q)
+        e_in, e_out, n_P, n_Q = (P - ends.A) / l1, (ends.B - Q) / l2, unit(y_P / a), unit(y_Q / a)
+        h_P, h_Q = dot(cross(e_in, n_P), a * y_P1) / l1, dot(cross(e_out, n_Q), a * y_Q1) / l2
+        across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi, -h_P * h_Q * l / d_psi)
+        over = Segment(s["L"], e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+        converged = s["left"] <= CONVERGED
+        if self.coarse:
+            coarse = p[12:]
+            mine = ca.vertcat(ends.kind, over.row, converged, s["count"], z)
+            kept = ca.vertcat(coarse[:1 + ROW + 2], ca.SX.zeros(self.length.size))
+            return ca.if_else(s["active"], mine, kept)
+        segment = either(s["active"], over, straight(ends.A, ends.B))
+        return ca.vertcat(ends.kind, segment.row, ca.if_else(s["active"], converged, 1), s["count"], z)
+
+    def solver(self, name: str) -> Solver:
+        return Solver.of(name, self.needs, self.start, self.step, self.finish, ROUNDS)
+
+
+@lru_cache(maxsize=None)
+def solvers(modes: int = 4, fine: int = 10) -> tuple[Solver, Solver]:
+    """Two solvers: of p, and of p and the row of the first (without its status), which goes on where more modes are needed."""
+    coarse = _Search(Length(modes, 2 * modes))
+    return coarse.solver(f"ellipsoid{modes}"), _Search(Length(fine, 2 * fine - 2), coarse).solver(f"ellipsoid{fine}")

@@ -1,0 +1,144 @@
+"""Cylinder and sphere: geodesics in closed form, with OpenSim's rules for activity and side.
+
+Both live in a plane across the path's axis of turning k: of a cylinder the plane across its axis, on which the path is
+straight after unrolling; of a sphere the plane through its centre and the ends. In the plane, with rho_i = |p_i|,
+
+    l_i = sqrt(rho_i^2 - r^2),    tangent points  p (r/rho)^2 ± (r l/rho^2) k x p                              (1)
+    cylinder:  S = l1 + r theta + l2,  L = sqrt(S^2 + dz^2),  z_P = z_A + dz l1/S,  z_Q = z_B - dz l2/S           (2)
+    sphere:    L = l1 + r theta + l2                                                                       (3)
+
+Jacobi fields (segment.py (3)): cylinder a = 1, r = arc; sphere a = cos theta, r = R sin theta.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from condyle.paths.segment import SMALLEST, Segment, cross, dot, either, norm, straight
+
+NONE, WRAPPED, MANDATORY = 0, 1, 2
+"""What a rule says of a segment: straight; over the surface if no other segment is; over the surface."""
+ROUNDING = 1e-8
+"""Swept angles [rad] from minus this to zero are zero: rounding at a grazing path, not a full turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quadrant:
+    """The half of space that a path must pass through: x with c . x >= 0, OpenSim's sgn(0) = +1; c = 0 allows all."""
+
+    c: ca.SX
+
+    @property
+    def all(self) -> ca.SX:
+        return dot(self.c, self.c) == 0
+
+    def has(self, x: ca.SX) -> ca.SX:
+        """Whether x lies in it."""
+        s = dot(self.c, x)
+        return ca.logic_or(s > 0, ca.logic_and(s == 0, ca.sum1(self.c) > 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Tangents:
+    """Where lines through a point touch a circle: a on the side of k x p, b on the other; l is how far."""
+
+    a: ca.SX
+    b: ca.SX
+    l: ca.SX
+
+
+def tangents(p: ca.SX, k: ca.SX, r: ca.SX) -> Tangents:
+    """(1) for a point p of the plane across k through the centre."""
+    rho2 = ca.fmax(dot(p, p), SMALLEST)
+    l = ca.sqrt(ca.fmax(rho2 - r * r, SMALLEST))
+    foot, side = (r * r / rho2) * p, (r * l / rho2) * cross(k, p)
+    return Tangents(foot + side, foot - side, l)
+
+
+def rule(A: ca.SX, B: ca.SX, near: ca.SX, crossing: ca.SX, first: Tangents, second: Tangents,
+         quadrant: Quadrant) -> tuple[ca.SX, ca.SX]:
+    """OpenSim's rule: NONE, WRAPPED or MANDATORY; and whether the path turns about +k.
+
+    near: the point of the line AB that is closest to the axis (or centre).   crossing: it is inside, and between A and B.
+    """
+    on = quadrant.has
+    some = ca.logic_or(on(A), on(B))
+    aside = ca.logic_and(on(A) != on(B), ca.logic_not(on(near)))
+    forced = ca.if_else(some, ca.if_else(crossing, MANDATORY, ca.if_else(aside, WRAPPED, NONE)), MANDATORY)
+    kind = ca.if_else(quadrant.all, ca.if_else(crossing, MANDATORY, NONE), forced)
+
+    up, down = dot(first.a, second.b), dot(first.b, second.a)            # cosines of both ways
+    a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
+    neither = ca.if_else(a2, 0, ca.if_else(b2, 1, up < down))
+    turn = ca.if_else(a1 != b1, a1, ca.if_else(a1, ca.logic_not(a2), neither))
+    return kind, ca.if_else(quadrant.all, up > down, turn)
+
+
+def swept(P: ca.SX, Q: ca.SX, k: ca.SX, up: ca.SX) -> ca.SX:
+    """Angle from P to Q about k, or about -k, in [0, 2 pi)."""
+    angle = ca.if_else(up, 1, -1) * ca.atan2(dot(k, cross(P, Q)), dot(P, Q))
+    return ca.if_else(angle < -ROUNDING, angle + 2 * np.pi, ca.fmax(angle, 0))
+
+
+def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
+    """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is z."""
+    A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
+    flat, k = ca.DM.diag([1, 1, 0]), ca.SX([0, 0, 1])
+    d = B - A
+    s = -dot(flat @ A, d) / ca.fmax(dot(flat @ d, d), SMALLEST)
+    near = A + s * d
+    crossing = ca.logic_and(dot(flat @ near, near) < r * r, ca.logic_and(s > 0, s < 1))
+    first, second = tangents(flat @ A, k, r), tangents(flat @ B, k, r)
+    kind, up = rule(A, B, near, crossing, first, second, quadrant)
+
+    P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
+    l1, l2, dz = first.l, second.l, d[2]
+    S = l1 + r * swept(P, Q, k, up) + l2                                                     # (2)
+    L = ca.sqrt(S * S + dz * dz)
+    z_P, z_Q = A[2] + dz * l1 / S, B[2] - dz * l2 / S
+    beyond = ca.logic_and(ca.fabs(z_P) > length / 2, ca.fabs(z_Q) > length / 2)
+    inside = ca.logic_or(dot(flat @ A, A) < r * r, dot(flat @ B, B) < r * r)
+    kind = ca.if_else(ca.logic_or(beyond, inside), NONE, kind)
+
+    def along(X: ca.SX) -> ca.SX:
+        return (ca.if_else(up, 1, -1) * S / r * cross(k, X) + dz * k) / L
+
+    touch = ca.vertcat(S / (l1 * L), S / (l2 * L), 0)
+    over = Segment(L, along(P), along(Q), P / r, Q / r, ca.repmat(1 / L, 3, 1), touch, P + z_P * k, Q + z_Q * k, ca.SX(1))
+    return kind, either(kind, over, straight(A, B))
+
+
+def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
+    """The rule's answer and the segment for p = (A, B, radius, quadrant), shape (10,)."""
+    A, B, r, quadrant = p[:3], p[3:6], p[6], Quadrant(p[7:10])
+    d = B - A
+    s = -dot(A, d) / ca.fmax(dot(d, d), SMALLEST)
+    near = A + s * d
+    crossing = ca.logic_and(dot(near, near) < r * r, ca.logic_and(s > 0, s < 1))
+    k = _axis(A, B, quadrant)
+    first, second = tangents(A, k, r), tangents(B, k, r)
+    kind, up = rule(A, B, near, crossing, first, second, quadrant)
+
+    P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
+    l1, l2, theta = first.l, second.l, swept(P, Q, k, up)
+    inside = ca.logic_or(dot(A, A) < r * r, dot(B, B) < r * r)
+    kind = ca.if_else(inside, NONE, kind)
+    a, R, a1 = ca.cos(theta), r * ca.sin(theta), -ca.sin(theta) / r
+    M11, M22 = a + l2 * a1, a + l1 * a1
+    M12 = a * l2 + R + l1 * M11
+    turn = ca.if_else(up, 1, -1) / r
+    over = Segment(l1 + r * theta + l2, turn * cross(k, P), turn * cross(k, Q), P / r, Q / r,              # (3)
+                   ca.vertcat(M11, M22, 1) / M12, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+    return kind, either(kind, over, straight(A, B))
+
+
+def _axis(A: ca.SX, B: ca.SX, quadrant: Quadrant) -> ca.SX:
+    """Unit normal of the plane through the centre, A and B. Where these lie on one line, of one that meets the quadrant."""
+    k, size = cross(A, B), norm(A) * norm(B)
+    aid = ca.if_else(quadrant.all, ca.SX([0.36, 0.48, 0.8]), quadrant.c)
+    other = cross(A, aid)
+    other = ca.if_else(norm(other) > 1e-6 * norm(A), other, cross(A, ca.SX([0.48, 0.8, 0.36])))
+    k = ca.if_else(norm(k) > 1e-14 * size, k, other)
+    return k / norm(k)

@@ -1,0 +1,123 @@
+"""A stretch of a path between two points A, B, straight or over one surface: its length and its exact derivatives.
+
+All surfaces give the same numbers, in the surface's frame S. P and Q are the points where the path touches and leaves the
+surface, e_in and e_out the directions of the path at A and B, n_P and n_Q the outward normals, b = e x n:
+
+    dL/dA = -e_in,    dL/dB = e_out                                                                        (1)
+    d2L   = sum over (u, v) = (b_P, b_Q) and (n_P, n_Q) of [[alpha_A uu', -gamma uv'], [-gamma vu', alpha_B vv']]     (2)
+
+Along n the point of touch moves along the curve: alpha = 1/l1, 1/l2 and gamma = 0, with l1 = |P - A|, l2 = |B - Q|. Across,
+with the Jacobi fields a, r of the geodesic (a = 1, a' = 0 and r = 0, r' = 1 at P; values at Q)
+
+    M = [1 l2; 0 1] [a r; a' r'] [1 l1; 0 1],    alpha_A = M11/M12,  alpha_B = M22/M12,  gamma = 1/M12        (3)
+
+Straight, all six are 1/L. A tension T needs no points of touch: it pulls along e_in through A and along e_out through B,
+
+    on A's body T e_in at A;  on the surface's -T e_in at A and T e_out at B;  on B's -T e_out at B            (4)
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import casadi as ca
+
+cross, dot = ca.cross, ca.dot
+
+SIZES = {"L": 1, "e_in": 3, "e_out": 3, "n_P": 3, "n_Q": 3, "across": 3, "along": 3, "P": 3, "Q": 3, "wrapped": 1}
+ROW = sum(SIZES.values())
+"""Numbers of a segment in a row."""
+SMALLEST = 1e-150
+"""Lengths below this count as this: points that coincide have a direction of zero instead of NaN."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """See the module's text. Columns of SX in the frame S.
+
+    Attributes:
+        L: length [m].
+        e_in, e_out: unit directions of the path at A and at B.
+        n_P, n_Q: unit normals at P and Q.
+        across, along: alpha_A, alpha_B, gamma of b and of n [1/m].
+        P, Q: where the path touches and leaves the surface [m]; A and B of a straight one.
+        wrapped: 1 over the surface, 0 straight.
+    """
+
+    L: ca.SX
+    e_in: ca.SX
+    e_out: ca.SX
+    n_P: ca.SX
+    n_Q: ca.SX
+    across: ca.SX
+    along: ca.SX
+    P: ca.SX
+    Q: ca.SX
+    wrapped: ca.SX
+
+    @property
+    def row(self) -> ca.SX:
+        """All numbers, shape (ROW,)."""
+        return ca.vertcat(*(ca.densify(getattr(self, f.name)) for f in fields(self)))
+
+    @staticmethod
+    def of(row: ca.SX) -> Segment:
+        """From the first ROW numbers of a row."""
+        parts, at = {}, 0
+        for name, size in SIZES.items():
+            parts[name], at = row[at:at + size], at + size
+        return Segment(**parts)
+
+    def hessian(self) -> ca.SX:
+        """(2), shape (6, 6): of the length, by A and B."""
+        H = ca.SX(6, 6)
+        for u, v, (alpha_A, alpha_B, gamma) in self._directions():
+            H += ca.blockcat([[alpha_A * u @ u.T, -gamma * u @ v.T], [-gamma * v @ u.T, alpha_B * v @ v.T]])
+        return H
+
+    def moving(self, dA: ca.SX, dB: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """L, e_in and e_out with derivatives: dA = A - A*, dB = B - B* are zero, but their derivatives are not.
+
+        The segment is a solver's, constant for derivatives; A* and B* are the ends that it was solved for. Derivatives of L
+        by (1) and (2) are exact to the second, those of e_in and e_out to the first; third derivatives of L do not exist.
+        """
+        L, e_in, e_out = self.L - dot(self.e_in, dA) + dot(self.e_out, dB), self.e_in, self.e_out
+        for u, v, (alpha_A, alpha_B, gamma) in self._directions():
+            x, y = dot(u, dA), dot(v, dB)
+            L += (alpha_A * x * x + alpha_B * y * y) / 2 - gamma * x * y
+            e_in = e_in - (alpha_A * x - gamma * y) * u
+            e_out = e_out + (alpha_B * y - gamma * x) * v
+        return L, e_in, e_out
+
+    def _directions(self) -> list[tuple[ca.SX, ca.SX, list[ca.SX]]]:
+        b_P, b_Q = cross(self.e_in, self.n_P), cross(self.e_out, self.n_Q)
+        return [(b_P, b_Q, ca.vertsplit(self.across)), (self.n_P, self.n_Q, ca.vertsplit(self.along))]
+
+
+def either(condition: ca.SX, yes: Segment, no: Segment) -> Segment:
+    """One of two segments."""
+    return Segment.of(ca.if_else(condition, yes.row, no.row))
+
+
+def straight(A: ca.SX, B: ca.SX) -> Segment:
+    """From A to B. Between points that coincide the directions are zero: no tension acts."""
+    r = B - A
+    L = norm(r)
+    e = r / L
+    n = across_to(e)
+    stiff = ca.repmat(1 / L, 3, 1)
+    return Segment(L, e, e, n, n, stiff, stiff, A, B, ca.SX(1, 1))
+
+
+def norm(v: ca.SX) -> ca.SX:
+    """Length of a vector, at least SMALLEST."""
+    return ca.fmax(ca.sqrt(dot(v, v)), SMALLEST)
+
+
+def unit(v: ca.SX) -> ca.SX:
+    return v / norm(v)
+
+
+def across_to(e: ca.SX) -> ca.SX:
+    """A unit vector at right angles to a unit vector."""
+    axis = ca.if_else(ca.fabs(e[0]) < 0.6, ca.SX([1, 0, 0]), ca.SX([0, 1, 0]))
+    return unit(axis - dot(axis, e) * e)
