@@ -71,9 +71,16 @@ class View:
             self._A = accelerations(self.tree, self.kin, None)
         return self._A[B]
 
-    def coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
-        """qdot = N u, and at udot = 0 qddot = (N u)_q N u, of a coordinate."""
-        body, j = owner(self.tree, name, "coordinate_rates")
+    def coordinate_rate(self, name: str) -> ca.SX:
+        """qdot = N u of a coordinate."""
+        return self._coordinate_rates(name)[0]
+
+    def coordinate_bias(self, name: str) -> ca.SX:
+        """qddot = (N u)_q N u of a coordinate at udot = 0."""
+        return self._coordinate_rates(name)[1]
+
+    def _coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
+        body, j = owner(self.tree, name, "coordinate_rate")
         u = self.u[body.u]
         qdot, qddot = rates(body.mobilizer, self.t, self.q[body.q], u, u)
         return qdot[j], qddot[j]

@@ -18,6 +18,9 @@ class Blank:
     def coordinate(self, name: str) -> ca.SX:
         return ca.SX.sym("q")
 
+    def coordinate_rate(self, name: str) -> ca.SX:
+        return ca.SX.sym("qdot")
+
     def speed(self, name: str) -> ca.SX:
         return ca.SX.sym("u")
 

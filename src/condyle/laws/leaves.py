@@ -3,12 +3,13 @@
 A leaf x says
 
     value    x                                                                               (1)
-    rates    xdot, and xddot at udot = 0; of a velocity, its own rate at udot = 0 first      (2)
-    load     where a force g on the leaf goes, with the power g . xdot                       (3)
+    rate     xdot; of a velocity, its value at udot = 0                                      (2)
+    bias     xddot at udot = 0; of a velocity, nothing                                       (3)
+    load     where a force g on the leaf goes, with the power g . xdot                       (4)
 
-Forces and potentials need (1) and (3), constraints, goals and events what of these they ask for. All values are CasADi SX and
+Forces and potentials need (1) and (4), constraints, goals and events what of these they ask for. All values are CasADi SX and
 differentiable. A new quantity is one subclass, which any law may ask for by `s.ask(leaf)`; one that is a function of other
-leaves is a `Composed` leaf and has (2) and (3) for nothing.
+leaves is a `Composed` leaf and has (2) to (4) for nothing.
 """
 from __future__ import annotations
 
@@ -28,8 +29,6 @@ from condyle.native.sweeps.lookup import Closure
 from condyle.spatial import rotation_from_quaternion
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
-
-Rates = tuple[ca.SX, ca.SX]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +92,16 @@ class Leaf:
             s.known[self.text] = self.value(s)
         return s.known[self.text]
 
-    def rates(self, s: MovingView) -> Rates:
-        """(2), columns. Zero by default."""
-        return ca.SX(self.size, 1), ca.SX(self.size, 1)
+    def rate(self, s: View) -> ca.SX:
+        """(2), a column; of a velocity it needs a MovingView. Zero by default."""
+        return ca.SX(self.size, 1)
+
+    def bias(self, s: MovingView) -> ca.SX:
+        """(3), a column. Zero by default."""
+        return ca.SX(self.size, 1)
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
-        """(3): add the force g, one column per case, shape (size, k). Nothing by default."""
+        """(4): add the force g, one column per case, shape (size, k). Nothing by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +120,8 @@ class Time(Leaf):
     def value(self, s: View) -> ca.SX:
         return s.t
 
-    def rates(self, s: MovingView) -> Rates:
-        return ca.SX(1), ca.SX(1, 1)
+    def rate(self, s: View) -> ca.SX:
+        return ca.SX(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +140,11 @@ class Coordinate(Leaf):
     def value(self, s: View) -> ca.SX:
         return s.coordinate(self.name)
 
-    def rates(self, s: MovingView) -> Rates:
-        return s.coordinate_rates(self.name)
+    def rate(self, s: View) -> ca.SX:
+        return s.coordinate_rate(self.name)
+
+    def bias(self, s: MovingView) -> ca.SX:
+        return s.coordinate_bias(self.name)
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         body, j = owner(s.tree, self.name, self.label)
@@ -276,8 +282,11 @@ class StationPosition(_OfStation):
     def value(self, s: View) -> ca.SX:
         return s.station_position(self.body, sx(self.station))
 
-    def rates(self, s: MovingView) -> Rates:
-        return s.station_velocity(self.body, sx(self.station)), s.station_bias(self.body, sx(self.station))
+    def rate(self, s: View) -> ca.SX:
+        return s.station_velocity(self.body, sx(self.station))
+
+    def bias(self, s: MovingView) -> ca.SX:
+        return s.station_bias(self.body, sx(self.station))
 
 
 class StationVelocity(_OfStation):
@@ -292,8 +301,8 @@ class StationVelocity(_OfStation):
     def value(self, s: View) -> ca.SX:
         return s.station_velocity(self.body, sx(self.station))
 
-    def rates(self, s: MovingView) -> Rates:
-        return s.station_bias(self.body, sx(self.station)), ca.SX(3, 1)
+    def rate(self, s: View) -> ca.SX:
+        return s.station_bias(self.body, sx(self.station))  # type: ignore[attr-defined]
 
 
 class StationAcceleration(_OfStation):
@@ -332,9 +341,12 @@ class Rotation(_OfBody):
     def value(self, s: View) -> ca.SX:
         return ca.vec(s.rotation(self.body).T)
 
-    def rates(self, s: MovingView) -> Rates:
-        R, w, alpha = s.rotation(self.body), ca.skew(s.angular_velocity(self.body)), ca.skew(s.angular_bias(self.body))
-        return ca.vec((w @ R).T), ca.vec(((alpha + w @ w) @ R).T)
+    def rate(self, s: View) -> ca.SX:
+        return ca.vec((ca.skew(s.angular_velocity(self.body)) @ s.rotation(self.body)).T)
+
+    def bias(self, s: MovingView) -> ca.SX:
+        w, alpha = ca.skew(s.angular_velocity(self.body)), ca.skew(s.angular_bias(self.body))
+        return ca.vec(((alpha + w @ w) @ s.rotation(self.body)).T)
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         R = s.rotation(self.body)
@@ -354,8 +366,8 @@ class AngularVelocity(_OfBody):
     def value(self, s: View) -> ca.SX:
         return s.angular_velocity(self.body)
 
-    def rates(self, s: MovingView) -> Rates:
-        return s.angular_bias(self.body), ca.SX(3, 1)
+    def rate(self, s: View) -> ca.SX:
+        return s.angular_bias(self.body)  # type: ignore[attr-defined]
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         loads.add_torque(self.body, g)
@@ -384,7 +396,10 @@ class AngularAcceleration(_OfBody):
 class Composed(Leaf):
     """A leaf that is a function of other leaves of position level: x = f(y). Write `parts` and `of`.
 
-        xdot = f_y ydot,    xddot = f_y yddot + (f_y ydot)_y ydot,    a force g on x is f_y' g on y        (4)
+        xdot = f_y ydot,    xddot = f_y yddot + (f_y ydot)_y ydot,    a force g on x is f_y' g on y        (5)
+
+    Where f holds look-ups or solvers, their rows come from `rows` and are an argument of `of`: they are found once for (1) to
+    (4), and derivatives take them as constants.
     """
 
     @property
@@ -392,8 +407,12 @@ class Composed(Leaf):
         """The leaves y."""
         raise TypeError(f"{type(self).__name__} needs parts")
 
+    def rows(self, *y: ca.SX) -> ca.SX:
+        """Rows of look-ups and solvers at the shaped values of the parts, a column. None by default."""
+        return ca.SX(0, 1)
+
     def of(self, *y: ca.SX) -> ca.SX:
-        """f, a column, of the shaped values of the parts."""
+        """f, a column, of the shaped values of the parts, after the rows where there are some."""
         raise TypeError(f"{type(self).__name__} needs a function `of` its parts")
 
     @property
@@ -412,29 +431,40 @@ class Composed(Leaf):
             part.check(tree, where)
 
     @cached_property
-    def _functions(self) -> tuple[Closure, Closure, Closure]:
-        """y -> x;  y, ydot, yddot -> xdot, xddot;  y, g -> forces on the parts."""
+    def _functions(self) -> dict[str, Closure]:
+        """y -> rows;  rows, y -> x;  rows, y, ydot -> xdot;  rows, y, ydot, yddot -> xddot;  rows, y -> f_y by part."""
         parts = self.parts
         y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy"))
-        x = ca.densify(self.of(*(p.shaped(v) for p, v in zip(parts, y, strict=True))))
+        shaped = [p.shaped(v) for p, v in zip(parts, y, strict=True)]
+        found = ca.densify(self.rows(*shaped))
+        rows = ca.SX.sym("rows", found.numel())
+        x = ca.densify(self.of(*([rows] if rows.numel() else []), *shaped))
         at, rate, bias = (ca.vertcat(*v) for v in (y, ydot, yddot))
         xdot = ca.jtimes(x, at, rate)
-        rates = [xdot, ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]
-        jacobian = [ca.densify(ca.jacobian(x, v)) for v in y]
-        return (Closure("composed", y, [x]), Closure("composed_rates", [*y, *ydot, *yddot], rates),
-                Closure("composed_loads", y, jacobian))
+        given = [rows, *y]
+        return {"rows": Closure("composed_rows", y, [found]), "value": Closure("composed", given, [x]),
+                "rate": Closure("composed_rate", [*given, *ydot], [xdot]),
+                "bias": Closure("composed_bias", [*given, *ydot, *yddot],
+                                [ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]),
+                "gradient": Closure("composed_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y])}
 
-    def _values(self, s: View) -> list[ca.SX]:
-        return [part.at(s) for part in self.parts]
+    def _given(self, s: View) -> list[ca.SX]:
+        """The rows, found once per view, and the parts."""
+        y, name = [part.at(s) for part in self.parts], f"rows of {self.text}"
+        if name not in s.known:
+            s.known[name] = self._functions["rows"](*y)[0]
+        return [s.known[name], *y]
 
     def value(self, s: View) -> ca.SX:
-        return self._functions[0](*self._values(s))[0]
+        return self._functions["value"](*self._given(s))[0]
 
-    def rates(self, s: MovingView) -> Rates:
-        moved = [part.rates(s) for part in self.parts]
-        xdot, xddot = self._functions[1](*self._values(s), *(m[0] for m in moved), *(m[1] for m in moved))
-        return xdot, xddot
+    def rate(self, s: View) -> ca.SX:
+        return self._functions["rate"](*self._given(s), *(part.rate(s) for part in self.parts))[0]
+
+    def bias(self, s: MovingView) -> ca.SX:
+        rates, biases = [part.rate(s) for part in self.parts], [part.bias(s) for part in self.parts]
+        return self._functions["bias"](*self._given(s), *rates, *biases)[0]
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
-        for part, J in zip(self.parts, self._functions[2](*self._values(s)), strict=True):
+        for part, J in zip(self.parts, self._functions["gradient"](*self._given(s)), strict=True):
             part.load(s, J.T @ g, loads)

@@ -16,6 +16,8 @@ class View(Protocol):
     known: dict[str, ca.SX]                                  # values of leaves by their texts
 
     def coordinate(self, name: str) -> ca.SX: ...
+    def coordinate_rate(self, name: str) -> ca.SX:
+        """qdot of a coordinate."""
     def speed(self, name: str) -> ca.SX: ...
     def rotation(self, body: str) -> ca.SX:
         """R_GB."""
@@ -33,8 +35,8 @@ class View(Protocol):
 class MovingView(View, Protocol):
     """The same with what accelerations are made of: second derivatives at udot = 0."""
 
-    def coordinate_rates(self, name: str) -> tuple[ca.SX, ca.SX]:
-        """qdot, and qddot at udot = 0, of a coordinate."""
+    def coordinate_bias(self, name: str) -> ca.SX:
+        """qddot of a coordinate at udot = 0."""
     def station_bias(self, body: str, p: Any) -> ca.SX:
         """Acceleration of a station at udot = 0."""
     def angular_bias(self, body: str) -> ca.SX:

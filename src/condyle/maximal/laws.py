@@ -11,6 +11,7 @@ import casadi as ca
 
 from condyle.forces import Gravity
 from condyle.forces.base import Force
+from condyle.laws.names import owner
 from condyle.spatial import rotation_from_quaternion
 from condyle.tree.tree import Tree
 
@@ -24,6 +25,10 @@ class View:
 
     def coordinate(self, name: str) -> ca.SX:
         return self.symbols["q"][self.tree.coordinate_index(name)]
+
+    def coordinate_rate(self, name: str) -> ca.SX:
+        body, j = owner(self.tree, name, "coordinate_rate")
+        return (body.mobilizer.N(self.symbols["q"][body.q]) @ self.symbols["u"][body.u])[j]
 
     def speed(self, name: str) -> ca.SX:
         return self.symbols["u"][self.tree.speed_index(name)]

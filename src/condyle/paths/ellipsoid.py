@@ -24,7 +24,7 @@ signs; elsewhere it is L and pivots count by their size, so that each step desce
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 import casadi as ca
 import numpy as np
@@ -222,13 +222,13 @@ class Length:
             L += weight * F
             dots = {id(v): (dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1, chart.w)}
             x = [dots[id(v)] for v in which]
-            eta = [by[r] * x[r][0] for r in range(n)]
-            eta1 = [by[r] * x[r][1] + bd[r] * x[r][0] for r in range(n)]
-            for r in range(n):
-                g[r] = g[r] + weight * (by[r] * x[r][2] + bd[r] * x[r][3])
-                turn, bend = (weight / F) * eta1[r], (-weight * Kg * F) * eta[r]
-                for j in range(r + 1):
-                    H[r][j] = H[r][j] + turn * eta1[j] + bend * eta[j]                                     # (3)
+            eta = [by[i] * x[i][0] for i in range(n)]
+            eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
+            for i in range(n):
+                g[i] = g[i] + weight * (by[i] * x[i][2] + bd[i] * x[i][3])
+                turn, bend = (weight / F) * eta1[i], (-weight * Kg * F) * eta[i]
+                for j in range(i + 1):
+                    H[i][j] = H[i][j] + turn * eta1[j] + bend * eta[j]                                     # (3)
         return [L, ca.vertcat(*g), ca.blockcat([[H[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])]
 
 
@@ -292,8 +292,8 @@ class _Search:
         n = length.size
         self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3, "active": 1, "signed": 1,
                       "chart": 26}
-        self.needs = 12 + (coarse.width if coarse else 0)
-        self.width = 1 + ROW + 2 + n                                     # kind, segment, converged, rounds, z
+        self.width: int = 1 + ROW + 2 + n                                # kind, segment, converged, rounds, z
+        self.needs: int = 12 + (coarse.width if coarse else 0)
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
@@ -354,8 +354,9 @@ class _Search:
         return Solver.of(name, self.needs, self.start, self.step, self.finish, ROUNDS)
 
 
-@lru_cache(maxsize=None)
+@cache
 def solvers(modes: int = 4, fine: int = 10) -> tuple[Solver, Solver]:
-    """Two solvers: of p, and of p and the row of the first (without its status), which goes on where more modes are needed."""
+    """Two solvers: of p, and of p and the row of the first without its status. The second goes on where more modes are
+    needed."""
     coarse = _Search(Length(modes, 2 * modes))
     return coarse.solver(f"ellipsoid{modes}"), _Search(Length(fine, 2 * fine - 2), coarse).solver(f"ellipsoid{fine}")

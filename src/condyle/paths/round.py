@@ -85,7 +85,7 @@ def swept(P: ca.SX, Q: ca.SX, k: ca.SX, up: ca.SX) -> ca.SX:
 def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
-    flat, k = ca.DM.diag([1, 1, 0]), ca.SX([0, 0, 1])
+    flat, k = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
     d = B - A
     s = -dot(flat @ A, d) / ca.fmax(dot(flat @ d, d), SMALLEST)
     near = A + s * d

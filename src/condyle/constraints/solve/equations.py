@@ -107,7 +107,7 @@ class Equations:
             value = self._if_enabled(i, c.zeroth(*x)[0])
             if c.level == "position":
                 p.append(value)
-                xdot = [leaf.rates(self.view)[0] for leaf in c.leaves]
+                xdot = [leaf.rate(self.view) for leaf in c.leaves]
                 v.append(self._if_enabled(i, c.first(*x, *xdot)[0]))
             else:
                 v.append(value)
@@ -120,9 +120,11 @@ class Equations:
             if c.level == "acceleration":
                 out.append(self._if_enabled(i, c.zeroth(*(leaf.at(self.view) for leaf in c.leaves))[0]))
                 continue
-            x, moved = [leaf.at(self.view) for leaf in c.leaves], [leaf.rates(self.view) for leaf in c.leaves]
-            xdot = [first for first, _ in moved]
-            a = c.second(*x, *xdot, *(second for _, second in moved)) if c.level == "position" else c.first(*x, *xdot)
+            x, xdot = [leaf.at(self.view) for leaf in c.leaves], [leaf.rate(self.view) for leaf in c.leaves]
+            if c.level == "position":
+                a = c.second(*x, *xdot, *(leaf.bias(self.view) for leaf in c.leaves))
+            else:
+                a = c.first(*x, *xdot)
             out.append(self._if_enabled(i, a[0]))
         return ca.vertcat(ca.SX(0, 1), *out)
 
