@@ -1,7 +1,6 @@
 """What a user sees at a prompt and in a notebook: reprs, HTML, describe, completion, help."""
 from __future__ import annotations
 
-import builtins
 import inspect
 import pickle
 from html.parser import HTMLParser
@@ -33,6 +32,14 @@ def leg(thigh: str = "thigh") -> cd.System:
 def traj() -> cd.Trajectory:
     system = leg()
     return cd.simulate(system, system.state(u={"knee": 0.4}), 0.2, events=[cd.Event(at=[0.1], name="tick")])
+
+
+@pytest.fixture(scope="module")
+def things(traj) -> dict[str, object]:
+    """One of each thing that a prompt shows."""
+    frames = cd.assemble_frames(traj.system, traj[0], cd.goals.Coordinate("hip", np.array([0.1, 0.2])), t=[0.0, 1.0])
+    ens = cd.simulate(traj.system, {"q": np.stack([traj[0].q] * 2), "u": np.stack([traj[0].u] * 2)}, 0.1)
+    return {"system": traj.system, "state": traj[0], "traj": traj, "table": traj.energy(), "ens": ens, "frames": frames}
 
 
 def test_describe_has_all_that_a_system_is_made_of():
@@ -86,13 +93,11 @@ class Checked(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_html_is_escaped_small_and_needs_nothing(traj):
+def test_html_is_escaped_small_and_needs_nothing(traj, things):
     system = leg("<script>alert('thigh')</script>")
     state = system.state(u={"knee": 0.4}, locked={"hip": "position"}, disabled=["motor"])
-    ens = cd.simulate(traj.system, [traj[0], traj[0]], 0.1)
-    frames = cd.assemble_frames(traj.system, traj[0], cd.goals.Coordinate("hip", np.array([0.1, 0.2])), t=[0.0, 1.0])
     table = cd.Table(np.arange(1000.0), [f"<b>{i}" for i in range(40)], np.zeros((1000, 40)), ["<i>"] * 40)
-    for thing in (system, state, table, traj, ens, frames, traj[3:3], cd.System()):
+    for thing in (*things.values(), system, state, table, traj[3:3], cd.System()):
         text = thing._repr_html_()
         Checked(text)
         assert "<script" not in text and "<b>" not in text and len(text) < 8000, type(thing)
@@ -103,12 +108,9 @@ def test_html_is_escaped_small_and_needs_nothing(traj):
     assert "&lt;script&gt;" in system._repr_html_() and "disabled" in state._repr_html_() and "tick" in traj._repr_html_()
 
 
-def test_completion_shows_what_users_may_use(traj):
-    system, state = traj.system, traj[0]
-    table = traj.table()
-    ens = cd.simulate(system, [state, state], 0.1)
-    frames = cd.assemble_frames(system, state, cd.goals.Coordinate("hip", np.array([0.1, 0.2])), t=[0.0, 1.0])
-    for thing in (system, state, traj, table, ens, frames):
+def test_completion_shows_what_users_may_use(things):
+    system, state, traj, table, ens, frames = things.values()
+    for thing in things.values():
         assert not [name for name in dir(thing) if name.startswith("_")]
         assert all(hasattr(thing, name) for name in dir(thing))
     for thing, there, hidden in ((system, "add_body forward_dynamics describe compiled", "plumbing"),
@@ -136,32 +138,34 @@ def test_the_operator_of_a_state_has_no_options(traj):
     np.testing.assert_array_equal(traj[2].inverse_dynamics(), traj[2].inverse_dynamics(traj[2].udot))
 
 
-def test_pandas_is_asked_for_by_name(traj, monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest, **named):
-        if name == "pandas":
-            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
-        return real(name, *rest, **named)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    for thing in (traj, traj.table()):
-        with pytest.raises(ImportError, match=r"pip install pandas; without it table\.values"):
-            thing.to_pandas()
+def test_completion_of_the_package_shows_what_users_may_use():
+    assert set(dir(cd)) == {*cd.__all__, "__version__"}
 
 
-@pytest.mark.parametrize(("name", "words"), [
-    ("run.sto", "cannot be written yet"), ("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)"),
-    ("run.sto", r"save\('run\.csv'\)")])
-def test_other_files_are_refused_with_the_remedy(traj, tmp_path, name, words):
-    with pytest.raises(cd.DescriptionError, match=rf"must end in \.csv.*{words}"):
-        traj.table().save(tmp_path / name)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize(("place", "name", "words"), [
+    (cd, "Hinge", "it is cd.Pin"), (cd, "TwoPointSpring", "it is cd.forces.TwoPointSpring"), (cd, "Gimball", "mean Gimbal"),
+    (cd.forces, "Spring", "it is TwoPointSpring, or MobilitySpring"), (cd.forces, "TwoPointSprng", "did you mean TwoPointSpring"),
+    (cd.constraints, "Distance", "it is Rod"), (cd.goals, "Marker", "it is Station"),
+    ("system", "simulate", "it is cd.simulate(system, state, t_final)"),
+    ("system", "forward_dynamic", "did you mean forward_dynamics"), ("system", "q", "it is in a state"),
+    ("system", "knee", "a value of a State: system.state()['knee']"), ("state", "knee", "it is state['knee']"),
+    ("state", "explain", "it is system.explain(state)"), ("traj", "knee_speed", "it is traj['knee_speed']"),
+    ("traj", "to_csv", ".table().save('run.csv')"), ("ens", "q", "ens.at(times)"), ("ens", "hip", "it is ens['hip']"),
+    ("table", "kinetic", "it is table['kinetic']"), ("table", "to_csv", "table.save"),
+    ("frames", "knee", "frames['knee']")])
+def test_names_that_are_not_there(things, place, name, words):
+    place = things[place] if isinstance(place, str) else place
+    with pytest.raises(AttributeError) as told:
+        getattr(place, name)
+    assert words in str(told.value)
+    assert not hasattr(place, name)
 
 
-def test_rows_of_a_table():
-    table = cd.Table([0, 1, 2], ["a", "b"], [[1, 2], [3, 4], [5, 6]], ["m", ""], status="x")
-    part = table[1:]
-    assert isinstance(part, cd.Table) and part.titles == table.titles and part.status == "x"
-    np.testing.assert_array_equal(part.values, [[3, 4], [5, 6]])
-    np.testing.assert_array_equal(part.time, [1, 2])
+def test_texts_of_recordings_are_short(things):
+    many = np.zeros((200, 3))
+    assert repr(cd.goals.Station("shank", (0, 0, 1), many, name="toe")) == (
+        "Station(body='shank', station=[0.0, 0.0, 1.0], position=ndarray of shape (200, 3), name='toe')")
+    assert repr(cd.Prescribed(position=(many[:, 0], many[:, 0]))) == (
+        "Prescribed(position=(ndarray of shape (200,), ndarray of shape (200,)))")
+    assert repr(things["ens"].members) == "Members(2 states; given: q, u)"
+    assert repr(things["frames"][:1]).startswith("Frames(1 ")

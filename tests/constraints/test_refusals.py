@@ -106,3 +106,15 @@ def test_projection_says_what_is_violated():
         held.project(q[:3], u)
     with pytest.raises(cd.ShapeError, match="weights: expected 9 numbers above zero"):
         held.project(q, u, weights=np.zeros(9))
+
+
+@pytest.mark.parametrize(("mistake", "words"), [
+    (lambda: rig(law=C.Holonomic(lambda s: s.u("elbow"))).state(), "asks for s.u('elbow')"),
+    (lambda: rig().add_constraint("f", lambda s: 0), "becomes one by cd.constraints.Holonomic(lambda s: ...)"),
+    (lambda: C.Holonomic(lambda s: s.q["hip"] - s.q["knee"]), "asked by name in round brackets"),
+    (lambda: C.CoordinateCoupler(lambda a: a, ("hip", "knee")), "function takes (a), but is called with 2: hip, knee"),
+])
+def test_the_answer_says_what_to_do(mistake, words):
+    with pytest.raises(cd.CondyleError) as told:
+        mistake()
+    assert words in str(told.value)

@@ -264,3 +264,27 @@ def test_a_simulation_does_not_start_where_coordinates_cannot_follow():
 def test_bounded_rates_cost_nothing(mobilizer):
     """No check where N is made of sums and products."""
     assert runaway(mobilizer, ca.SX.sym("q", mobilizer.nq)) is None
+
+
+@pytest.mark.parametrize("evaluator", ["native", "casadi"])
+def test_derivatives_report_lost_rank(evaluator, monkeypatch):
+    """Gimbal lock: not NaN from a Jacobian, nor 1e16 from a jvp."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
+    system = cd.System()
+    system.add_body("a", "ground", cd.Gimbal(), mass=1.0, com=(0.1, 0.2, 0.3), inertia=(1.0, 1.1, 1.2))
+    good, lock, u = np.array([0.3, 0.5, 0.2]), np.array([0.3, np.pi / 2, 0.2]), np.array([0.1, 0.2, 0.3])
+    both = np.stack([good, lock])
+    ask = {
+        "jacobian": lambda q: system.jacobian("forward_dynamics", q, u, wrt=("q", "u", "tau")),
+        "jacobian by t": lambda q: system.jacobian("forward_dynamics", q, u, wrt="t"),
+        "jvp": lambda q: system.jvp("forward_dynamics", q, u, tangents={"q": u}),
+        "vjp": lambda q: system.vjp("forward_dynamics", q, u, cotangent=u, wrt=("q", "u")),
+        "solve": lambda q: system.jvp("solve_mass_matrix", q, u, tangents={"q": u})}
+    for kind, call in ask.items():
+        whole = call(good)
+        for q in (lock, both):
+            with pytest.raises(cd.errors.SingularError, match=r"'a'.*a_rz") as error:
+                call(q)
+        first = next(iter(whole.values())) if isinstance(whole, dict) else whole
+        np.testing.assert_allclose(error.value.result[0], first.ravel(), rtol=1e-12, err_msg=kind)
+        assert np.isnan(error.value.result[1]).all()

@@ -201,3 +201,14 @@ def test_limits_hold_in_every_frame():
     elbow = frames.q[:, 1]
     assert elbow.min() == 0.2 and elbow.max() > 0.5         # straight is not allowed; it comes off its limit again
     assert elbow[0] > 0.2 and elbow[-1] > 0.2
+
+
+def test_frames_without_times_of_what_depends_on_time():
+    system = arm()
+    system.add_body("table", mobilizer=cd.Slider(), mass=1.0, motion=cd.Prescribed(position=lambda t: 0.1 * t))
+    with pytest.raises(cd.DescriptionError, match="motion of body 'table' depends on time, and there are many states"):
+        cd.assemble_frames(system, system.state(), G.Coordinate("elbow", np.zeros(4)))
+    still = arm()
+    frames = cd.assemble_frames(still, still.state(), G.Coordinate("elbow", np.zeros(4)))
+    with pytest.raises(cd.CondyleError, match="these have none: give assemble_frames t=times"):
+        frames.inverse_dynamics()

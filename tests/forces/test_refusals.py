@@ -82,3 +82,17 @@ def test_laws_do_not_change():
     law = forces.GlobalDamper(1.0)
     with pytest.raises(AttributeError):
         law.damping = 2.0
+
+
+@pytest.mark.parametrize(("mistake", "words"), [
+    (lambda: arm().add_force("f", lambda s: {}), "becomes one by cd.forces.Custom(lambda s: ...)"),
+    (lambda: forces.Custom(lambda s: {"hip": s.q["knee"]}), "asked by name in round brackets, such as s.q('knee')"),
+    (lambda: forces.Custom(lambda s: {"hip": -2 * s.q}), "asked by name in round brackets"),
+    (lambda: arm().add_force("rod", cd.constraints.Rod("ground", P_A, "fore", P_B, 1.0)), "it goes to system.add_constraint"),
+    (lambda: arm().add_force(forces.MobilityForce("hip", 1.0), "push"), "the name comes first"),
+    (lambda: arm().add_force("f", forces.Custom(lambda s: {"uper": 1.0})), "speed or body 'uper'; did you mean 'upper'"),
+])
+def test_the_answer_says_what_to_do(mistake, words):
+    with pytest.raises(cd.CondyleError) as told:
+        mistake()
+    assert words in str(told.value)

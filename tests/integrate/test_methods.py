@@ -5,6 +5,7 @@ import pytest
 import condyle as cd
 from condyle.integrate.equations import WHOLE
 from condyle.integrate.methods import METHODS, RODAS
+from condyle.studies.simulate import SCIPY
 
 
 def double_pendulum() -> cd.System:
@@ -165,3 +166,21 @@ def test_loops_and_a_straight_line_give_the_same_motion(name, monkeypatch):
         assert len(start.z)
         ends.append(cd.simulate(system, start, 0.3, integrator=name, step=1e-3).y[-1])
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-11, rtol=0)    # 300 steps of rounding
+
+
+@pytest.mark.parametrize("name", SCIPY)
+def test_scipy_names_are_the_same_tableaux(name):
+    """b and the rows of A are those of SciPy's own classes."""
+    import scipy.integrate
+
+    theirs, ours = getattr(scipy.integrate, name), METHODS[SCIPY[name]].tableau
+    n = theirs.n_stages
+    np.testing.assert_allclose(ours.b[:n], theirs.B, rtol=1e-14, atol=1e-16)           # the last digits of decimals
+    for row, a in zip(ours.A[:n], theirs.A, strict=False):
+        np.testing.assert_allclose(row, a[:len(row)], rtol=1e-14, atol=1e-16)
+
+
+def test_scipy_names_run():
+    system = double_pendulum()
+    runs = [cd.simulate(system, system.state(q=[1.0, 0.1]), 0.2, integrator=name) for name in ("RK45", "dormand-prince")]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)

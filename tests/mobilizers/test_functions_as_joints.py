@@ -9,6 +9,8 @@ from scipy.interpolate import CubicSpline
 
 import condyle as cd
 from benchmarks.trees import condyle_system, random_tree
+from condyle.mobilizers import motion_at
+from condyle.spatial import rotation_x, rotation_z
 
 
 def knee(*angles, **options):
@@ -195,3 +197,25 @@ def test_a_joint_that_stands_still_at_one_place_only():
     for q in ([0.0], [[0.5], [0.0]]):
         with pytest.raises(cd.SingularError, match=r"'shank'.*'flexion' moves nothing new at flexion = 0"):
             system.forward_dynamics(q, [0.1])
+
+
+@pytest.mark.parametrize("switch", [
+    lambda x: np.tanh(0.5 * x), lambda x: 1 / (1 + np.exp(-x)), lambda x: (1 + x / 60) ** 12])
+def test_smooth_switch_far_from_zero_stays_in_the_hinge_matrix(switch):
+    """Coordinates in degrees, and a rotation that sets in at 60 of them: H_w must not be folded by values near zero."""
+    degree = np.pi / 180
+    joint = cd.Custom(("knee",), lambda q: (rotation_z(q * degree) @ rotation_x(0.1 * switch(q - 60)), np.zeros(3)))
+    h = 1e-4
+    slope = 0.1 * (switch(h) - switch(-h)) / (2 * h)
+    expected = [slope * np.cos(60 * degree), slope * np.sin(60 * degree), degree]
+    H_w = motion_at(joint, 0.0, [60.0], [1.0])[2].ravel()
+    np.testing.assert_allclose(H_w, expected, atol=1e-9)     # central differences with h = 1e-4
+
+
+def test_joint_that_moves_only_later():
+    """Its tangent vanishes at t = 0 for every q; that is no reason to refuse it."""
+    system = cd.System(gravity=(0, 0, 0))
+    joint = cd.FunctionBased(("k",), (None, None, lambda t, q: q * t), time=True)
+    system.add_body("a", "ground", joint, mass=1.0, inertia=(1, 1, 2))
+    # angle = q t: acceleration t udot + 2 u = 0
+    assert system.forward_dynamics([0.3], [0.5], t=2.0)[0] == pytest.approx(-0.5, abs=1e-12)

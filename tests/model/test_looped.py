@@ -313,3 +313,19 @@ def test_a_long_chain_as_users_see_it():
     np.testing.assert_allclose(J @ u[0], system.station_velocity(q[0], u[0], "b119", (0.1, 0.2, 0.3)), rtol=1e-10)
     kinetic = system.energy(q, u)[0]
     np.testing.assert_allclose(2 * kinetic, (u * system.multiply_mass_matrix(q, u)).sum(-1), rtol=1e-11)
+
+
+def test_disabled_force_in_the_looped_layout():
+    """A disabled law neither moves its states nor stores energy, be that NaN."""
+    system = cd.System()
+    system.add_body("a", "ground", cd.Pin("y"), mass=1.0, com=(0.1, 0.0, 0.2), inertia=(1.0, 1.1, 1.2))
+    system.add_force("heat", cd.forces.NoseHooverThermostat(300.0, 1.0, boltzmann=1e-2))
+    system.add_force("root", cd.forces.Potential(lambda s: np.sqrt(s.q("a"))))
+    q, u = np.array([-0.3]), np.array([0.7])
+    tail = system.compiled.tail(disabled=("heat", "root"), z=np.arange(1.0, 7.0))
+    for name, expected in (("zdot", system.zdot(q, u, disabled="heat")), ("energy", system.energy(q, u, disabled="root"))):
+        operator = OPERATORS[name]
+        looped = NativeFunction(name, lambda name=name: build_looped(system.compiled.model, name), key=f"disabled looped {name}",
+                                inputs=operator.inputs(system.compiled.model), outputs=operator.outputs(system.compiled.model))
+        np.testing.assert_allclose(np.ravel(looped(q, u, tail)), np.ravel(expected), atol=1e-12)
+    assert not system.zdot(q, u, disabled="heat", z=np.arange(1.0, 7.0)).any()

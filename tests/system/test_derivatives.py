@@ -443,3 +443,17 @@ def test_rank_without_constraints():
     rank, condition = system.constraint_rank(np.zeros((4, 1)), np.zeros(1))
     assert rank.tolist() == [0] * 4
     assert condition.tolist() == [1.0] * 4
+
+
+def test_jacobians_far_from_the_origin():
+    """A free tree 10 km away: digits are lost in proportion to the distance, not to its square."""
+    system = cd.System()
+    system.add_body("base", "ground", cd.Free(), X_BM=(0.1, 0.2, 0.0), mass=1.0, com=(0.1, 0.0, 0.2), inertia=(1.0, 1.1, 1.2))
+    system.add_body("leg", "base", cd.Pin(), X_PF=(0.1, -0.2, 0.3), mass=1.0, com=(0.0, -0.2, 0.1), inertia=(1.0, 1.1, 1.2))
+    rng = np.random.default_rng(0)
+    near = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
+    far = near + 1e4 * np.array([0, 0, 0, 0, 1, 1, 1, 0])
+    u, udot = rng.normal(size=(2, system.nu))
+    J = [system.jacobian("inverse_dynamics", q, u, udot, wrt=("q", "u")) for q in (near, far)]
+    for name in ("q", "u"):
+        np.testing.assert_allclose(J[1][name], J[0][name], atol=1e-10)   # 1e4 m times rounding times sums of some ten terms

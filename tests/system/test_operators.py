@@ -424,3 +424,20 @@ def test_rates_of_the_thermostat_follow_its_definition():
     for k in range(3):
         assert rates[f"bath_eta{k}"] == z[f"bath_zeta{k}"]
     np.testing.assert_array_equal(system.zdot(at["q"], at["u"], **options(at, disabled=["bath"])), 0)
+
+
+def test_mass_centre_without_mass_is_nan():
+    system = cd.System()
+    system.add_body("frame", "ground", cd.Weld(), X_PF=(1.0, 2.0, 3.0))
+    q, u = system.defaults()
+    assert np.isnan(system.mass_centre(q)).all()
+    assert np.isnan(system.mass_centre_velocity(q, u)).all()
+    assert not system.momentum(q, u).any()
+
+
+def test_jacobian_of_ground_broadcasts():
+    system = cd.System()
+    system.add_body("a", "ground", cd.Pin("y"), mass=1.0, com=(0.1, 0.0, 0.2), inertia=(1.0, 1.1, 1.2))
+    for options, station in (({"t": np.zeros(4)}, (0, 0, 0)), ({}, np.zeros((4, 3)))):
+        for body in ("a", "ground"):
+            assert system.station_jacobian([0.1], body, station, **options).shape == (4, 3, 1)

@@ -435,3 +435,18 @@ def test_a_mobilizer_refuses_parameters_that_cannot_be_when_they_are_set(mobiliz
         system.forward_dynamics(q, u, parameters={"size": -0.1})
     with pytest.raises(cd.DescriptionError, match="positive"):
         system.state(parameters={"size": 0.0})
+
+
+def test_inputs_do_not_describe_bodies():
+    """They would move a body without a speed, and poses do not wait for inputs in a State."""
+    for given in ({"mass": cd.Input("m", 1.0)}, {"X_PF": (cd.Input("x", 0.1), 0, 0)},
+                  {"X_BM": (0, cd.Parameter("L", 1.0) * cd.Input("y", 0.1), 0)}):
+        with pytest.raises(cd.errors.DescriptionError, match=r"Input.*cd\.Parameter"):
+            cd.System().add_body("a", "ground", cd.Pin(), **{"mass": 1.0, "inertia": (1, 1, 1), **given})
+
+
+def test_parameter_as_a_constant_of_function_based():
+    system = cd.System()
+    joint = cd.FunctionBased(("k",), (None, None, lambda q: q), (cd.Parameter("offset", 0.2), None, None))
+    system.add_body("a", "ground", joint, mass=1.0, inertia=(1, 1, 1))
+    assert system.body_pose([0.3], "a", parameters={"offset": 0.7}).p.tolist() == [0.7, 0.0, 0.0]

@@ -425,3 +425,42 @@ def test_the_largest_numbers_give_finite_results():
     system.add_body("b", "a", cd.Pin(), **body)
     q, u = system.defaults()
     assert np.isfinite(system.forward_dynamics(q, u)).all() and np.isfinite(system.mass_matrix(q)).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_four_sliders_without_mass_between_are_refused(seed):
+    """Four speeds for three directions: elimination leaves rounding, which is nothing beside what the first slider carries."""
+    rng, system = np.random.default_rng(seed), cd.System()
+    for name, parent in zip("abcd", ("ground", *"abc"), strict=True):
+        last = {"mass": 1.0, "inertia": (1, 1, 1)} if name == "d" else {}
+        system.add_body(name, parent, cd.Slider(rng.normal(size=3)), **last)
+    with pytest.raises(cd.errors.DescriptionError, match="moves no inertia"):
+        system.state()
+
+
+@pytest.fixture(scope="module")
+def leg() -> cd.System:
+    system = cd.System()
+    for name, parent, joint in (("thigh", "ground", "hip"), ("shank", "thigh", "knee")):
+        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05), coordinates=joint)
+    return system
+
+
+@pytest.mark.parametrize(("mistake", "words"), [
+    (lambda leg, state: leg.forward_dynamics(state), "got a State; ask the State itself: state.forward_dynamics()"),
+    (lambda leg, state: leg.forward_dynamics(state, [0, 0]), "state.forward_dynamics()"),
+    (lambda leg, state: leg.energy(state), "state.energy()"),
+    (lambda leg, state: leg.body_pose(state, "thigh"), "state.body_pose(body)"),
+    (lambda leg, state: state.energy([0, 0], [0, 0]), "a State has q, u itself"),
+    (lambda leg, state: leg.forward_dynamics(np.zeros((5, 2)), np.zeros((5, 2)), t=np.arange(3.0)),
+     "t, parameters and other options (3,)"),
+    (lambda leg, state: leg.explain([0, 0], [0, 0]), "expected a State: system.explain(system.state(q=..., u=...)"),
+    (lambda leg, state: leg.copy().add_body("foot", "shank", cd.Pin(), mass="1"), "mass: expected numbers"),
+    (lambda leg, state: cd.Parameter("mass", "3"), "its default is one finite number, got '3'"),
+    (lambda leg, state: leg.copy().add_body("foot", "shank", cd.Pin(), coordinates={"ankle": 0.3}),
+     "cd.Coordinate(name, default)"),
+])
+def test_the_answer_says_what_to_do(leg, mistake, words):
+    with pytest.raises(cd.CondyleError) as told:
+        mistake(leg, leg.state(q=[1.0, 0.1]))
+    assert words in str(told.value)

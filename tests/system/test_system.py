@@ -4,6 +4,8 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import sys
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -420,3 +422,23 @@ def test_a_point_mass_may_slide_and_hang():
     system.add_body("bead", mobilizer=cd.Slider("y"), mass=0.5)
     udot = system.forward_dynamics([0.4, 0], [0, 0])
     assert_allclose(udot, [-9.81 / 2 * np.sin(0.4), -9.81], rtol=4 * EPS)
+
+
+def test_particle_welded_to_a_massless_rod():
+    """All inertia comes from the distance of what is carried: a simple pendulum, not a mobilizer without inertia."""
+    system = cd.System()
+    system.add_body("rod", "ground", cd.Pin())
+    system.add_body("bob", "rod", cd.Weld(), X_PF=(0, -2, 0), mass=1.5)
+    assert system.forward_dynamics([0.3], [0.0])[0] == pytest.approx(-9.81 / 2 * np.sin(0.3), abs=1e-12)
+
+
+def test_a_system_that_froze_in_a_cell_says_which(monkeypatch):
+    """As IPython keeps it: names of files that cells' code goes by, to their numbers."""
+    ipython = ModuleType("IPython")
+    shell = SimpleNamespace(compile=SimpleNamespace(_filename_map={"/tmp/ipykernel_7/123.py": 4}))
+    ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    system = leg()
+    exec(compile("\n\nstate = system.state()", "/tmp/ipykernel_7/123.py", "exec"), {"system": system})
+    with pytest.raises(cd.FrozenError, match=r"in use since state\(\) at In \[4\], line 3"):
+        system.add_body("foot", "shank", cd.Pin(), mass=1.0, inertia=(1, 1, 1))

@@ -1,0 +1,61 @@
+"""Tables: rows, columns, files, pandas; what is no table is refused."""
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+TABLE = cd.Table([0, 1, 2], ["a", "b"], [[1, 2], [3, 4], [5, 6]], ["m", ""], status="x")
+
+
+@pytest.mark.parametrize(("mistake", "words"), [
+    (lambda: cd.Table([0, 1], ["a"], [["x"], ["y"]]), "time and values must be numbers"),
+    (lambda: cd.Table([[0, 1]], ["a"], [[1], [2]]), "time of shape (m,)"),
+    (lambda: cd.Table([0, 1], ["a"], [[1], [2]], ["m", "s"]), "1 names ('a',) need as many units, got 2"),
+    (lambda: cd.Table([0, 1], [7], [[1], [2]]), "names and units are text"),
+    (lambda: cd.Table([0, 1], ["a"], [1, 2]), "values of shape (m, 1), got time (2,) and values (2,)"),
+    (lambda: TABLE[0], "rows by a slice, table[2:10]"),
+    (lambda: TABLE[["a", "total"]], "unknown column 'total'"),
+])
+def test_what_is_no_table_is_refused(mistake, words):
+    with pytest.raises(cd.CondyleError) as told:
+        mistake()
+    assert words in str(told.value)
+
+
+def test_rows_of_a_table():
+    part = TABLE[1:]
+    assert isinstance(part, cd.Table) and part.titles == TABLE.titles and part.status == "x"
+    np.testing.assert_array_equal(part.values, [[3, 4], [5, 6]])
+    np.testing.assert_array_equal(part.time, [1, 2])
+
+
+def test_some_columns_are_a_table():
+    some = TABLE[["b", "a"]]
+    assert some.titles == ["b", "a [m]"]
+    np.testing.assert_array_equal(some.values, np.column_stack([TABLE["b"], TABLE["a"]]))
+
+
+def test_pandas_is_asked_for_by_name(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest, **named):
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+        return real(name, *rest, **named)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"pip install pandas; without it table\.values"):
+        TABLE.to_pandas()
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("run.sto", "cannot be written yet"), ("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)"),
+    ("run.sto", r"save\('run\.csv'\)")])
+def test_other_files_are_refused_with_the_remedy(tmp_path, name, words):
+    with pytest.raises(cd.DescriptionError, match=rf"must end in \.csv.*{words}"):
+        TABLE.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
