@@ -8,12 +8,9 @@ import pytest
 
 import condyle as cd
 from tests.constraints.rig import EVERY, MOVED_BY_TIME, on_constraints, rig, state
+from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 
 EPS = np.finfo(float).eps
-# Central differences of order 8: h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f / h = 1e-13 f.
-STEPS = 0.01 * np.array([-4, -3, -2, -1, 1, 2, 3, 4])
-WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / 0.01
-DIFFERENCES = 1e-9
 # (Y + 1e-12 trace) leaves what the refinements leave; sums of a hundred products otherwise.
 SOLVED = 1e-9
 # Two bodies that stick to each other at two points have one equation too many, and these pairs contradict each other.

@@ -14,6 +14,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
+from tests.differences import STEPS, WEIGHTS
 from tests.oracles import EVERY_KIND, Joint, Mechanics, Path, Plan, cross_matrix, random_plan
 
 EPS = np.finfo(float).eps
@@ -328,9 +329,7 @@ def test_system_jacobian_and_composite_inertia(tree):
     assert_allclose(carried, tree.oracle.masses.sum(), rtol=SUMS)
 
 
-# Central differences of order 8: error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is eps f / h = 2e-14 f.
-STEPS = 0.01 * np.array([-4, -3, -2, -1, 1, 2, 3, 4])
-WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / 0.01
+# Rates along the motion: 1e-10 of the largest entry is well above their error (tests/differences.py).
 DIFFERENCES = 1e-10
 
 

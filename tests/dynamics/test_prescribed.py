@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.model.test_looped import every_mobilizer
+from tests.mobilizers.every import one_of_each as one_of_each_mobilizer
 from tests.oracles.trees import random_inertia, random_rotation
 
 # Dense solutions with M lose about n cond(M) eps; trees of some twenty bodies have conditions up to 1e5.
@@ -73,7 +73,7 @@ def test_every_mobilizer(monkeypatch, seed, layout, evidence):
     """All mobilizers, forward and reversed, half of them driven at acceleration level by functions of t, q and u."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
-    mobilizers = every_mobilizer()[seed - 1::2]
+    mobilizers = one_of_each_mobilizer()[seed - 1::2]
     system = tree(seed, mobilizers)
     q, u, tau = state_of(system, seed)
     held, a = held_speeds(system), given_accelerations(system, q, u, 0.7)

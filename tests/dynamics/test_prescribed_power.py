@@ -8,9 +8,9 @@ import pytest
 import condyle as cd
 from condyle import maximal
 from condyle.mobilizers.base import Mobilizer, Motion
+from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 from tests.dynamics.test_prescribed import close
 from tests.oracles.trees import random_inertia, random_rotation
-from tests.system.test_operators import DIFFERENCES, STEPS, WEIGHTS
 
 
 def moved(*names):

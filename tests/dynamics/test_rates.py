@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 import condyle as cd
-from tests.system.test_operators import DIFFERENCES, ROUNDING, along, options
+from tests.differences import DIFFERENCES
+from tests.system.test_operators import ROUNDING, along, options
 from tests.zoo import model
 
 

@@ -4,7 +4,6 @@ X_FM(t, q), V_FM = H u + Vt, A_FM = H udot + bias, qdot = N(q) u: condyle.mobili
 """
 from __future__ import annotations
 
-import pickle
 from dataclasses import replace
 
 import casadi as ca
@@ -285,77 +284,3 @@ def test_function_based_takes_three_axes_or_six():
 def test_function_of_time():
     drift = cd.FunctionBased("k", translations=(lambda t, q: q + 3 * t, None, None), time=True)
     np.testing.assert_allclose(pose_of(drift, 0.5, t=2.0)[:3, 3], [6.5, 0, 0], rtol=0, atol=EPS * 8)
-
-
-NAMES = [
-    (cd.Weld(), (), (), ()),
-    (cd.Pin(), ("angle",), ("angle",), ("rad",)),
-    (cd.Slider(), ("shift",), ("shift",), ("m",)),
-    (cd.Free(), ("qw", "qx", "qy", "qz", "tx", "ty", "tz"), ("wx", "wy", "wz", "vx", "vy", "vz"),
-     ("1",) * 4 + ("m",) * 3),
-    (cd.Free(coordinates="euler"), ("rx", "ry", "rz", "tx", "ty", "tz"), ("wx", "wy", "wz", "vx", "vy", "vz"),
-     ("rad",) * 3 + ("m",) * 3),
-    (cd.FunctionBased(("bend", "slide"), units=("rad", "m")), ("bend", "slide"), ("bend", "slide"), ("rad", "m")),
-    (cd.FunctionBased("bend"), ("bend",), ("bend",), ("rad",)),
-]
-
-
-@pytest.mark.parametrize("reverse", [False, True], ids=["forward", "reversed"])
-@pytest.mark.parametrize(("mobilizer", "coordinates", "speeds", "units"), NAMES, ids=lambda x: repr(x)[:20])
-def test_names_and_units(mobilizer, coordinates, speeds, units, reverse):
-    m = mobilizer.reversed() if reverse else mobilizer
-    assert (m.coordinate_names, m.speed_names, m.units) == (coordinates, speeds, units)
-    assert (m.nq, m.nu) == (len(coordinates), len(speeds))
-    expected = np.zeros(m.nq)
-    if coordinates[:1] == ("qw",):
-        expected[0] = 1
-    np.testing.assert_array_equal(m.default_q(), expected)
-    np.testing.assert_array_equal(pose_of(m, *m.default_q()), np.eye(4))
-
-
-@pytest.mark.parametrize(("mobilizer", "shown"), [
-    (cd.Weld(), "Weld()"), (cd.Pin(), "Pin()"), (cd.Pin("x").reversed(), "Pin(axis='x').reversed()"),
-    (cd.Slider("y"), "Slider(axis='y')"), (cd.Pin((1, 2, 2)), "Pin(axis=(0.3333, 0.6667, 0.6667))"),
-    (cd.Free(), "Free()"), (cd.Free(coordinates="euler"), "Free(coordinates='euler')"),
-    (cd.FunctionBased(("a", "b")), "FunctionBased(a, b)"),
-    (cd.FunctionBased("a").reversed(), "FunctionBased(a).reversed()")])
-def test_reprs_are_short(mobilizer, shown):
-    assert repr(mobilizer) == shown
-
-
-def test_reversed_twice_is_forward():
-    for mobilizer, *_ in NAMES:
-        assert mobilizer.reversed().reversed() is mobilizer
-        assert mobilizer.reversed() != mobilizer
-
-
-@pytest.mark.parametrize(("kind", "seed"), [("pin", 0), ("free", 0), ("function", 1), ("timed", 1)])
-def test_mobilizers_pickle(kind, seed):
-    """User functions were traced: their expressions travel, the callables need not."""
-    mobilizer = joint_of(kind, seed).mobilizer()
-    again = pickle.loads(pickle.dumps(mobilizer))
-    assert again.description() == mobilizer.description()
-    t, q, u, _ = random_states(joint_of(kind, seed), n=5)
-    for a, b in zip(evaluate(again, t, q, u), evaluate(mobilizer, t, q, u)):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_mobilizers_do_not_change():
-    for mobilizer, *_ in NAMES:
-        with pytest.raises(AttributeError):
-            mobilizer.axis = "y"
-
-
-def test_the_describing_text_tells_mobilizers_apart():
-    """Equal text means equal machine code: no two different joints may share it."""
-    joints = [cd.Weld(), cd.Pin(), cd.Pin("x"), cd.Pin((1, 1e-9, 0)), cd.Slider(), cd.Slider("z"), cd.Free(),
-              cd.Free(coordinates="euler"), cd.FunctionBased("k"), cd.FunctionBased("k", (lambda q: q, None, None)),
-              cd.FunctionBased("k", (lambda q: q * (1 + 1e-15), None, None)),
-              cd.FunctionBased("k", (None, lambda q: q, None)),
-              cd.FunctionBased("k", translations=(lambda q: q, None, None)),
-              cd.FunctionBased("k", (lambda q: q, None, None), axes=("z", "y", "x")),
-              cd.FunctionBased("k", (lambda t, q: t, None, None), time=True)]
-    texts = {m.description() for j in joints for m in (j, j.reversed())}
-    assert len(texts) == 2 * len(joints)
-    assert cd.FunctionBased("k", (lambda q: np.sin(q), None, None)).description() == \
-        cd.FunctionBased("k", (lambda angle: np.sin(angle), None, None)).description()

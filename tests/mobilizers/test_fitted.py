@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import condyle as cd
 from condyle.mobilizers import motion_at
 from condyle.spatial import rotation_x, rotation_z
-from tests.mobilizers.test_families import ALL, CASES
+from tests.mobilizers.every import EVERY
 from tests.system.test_operators import options
 from tests.zoo import model
 
@@ -21,11 +21,11 @@ def _casadi(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("reverse", [False, True], ids=["", "reversed"])
 def test_every_mobilizer_finds_its_pose_and_velocity(name, reverse):
-    mobilizer = CASES[name].mobilizer.reversed() if reverse else CASES[name].mobilizer
-    rng = np.random.default_rng(ALL.index(name))
+    mobilizer = EVERY[name].reversed() if reverse else EVERY[name]
+    rng = np.random.default_rng(list(EVERY).index(name))
     q, u, t = mobilizer.random_q(rng), rng.normal(size=mobilizer.nu), 0.3
     R, p, H_w, H_v, w_t, v_t, *_ = motion_at(mobilizer, t, q, u)
     found, left = mobilizer.fit_q(cd.Transform(R, np.ravel(p)), t=t)

@@ -10,18 +10,15 @@ from condyle.mobilizers import Motion
 from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.spatial import rotation_z
 from condyle.tree import scales
+from tests.mobilizers.every import BUILT_IN, EVERY
 
 SHIFT = lambda x: (np.eye(3), (x, 0, 0))
 TURN = lambda x: (rotation_z(x), (x, 0, 0))
 
 
-BUILT_IN = (cd.Weld(), cd.Pin(), cd.Slider(), cd.Screw(0.1), cd.Universal(), cd.Cylinder(), cd.BendStretch(), cd.Planar(),
-            cd.SphericalCoords(), cd.LineOrientation(), cd.Gimbal(), cd.Bushing(), cd.Ball(), cd.Ball("euler"), cd.Translation(),
-            cd.Free(), cd.Free("euler"), cd.FreeLine(), cd.Ellipsoid((1, 2, 3)), cd.CantileverFreeBeam(1.0))
-
-
-@pytest.mark.parametrize("mobilizer", BUILT_IN, ids=repr)
-def test_stated_units_are_those_of_the_equations(mobilizer):
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_stated_units_are_those_of_the_equations(name):
+    mobilizer = EVERY[name]
     hinge = mobilizer._hinge()
     assert coordinate_units(*hinge, mobilizer.quaternions) == mobilizer.units
     assert speed_units(*hinge, mobilizer.units) == mobilizer.speed_units

@@ -13,6 +13,8 @@ from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
 from condyle.native.calls.function import NativeFunction
 from tests.forces.rig import arm, one_of_each
+from tests.mobilizers.every import EVERY
+from tests.mobilizers.every import one_of_each as one_of_each_mobilizer
 from tests.oracles.trees import random_inertia, random_rotation
 
 EPS = np.finfo(float).eps
@@ -20,22 +22,6 @@ STATES = 19                                                  # two blocks of eig
 # Both layouts do the same operations; constants fold and sums associate differently, over trees some bodies deep.
 SAME = 1e-12
 OPERATORS_LOOPED = tuple(LOOPED)
-
-
-def every_mobilizer() -> list[cd.Mobilizer]:
-    knots = np.linspace(-2, 2, 9)
-    forward = [
-        cd.Pin(), cd.Pin(axis=(1, 2, 3)), cd.Slider(), cd.Screw(0.3), cd.Cylinder(), cd.Universal(), cd.Gimbal(), cd.Bushing(),
-        cd.Planar(), cd.Translation(), cd.BendStretch(), cd.SphericalCoords(), cd.Ball(), cd.Ball(coordinates="euler"), cd.Free(),
-        cd.LineOrientation(), cd.FreeLine(), cd.Ellipsoid((0.3, 0.4, 0.5)), cd.CantileverFreeBeam(0.7), cd.Weld(),
-        cd.FunctionBased(("a",), (lambda q: 0.3 * np.sin(q), None, lambda q: q), (lambda q: 0.1 * q * q, 0.2, None)),
-        cd.FunctionBased(("a", "b"), (lambda a, b: a, lambda a, b: b, None), (None, lambda a, b: 0.1 * a * b, None)),
-        cd.FunctionBased(("a",), (None, None, lambda t, q: q + 0.2 * np.sin(t)), (lambda t, q: 0.1 * t * q, None, None),
-                         time=True),
-        cd.FunctionBased(("a",), (None, None, lambda q: q), (cd.Spline(knots, 0.1 * np.cos(knots)), None, None)),
-        cd.Custom(("a",), lambda a: (np.eye(3), np.array([0.1 * a, 0.2 * a * a, np.sin(a)]))),
-    ]
-    return [*forward, *(m.reversed() for m in forward)]
 
 
 def tree_of(mobilizers, seed: int, gravity=(0.3, -9.81, 0.7)) -> cd.System:
@@ -89,7 +75,7 @@ def compare(system: cd.System, name: str, how: str, given: dict[str, np.ndarray]
 
 @pytest.fixture(scope="module")
 def whole():
-    system = tree_of(every_mobilizer(), seed=3)
+    system = tree_of(one_of_each_mobilizer(), seed=3)
     return system, arguments_of(system, 3, n=4, t=0.4)
 
 
@@ -102,7 +88,8 @@ def test_every_mobilizer_forward_and_reversed(whole, name):
 
 @pytest.fixture(scope="module")
 def some():
-    pick = [cd.Pin(), cd.Pin(), cd.Free(), cd.Weld(), cd.Slider().reversed(), cd.Universal(), *every_mobilizer()[22:24]]
+    pick = [cd.Pin(), cd.Pin(), cd.Free(), cd.Weld(), cd.Slider().reversed(), cd.Universal(),
+            EVERY["FunctionBased-time"], EVERY["FunctionBased-spline"]]
     system = tree_of([*pick, cd.Ball().reversed(), cd.Pin()], seed=5)
     return system, arguments_of(system, 5, t=0.4)
 
@@ -283,7 +270,7 @@ def test_three_hundred_axes_are_one_kernel():
 def test_the_layout_is_chosen_by_size(monkeypatch):
     monkeypatch.delenv("CONDYLE_LAYOUT", raising=False)
     small, large = chain(5, cd.Pin()), chain(120, cd.Pin())
-    mixed = tree_of(every_mobilizer(), seed=2)               # as many types as bodies: loops would gain nothing
+    mixed = tree_of(one_of_each_mobilizer(), seed=2)               # as many types as bodies: loops would gain nothing
     for system, expected in ((small, False), (large, True), (mixed, False)):
         assert prefers_loops(system.compiled.model) is expected
     monkeypatch.setenv("CONDYLE_LAYOUT", "unrolled")

@@ -10,15 +10,11 @@ import pytest
 from mpmath import mpf
 
 import condyle as cd
+from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 from tests.forces.rig import arm, one_of_each
 from tests.zoo import model
 
 EPS = np.finfo(float).eps
-# Central differences of order 8: the error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f / h = 1e-13 f.
-# The functions here vary over lengths of about 1: 1e-9 of the largest entry is far above both and far below a wrong term.
-STEPS = 0.01 * np.array([-4, -3, -2, -1, 1, 2, 3, 4])
-WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / 0.01
-DIFFERENCES = 1e-9
 # Exact derivatives, rounded: some hundred products.
 ROUNDING = 2000 * EPS
 

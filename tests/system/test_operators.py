@@ -9,15 +9,12 @@ import pytest
 
 import condyle as cd
 from condyle.system.operators import Operations
+from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 from tests.forces.rig import arm, one_of_each
 from tests.forces.rig import state as arm_state
 from tests.zoo import model
 
 EPS = np.finfo(float).eps
-# Central differences of order 8: the error h^8 f^(9) / 630 with h = 0.01 is 1e-19 f^(9); rounding is some eps f / h = 1e-13 f.
-STEPS = 0.01 * np.array([-4, -3, -2, -1, 1, 2, 3, 4])
-WEIGHTS = np.array([1 / 280, -4 / 105, 1 / 5, -4 / 5, 4 / 5, -1 / 5, 4 / 105, -1 / 280]) / 0.01
-DIFFERENCES = 1e-9
 # Sums of some hundred products.
 ROUNDING = 2000 * EPS
 STATION = np.array([0.1, -0.2, 0.3])

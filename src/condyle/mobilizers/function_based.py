@@ -17,7 +17,7 @@ from condyle.trace import Symbol, Traced, trace
 Law = Callable[..., object] | Symbol | float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FunctionBased(Mobilizer):
     """A joint whose three angles and three translations are functions of its coordinates.
 

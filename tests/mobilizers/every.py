@@ -1,0 +1,92 @@
+"""One mobilizer of each kind, with numbers that are all different; variants after a dash.
+
+The oracles of tests/oracles describe their joints themselves, because they share nothing with Condyle.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+import condyle as cd
+from condyle.mobilizers import (
+    Ball,
+    BendStretch,
+    Bushing,
+    CantileverFreeBeam,
+    Custom,
+    Cylinder,
+    Ellipsoid,
+    Free,
+    FreeLine,
+    FunctionBased,
+    Gimbal,
+    LineOrientation,
+    Mobilizer,
+    Pin,
+    Planar,
+    Screw,
+    Slider,
+    SphericalCoords,
+    Translation,
+    Universal,
+    Weld,
+    compose,
+)
+from condyle.spatial import rotation_from_quaternion, rotation_x, rotation_z
+
+RADII = (0.7, 1.1, 1.6)                                      # [m], of ellipsoids
+KNOTS = np.linspace(-2, 2, 9)
+TIMED = Custom(("a", "b"), lambda t, a, b: (rotation_x(a + 0.5 * t) @ rotation_z(b), (0.2 * t * a, b, t**2)), time=True)
+
+EVERY: dict[str, Mobilizer] = {
+    "Weld": Weld(),
+    "Pin": Pin(),
+    "Pin-axis": Pin(axis=(1, 2, 3)),
+    "Slider": Slider(),
+    "Screw": Screw(0.3),
+    "Screw-x": Screw(-0.2, axis="x"),
+    "Universal": Universal(),
+    "Cylinder": Cylinder(),
+    "BendStretch": BendStretch(),
+    "Planar": Planar(),
+    "SphericalCoords": SphericalCoords(),
+    "SphericalCoords-x": SphericalCoords(0.2, True, -0.4, True, "x", True),
+    "LineOrientation": LineOrientation(),
+    "Gimbal": Gimbal(),
+    "Bushing": Bushing(),
+    "Ball": Ball(),
+    "Ball-euler": Ball(coordinates="euler"),
+    "Translation": Translation(),
+    "Free": Free(),
+    "Free-euler": Free(coordinates="euler"),
+    "FreeLine": FreeLine(),
+    "Ellipsoid": Ellipsoid(RADII),
+    "Ellipsoid-euler": Ellipsoid(RADII, coordinates="euler"),
+    "Ellipsoid-normal": Ellipsoid(RADII, normal=True),
+    "Ellipsoid-normal-euler": Ellipsoid(RADII, True, "euler"),
+    "CantileverFreeBeam": CantileverFreeBeam(0.8),
+    "FunctionBased": FunctionBased(("a",), (lambda q: 0.3 * np.sin(q), None, lambda q: q), (lambda q: 0.1 * q * q, 0.2, None)),
+    "FunctionBased-two": FunctionBased(("a", "b"), (lambda a, b: a, lambda a, b: b, None),
+                                       (None, lambda a, b: 0.1 * a * b, None)),
+    "FunctionBased-time": FunctionBased(("a",), (None, None, lambda t, q: q + 0.2 * np.sin(t)),
+                                        (lambda t, q: 0.1 * t * q, None, None), time=True),
+    "FunctionBased-spline": FunctionBased(("a",), (None, None, lambda q: q), (cd.Spline(KNOTS, 0.1 * np.cos(KNOTS)), None, None)),
+    "Custom": Custom("knee", lambda q: (rotation_z(q), (0.1 * np.sin(2 * q), q**2 / (1 + q**2), 0.0))),
+    "Custom-time": TIMED,
+    "Custom-N": Custom(("w", "x", "y", "z"), lambda *q: (rotation_from_quaternion(np.array(q) / np.sqrt(sum(c * c for c in q))),
+                                                         np.array(q[:3]) * 0.0 + (0.3, 0.2, 0.1)),
+                       N=lambda w, x, y, z: np.array([[-x, -y, -z], [w, z, -y], [-z, w, x], [y, -x, w]]) / 2,
+                       speeds=("wx", "wy", "wz"), default=(1, 0, 0, 0), units=("1",) * 4),
+    "Custom-hinge": Custom("q", lambda q: (rotation_x(q), (q**2, 0, 0)), hinge=lambda q: [[1], [0], [0], [2 * q], [0], [0]]),
+    "compose": compose(BendStretch(), Slider("z"), Pin("x")),
+    "compose-time": compose(TIMED, Cylinder()),
+}
+BUILT_IN = [name for name in EVERY if not name.startswith(("Custom", "FunctionBased", "compose"))]
+"""Those with closed forms of their own."""
+
+ONE_OF_EACH = [name for name in EVERY if "-" not in name or name.startswith(("Pin", "Ball", "FunctionBased"))]
+
+
+def one_of_each() -> list[Mobilizer]:
+    """One of each kind, then the same reversed: what trees of every mobilizer are made of."""
+    forward = [EVERY[name] for name in ONE_OF_EACH]
+    return [*forward, *(m.reversed() for m in forward)]

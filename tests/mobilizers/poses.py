@@ -1,0 +1,249 @@
+"""Poses of mobilizers written a second time, from their definitions alone, and their derivatives with 50 digits.
+
+A path q(s) with q' = N u is laid through a state; two derivatives of X_FM along it give V_FM and A_FM (condyle.mobilizers.base
+(1)-(4)) without Condyle's H, bias, N or differentiation.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import casadi as ca
+import mpmath
+import numpy as np
+from mpmath import mpf
+
+import condyle as cd
+from tests.mobilizers.every import EVERY, RADII
+
+EPS = np.finfo(float).eps
+STATES = 100
+# Every entry is a sum of some tens of products of numbers up to about 3.
+ROUNDING = 200 * EPS
+S = mpf(10) ** -15
+"""Step along the path: with 50 digits, central differences err by S^2 = 1e-30 and round by 1e-50 / S^2 = 1e-20."""
+
+
+
+# ---- Poses from their definitions: arrays of mpf ----
+
+def turn(axis, angle):
+    """Rotation about x, y or z."""
+    c, s, i = mpmath.cos(angle), mpmath.sin(angle), "xyz".index(axis)
+    j, k = (i + 1) % 3, (i + 2) % 3
+    R = np.array([[mpf(a == b) for a in range(3)] for b in range(3)], dtype=object)
+    R[j, j], R[j, k], R[k, j], R[k, k] = c, -s, s, c
+    return R
+
+
+def of_quaternion(q):
+    w, x, y, z = q / mpmath.sqrt(sum(q * q))
+    return np.array([[w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                     [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
+                     [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z]], dtype=object)
+
+
+def xyz(q):
+    return turn("x", q[0]) @ turn("y", q[1]) @ turn("z", q[2])
+
+
+def vector(*entries):
+    return np.array([mpf(e) for e in entries], dtype=object)
+
+
+def spherical(q, az=0, ze=0, signs=(1, 1, 1), axis=2):
+    R = turn("z", signs[0] * q[0] + az) @ turn("y", signs[1] * q[1] + ze)
+    return R, signs[2] * q[2] * R[:, axis]
+
+
+def on_ellipsoid(R):
+    return R, vector(*RADII) * R[:, 2]
+
+
+def normal_to_ellipsoid(R):
+    """The point of the surface whose outer normal, (x / a^2, ...), is R's third column."""
+    n, a = R[:, 2], vector(*RADII)
+    return R, a * a * n / mpmath.sqrt(sum((a * n) ** 2))
+
+
+def beam(q, L):
+    return xyz(q), vector(L * 2 * q[1] / 3, -L * 2 * q[0] / 3, L - L * 4 * (q[0] ** 2 + q[1] ** 2) / 15)
+
+
+def timed(t, q):
+    return turn("x", q[0] + t / 2) @ turn("z", q[1]), vector(mpf(0.2) * t * q[0], q[1], t**2)
+
+
+def then(X, R, p):
+    return X[0] @ R, X[1] + X[0] @ p
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mobilizer and its pose as f(t, q) -> R, p. `speeds`: "rates" (u = qdot), or where w_FM of the orientation is
+    expressed, "F" or "M"; then p_FM follows."""
+
+    mobilizer: object
+    pose: Callable
+    speeds: str = "rates"
+
+    @property
+    def angles(self):
+        return self.speeds == "F" and self.mobilizer.coordinate_names[0] == "rx"
+
+
+NONE = vector(0, 0, 0)
+CASES = {
+    "Weld": Case(EVERY["Weld"], lambda t, q: (xyz(NONE), NONE)),
+    "Pin": Case(EVERY["Pin"], lambda t, q: (turn("z", q[0]), NONE)),
+    "Slider": Case(EVERY["Slider"], lambda t, q: (xyz(NONE), vector(q[0], 0, 0))),
+    "Screw": Case(EVERY["Screw"], lambda t, q: (turn("z", q[0]), vector(0, 0, mpf(0.3) * q[0]))),
+    "Screw-x": Case(EVERY["Screw-x"], lambda t, q: (turn("x", q[0]), vector(mpf(-0.2) * q[0], 0, 0))),
+    "Universal": Case(EVERY["Universal"], lambda t, q: (turn("x", q[0]) @ turn("y", q[1]), NONE)),
+    "Cylinder": Case(EVERY["Cylinder"], lambda t, q: (turn("z", q[0]), vector(0, 0, q[1]))),
+    "BendStretch": Case(EVERY["BendStretch"], lambda t, q: (turn("z", q[0]), turn("z", q[0]) @ vector(q[1], 0, 0))),
+    "Planar": Case(EVERY["Planar"], lambda t, q: (turn("z", q[0]), vector(q[1], q[2], 0))),
+    "SphericalCoords": Case(EVERY["SphericalCoords"], lambda t, q: spherical(q)),
+    "SphericalCoords-x": Case(EVERY["SphericalCoords-x"],
+                              lambda t, q: spherical(q, mpf(0.2), mpf(-0.4), (-1, -1, -1), 0)),
+    "LineOrientation": Case(EVERY["LineOrientation"], lambda t, q: (of_quaternion(q), NONE), "M"),
+    "Gimbal": Case(EVERY["Gimbal"], lambda t, q: (xyz(q), NONE)),
+    "Bushing": Case(EVERY["Bushing"], lambda t, q: (xyz(q), q[3:])),
+    "Ball": Case(EVERY["Ball"], lambda t, q: (of_quaternion(q), NONE), "F"),
+    "Ball-euler": Case(EVERY["Ball-euler"], lambda t, q: (xyz(q), NONE), "F"),
+    "Translation": Case(EVERY["Translation"], lambda t, q: (xyz(NONE), q)),
+    "Free": Case(EVERY["Free"], lambda t, q: (of_quaternion(q[:4]), q[4:]), "F"),
+    "Free-euler": Case(EVERY["Free-euler"], lambda t, q: (xyz(q), q[3:]), "F"),
+    "FreeLine": Case(EVERY["FreeLine"], lambda t, q: (of_quaternion(q[:4]), q[4:]), "M"),
+    "Ellipsoid": Case(EVERY["Ellipsoid"], lambda t, q: on_ellipsoid(of_quaternion(q)), "F"),
+    "Ellipsoid-euler": Case(EVERY["Ellipsoid-euler"], lambda t, q: on_ellipsoid(xyz(q)), "F"),
+    "Ellipsoid-normal": Case(EVERY["Ellipsoid-normal"], lambda t, q: normal_to_ellipsoid(of_quaternion(q)), "F"),
+    "Ellipsoid-normal-euler": Case(EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)), "F"),
+    "CantileverFreeBeam": Case(EVERY["CantileverFreeBeam"], lambda t, q: beam(q, mpf(0.8))),
+    "Custom": Case(EVERY["Custom"], lambda t, q: (
+        turn("z", q[0]), vector(mpf(0.1) * mpmath.sin(2 * q[0]), q[0] ** 2 / (1 + q[0] ** 2), 0))),
+    "Custom-time": Case(EVERY["Custom-time"], lambda t, q: timed(t, q)),
+    "Custom-N": Case(EVERY["Custom-N"], lambda t, q: (of_quaternion(q), vector(0.3, 0.2, 0.1)), "F"),
+    "Custom-hinge": Case(EVERY["Custom-hinge"], lambda t, q: (turn("x", q[0]), vector(q[0] ** 2, 0, 0))),
+    "compose": Case(EVERY["compose"], lambda t, q: (
+        turn("z", q[0]) @ turn("x", q[3]), turn("z", q[0]) @ vector(q[1], 0, q[2]))),
+    "compose-time": Case(EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]), vector(0, 0, q[3]))),
+}
+
+
+# ---- Paths through a state and their derivatives ----
+
+def times(a, b):
+    """Product of quaternions."""
+    return np.array([a[0] * b[0] - sum(a[1:] * b[1:]), *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))], dtype=object)
+
+
+def coordinates(case, q, u, udot):
+    """q(-S), q(0), q(S) along a path with speeds u and accelerations udot at the middle."""
+    q, u, udot = (vector(*x) for x in (q, u, udot))
+    if case.speeds == "rates":
+        return [q + s * u + s * s / 2 * udot for s in (-S, 0, S)]
+    n = 3 if case.speeds == "F" else 2
+    w, alpha = (vector(0, *x[:n], *(0,) * (3 - n)) / 2 for x in (u, udot))
+    m = 3 if case.angles else 4
+    turned = q[:m]
+    if case.angles:                                          # as a quaternion: half angles about x, y, z
+        x, y, z = (vector(mpmath.cos(q[i] / 2), *(mpmath.sin(q[i] / 2) if j == i else 0 for j in range(3))) for i in range(3))
+        turned = times(times(x, y), z)
+    act = times if case.speeds == "F" else lambda a, b: times(b, a)
+    d1 = act(w, turned)                                      # Q' = 1/2 (0, w) Q, or Q (0, w) / 2
+    d2 = act(alpha, turned) + act(w, d1)
+    out = []
+    for s in (-S, 0, S):
+        turn_s = turned + s * d1 + s * s / 2 * d2
+        if case.angles:
+            R = of_quaternion(turn_s)
+            turn_s = vector(mpmath.atan2(-R[1, 2], R[2, 2]), mpmath.asin(R[0, 2]), mpmath.atan2(-R[0, 1], R[0, 0]))
+        out.append(np.concatenate([turn_s, q[m:] + s * u[n:] + s * s / 2 * udot[n:]]))
+    return out
+
+
+def differences(low, middle, high):
+    """Value and two derivatives, as floats."""
+    return [np.array(x, dtype=float) for x in (middle, (high - low) / (2 * S), (high - 2 * middle + low) / (S * S))]
+
+
+def uncross(A):
+    return np.stack([A[..., 2, 1], A[..., 0, 2], A[..., 1, 0]], -1)
+
+
+@dataclass(frozen=True)
+class Path:
+    """R, p with two derivatives, each (n, 3, 3) and (n, 3), and qdot (n, nq)."""
+
+    R: list
+    p: list
+    qdot: np.ndarray
+
+    def velocity(self):
+        return np.concatenate([uncross(self.R[1] @ self.R[0].swapaxes(1, 2)), self.p[1]], 1)
+
+    def acceleration(self):
+        R, R1, R2 = self.R
+        return np.concatenate([uncross(R2 @ R.swapaxes(1, 2) + R1 @ R1.swapaxes(1, 2)), self.p[2]], 1)
+
+
+def exact(A):
+    return np.array([mpf(float(v)) for v in np.ravel(A)], dtype=object).reshape(np.shape(A))
+
+
+def samples(case, t, q, u, udot):
+    """Coordinates and poses at -S, 0, S along the path through each state."""
+    with mpmath.workdps(50):
+        paths = [coordinates(case, *state) for state in zip(q, u, udot)]
+        return [(qs, [case.pose(mpf(float(ti)) + s, x) for s, x in zip((-S, 0, S), qs)]) for ti, qs in zip(t, paths)]
+
+
+def path(sampled, reverse=False, X_PF=None, X_BM=None):
+    """X_PF X_FM X_BM^-1, or X_FM itself, with its derivatives; reversed: X_FM^-1 for X_FM."""
+    with mpmath.workdps(50):
+        states = []
+        for qs, Xs in sampled:
+            if reverse:
+                Xs = [(R.T, -R.T @ p) for R, p in Xs]
+            if X_PF is not None:
+                (R_PF, p_PF), (R_BM, p_BM) = ((exact(R), exact(p)) for R, p in (X_PF, X_BM))
+                Xs = [then(then((R_PF, p_PF), *X), R_BM.T, -R_BM.T @ p_BM) for X in Xs]
+            Rs, ps = zip(*Xs)
+            states.append((*differences(*Rs), *differences(*ps), differences(*qs)[1]))
+    *parts, qdot = (np.array(x) for x in zip(*states))
+    return Path(parts[:3], parts[3:], qdot)
+
+
+def random_states(mobilizer, seed, n=STATES):
+    """t, q, u, udot."""
+    rng = np.random.default_rng(seed)
+    q = np.array([mobilizer.random_q(rng) for _ in range(n)]).reshape(n, mobilizer.nq)
+    return rng.uniform(0, 1, n), q, rng.uniform(-1, 1, (n, mobilizer.nu)), rng.uniform(-1, 1, (n, mobilizer.nu))
+
+
+def evaluate(made, mobilizer, t, q, u):
+    """R, p, H, Vt, bias, N of a Motion made by made(mobilizer, t, q, u), by CasADi's evaluator."""
+    n = len(t)
+    st, sq, su = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
+    m = made(mobilizer, st, sq, su)
+    parts = [m.R, m.p, ca.vertcat(m.H_w, m.H_v), ca.vertcat(m.w_t, m.v_t), ca.vertcat(m.bias_w, m.bias_v), mobilizer.N(sq)]
+    f = ca.Function("motion", [st, sq, su], [ca.densify(ca.vec(x)) for x in parts])
+    values = f.map(n)(t.reshape(1, n), q.T, u.T)
+    R, p, H, Vt, bias, N = (np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2) if x.numel() else
+                            np.zeros((n, *x.shape)) for v, x in zip(values, parts))
+    return R, p[..., 0], H, Vt[..., 0], bias[..., 0], N
+
+
+def given(mobilizer, t, q, u):
+    return mobilizer.motion(t, q, u)
+
+
+def times_u(A, u):
+    return (A @ u[..., None])[..., 0]
+
+
+def one_body(mobilizer):
+    system = cd.System()
+    system.add_body("b", mobilizer=mobilizer, mass=1.5, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15), X_BM=(0.2, 0.1, 0))
+    return system
