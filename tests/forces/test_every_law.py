@@ -183,7 +183,7 @@ def test_parameters_equal_constants(name, symbolic, plain):
 
 def _accelerations(pickled: bytes, q, u):
     system = pickle.loads(pickled)
-    return system.forward_dynamics(q, u, t=0.3), system.compiled.key, [repr(law) for law in system._forces.values()]
+    return system.forward_dynamics(q, u, t=0.3), system.compiled.key, [repr(system.force(name)) for name in system.forces]
 
 
 def test_pickles_into_a_spawned_process(laws):
@@ -193,7 +193,7 @@ def test_pickles_into_a_spawned_process(laws):
         udot, key, shown = pool.apply_async(_accelerations, (pickle.dumps(system), q, u)).get(LIMIT)
     np.testing.assert_array_equal(udot, system.forward_dynamics(q, u, t=0.3))
     assert key == system.compiled.key
-    assert shown == [repr(law) for law in system._forces.values()]
+    assert shown == [repr(system.force(name)) for name in system.forces]
 
 
 def test_native_code_agrees_with_casadi(laws, monkeypatch):

@@ -62,7 +62,7 @@ def window():
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-5, 1e-8])
 def test_a_pulse_is_not_stepped_over(pulse, method, accuracy):
-    """Issue 8: q stayed 0 in 6 steps. An impulse of 3 N m s, then 5 s of free turning."""
+    """Short forces are not stepped over: an impulse of 3 N m s, then 5 s of free turning."""
     if METHODS[method].order < 3 and accuracy < 1e-5:
         pytest.skip("half a million steps")
     traj = cd.simulate(pulse, pulse.state(), 10.0, accuracy=accuracy, integrator=method)

@@ -52,7 +52,7 @@ def test_order_eight_at_and_between_steps(pendulum, between):
 
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
 def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
-    """Issue 4 asks for a global error of at most 10 accuracy; one swing of large amplitude, four periods."""
+    """The global error is at most 10 times the accuracy: one swing of large amplitude, four periods."""
     traj = cd.simulate(pendulum, pendulum.state(q=[np.pi / 2]), 9.0, accuracy=accuracy)
     assert traj.finished
     assert np.abs(traj.q[:, 0] - pendulum_angle(np.pi / 2, traj.t)).max() <= 10 * accuracy

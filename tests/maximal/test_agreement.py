@@ -13,7 +13,7 @@ from tests.oracles import EVERY_KIND, random_plan, random_tree
 from tests.oracles.trees import random_joint
 from tests.zoo import model
 
-# The bound. Rounding is about cond(M) eps, 1e-10 at worst in these trees; an error in an equation is of order 1.
+# The bound that we promise. Rounding is about cond(M) eps, 1e-10 at worst in these trees; an error in an equation is of order 1.
 AGREE = 1e-9
 # An error in one term that is small beside the others would still show: typical differences are 1e-15.
 TYPICAL = 1e-11

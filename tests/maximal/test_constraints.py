@@ -11,7 +11,7 @@ from condyle import maximal
 from tests.constraints.rig import EVERY, rig, state
 from tests.constraints.test_every_constraint import CONTRADICT, STICKING, levels
 
-# The bound; about cond(Y) eps, 1e-11, is what both leave.
+# The bound that we promise; about cond(Y) eps, 1e-11, is what both leave.
 AGREE = 1e-9
 PAIRS = [pair for i, pair in enumerate(combinations(EVERY, 2))
          if i % 11 == 0 and set(pair) not in CONTRADICT and not set(pair) <= STICKING]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers import Motion
+from condyle.mobilizers import Motion, motion
 from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.spatial import rotation_z
 from condyle.tree import scales
@@ -19,7 +19,9 @@ TURN = lambda x: (rotation_z(x), (x, 0, 0))
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_stated_units_are_those_of_the_equations(name):
     mobilizer = EVERY[name]
-    hinge = mobilizer._hinge()
+    q = ca.SX.sym("q", mobilizer.nq)
+    _, _, *hinge = motion(mobilizer, ca.SX.sym("t"), q, ca.SX.sym("u", mobilizer.nu))[:4]
+    hinge.append(mobilizer.N(q))
     assert coordinate_units(*hinge, mobilizer.quaternions) == mobilizer.units
     assert speed_units(*hinge, mobilizer.units) == mobilizer.speed_units
 

@@ -244,7 +244,6 @@ def test_numbers_beside_parameters():
 def test_letters_stay_types_of_their_own():
     """Zeros and ones of an axis fold: pins about x, y, z are three types, each with fewer operations than one about (1, 2, 3)."""
     system = tree_of([cd.Pin(axis) for axis in ("x", "y", "z", (1, 2, 3), (3, 2, 1), (0, 0, 1))], seed=1)
-    system._freeze("a test")
     kinds = Looped(system.compiled.model, [], []).kinds[1:]
     assert len(kinds) == 4
     sizes = sorted((motion_size(kind.mobilizer), isinstance(kind.mobilizer, Numbered)) for kind in kinds)
@@ -260,7 +259,6 @@ def test_three_hundred_axes_are_one_kernel():
         for i in range(n):
             system.add_body(f"b{i}", f"b{i - 1}" if i % 7 else "ground", cd.Pin(axis=rng.normal(size=3)), X_PF=(0.1, -0.2, 0.05),
                             mass=1.0, inertia=(0.02, 0.01, 0.02))
-        system._freeze("a test")
         rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
     assert prefers_loops(system.compiled.model)

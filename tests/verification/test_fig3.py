@@ -15,7 +15,7 @@ def evaluations(system, start, t_final):
 
 
 def test_work_against_accuracy(evidence):
-    """Off -1/4 by no more than issue 4 allows; and no chaos: the error follows the accuracy."""
+    """Off -1/4 by little, and no chaos: the error follows the accuracy."""
     system, start = chains.system(chains=3)
     found = fig3.measure(system, start, repeat=1)
     evidence("Fig. 3 of sherman2011: exponent of evaluations over accuracy, off -1/4",
