@@ -64,7 +64,7 @@ from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
 from condyle.trace import where
-from condyle.trace.parameter import Input, Parameter
+from condyle.trace.parameter import Discrete, Input, Parameter
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.prescribed import Prescribed
 
@@ -72,9 +72,9 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError",
     "ConvergenceError",
-    "Coordinate", "Custom", "Cylinder", "DescriptionError", "Ellipsoid", "Ensemble", "Event", "Frames", "Free", "FreeLine",
-    "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter", "Pin",
-    "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
+    "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event", "Frames", "Free",
+    "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter",
+    "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
     "Stage", "State", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
     "goals", "maximal", "relax", "simulate", "where",
@@ -104,4 +104,4 @@ _ELSEWHERE = {
     "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
 """What other libraries call it."""
 
-_spoken(Coordinate, Event, Input, Parameter, Prescribed, SimmSpline, Spline, System, Table, Transform)
+_spoken(Coordinate, Discrete, Event, Input, Parameter, Prescribed, SimmSpline, Spline, System, Table, Transform)

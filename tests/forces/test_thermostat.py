@@ -22,7 +22,7 @@ def test_force_is_minus_zeta_times_momentum(chain):
     f = system.applied_forces(q, u, z=z)
     # Two ways to M u, entries up to 10.
     np.testing.assert_allclose(f, -0.7 * system.mass_matrix(q) @ u, rtol=0, atol=1e3 * EPS)
-    assert system.state_variables == tuple(f"bath_{n}{k}" for n in ("zeta", "eta") for k in range(chain))
+    assert system.state_variables == tuple(f"bath.{n}{k}" for n in ("zeta", "eta") for k in range(chain))
 
 
 @pytest.mark.parametrize("chain", [1, 2, 4])

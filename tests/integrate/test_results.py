@@ -134,7 +134,7 @@ def test_names_and_units(traj):
     assert titles["multipliers"] == ["rod", "tie"]
     assert titles["constraint_errors"] == ["rod", "rod_rate", "tie"]
     assert titles["constraint_reactions"][0] == "thigh_mx [N m]" and len(titles["constraint_reactions"]) == 12
-    assert titles["zdot"] == ["bath_zeta0", "bath_eta0"]
+    assert titles["zdot"] == ["bath.zeta0", "bath.eta0"]
     assert traj.reactions().names[::6] == ("cart_mx", "thigh_mx", "shank_mx", "bob_mx")
 
 
@@ -159,7 +159,7 @@ def test_at_other_times(traj):
 def test_by_name(traj):
     assert_array_equal(traj["knee"], traj.q[:, traj.system.coordinates.index("knee")])
     assert_array_equal(traj["knee_speed"], traj.u[:, 4])
-    assert_array_equal(traj["bath_zeta0"], traj.z[:, 0])
+    assert_array_equal(traj["bath.zeta0"], traj.z[:, 0])
     state = traj[5]
     for name in traj.table():
         assert state[name] == traj[name][5]

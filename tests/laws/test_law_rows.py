@@ -1,10 +1,16 @@
 """Many laws of one kind are rows of a table: the same numbers as in a straight line."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.forces.base import Law
+from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.model.layouts import build_looped_gradient, prefers_loops
 from condyle.model.looped.law_rows import FEWEST, law_kinds
 from condyle.native.sweeps.sweep import Line
@@ -111,3 +117,58 @@ def test_gradients_do_not_grow_with_laws(monkeypatch):
         lines = [sweep.straight(k) for k, step in enumerate(sweep.steps) if isinstance(step, Line)]
         sizes.append(sum(c.function.n_instructions() for c in [*calls, *lines]))
     assert sizes[0] == sizes[1]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lagging(Law):
+    """A force along a line that follows its length with a delay: one auxiliary state."""
+
+    tabular = True
+
+    a: BodyName
+    p_a: Station
+    b: BodyName
+    p_b: Station
+    stiffness: Annotated[Any, quantity("N/m")]
+    start: float = 0.1
+
+    @property
+    def states(self):
+        return (("length", self.start),)
+
+    def _r(self, s):
+        return s.station_position(self.b, sx(self.p_b)) - s.station_position(self.a, sx(self.p_a))
+
+    def apply(self, s, loads):
+        pull = sx(self.stiffness) * s.state_named("length") * self._r(s)
+        loads.add_force(self.a, sx(self.p_a), pull)
+        loads.add_force(self.b, sx(self.p_b), -pull)
+
+    def rates(self, s):
+        return [5 * (ca.norm_2(self._r(s)) - s.state_variable(0))]
+
+
+def test_rows_with_auxiliary_states(monkeypatch):
+    """Each row reads its own z and writes its own rate; those of laws in a straight line are between them."""
+    results = {}
+    for layout in ("looped", "unrolled"):
+        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        system, rng = chain(np.random.default_rng(3), True), np.random.default_rng(7)
+        for k in range(FEWEST):
+            law = Lagging("ground", tuple(rng.uniform(-1, 1, 3)), f"b{k % BODIES}", (0, 0.1, 0), rng.uniform(1, 5), 0.1 * k)
+            system.add_force(f"m{k}", law)
+            if k == 3:
+                system.add_force("motor", cd.forces.Custom(
+                    lambda s: {"b1": s.z("torque") * s.z("m0.length")}, states={"torque": 0.5}, zdot=lambda s: {
+                        "torque": -s.z("torque")}))
+        assert system.state_variables[2:6] == ("m2.length", "m3.length", "motor.torque", "m4.length")
+        assert len(law_kinds(system.compiled.model)[0].members) == FEWEST
+        q, u = system.compiled.normalised(rng.uniform(-1, 1, (5, system.nq))), rng.uniform(-2, 2, (5, system.nu))
+        z, off = rng.uniform(0.5, 1, (5, 9)), {"disabled": ["m2"]}
+        np.testing.assert_allclose(system.zdot(q, u)[:, 4], -0.5, rtol=1e-15)       # the default of its own
+        results[layout] = [system.zdot(q, u, z=z), system.zdot(q, u, z=z, **off), system.zdot(q[0], u[0]),
+                           system.forward_dynamics(q, u, z=z), system.forward_dynamics(q, u, z=z, **off)]
+        assert (results[layout][1][:, 2] == 0).all()
+    for a, b in zip(*results.values(), strict=True):
+        # Sums of nine loads in another order.
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())

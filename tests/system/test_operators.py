@@ -419,7 +419,7 @@ def test_rates_of_the_thermostat_follow_its_definition():
     z = dict(zip(system.state_variables, at["z"]))
     rates = dict(zip(system.state_variables, system.zdot(at["q"], at["u"], **options(at))))
     for k in range(3):
-        assert rates[f"bath_eta{k}"] == z[f"bath_zeta{k}"]
+        assert rates[f"bath.eta{k}"] == z[f"bath.zeta{k}"]
     np.testing.assert_array_equal(system.zdot(at["q"], at["u"], **options(at, disabled=["bath"])), 0)
 
 

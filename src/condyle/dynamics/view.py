@@ -9,7 +9,7 @@ from condyle.dynamics.inertia import add, apply, inner, rigid, shift_force, shif
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.rates import rates
 from condyle.errors import UnknownNameError
-from condyle.laws.names import owner
+from condyle.laws.names import owner, state_named
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -20,7 +20,8 @@ class View:
 
     def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u
-        self.z = ca.SX(0, 1)
+        self.z, self.law = ca.SX(0, 1), ""
+        self.states: dict[str, ca.SX] = {}
         self.known: dict[str, ca.SX] = {}
         self._A: dict[int | None, Pair] | None = None
 
@@ -35,6 +36,9 @@ class View:
 
     def state_variable(self, k: int) -> ca.SX:
         return self.z[k]
+
+    def state_named(self, name: str) -> ca.SX:
+        return state_named(self.states, self.law, name, f"force {self.law!r}" if self.law else "s.z")
 
     def mass_centre(self, body: str) -> tuple[Any, ca.SX]:
         """Mass and mass centre in the body's frame."""

@@ -13,7 +13,7 @@ from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
 from condyle.fit.loop import INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, page, rows_of, span
-from condyle.system.columns import place, variables
+from condyle.system.columns import place, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -84,7 +84,7 @@ class Frames(States):
     def __getitem__(self, i: Any) -> Any:
         """The State of a frame, with the speeds of the motion, or those of the start if times do not increase."""
         if isinstance(i, str):
-            k, nq = place(self.system, i), self.system.nq
+            k, nq = place(self.system, i, variable_names(self.system)), self.system.nq
             return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
         if isinstance(i, slice):
             return self._some(np.arange(len(self))[i])

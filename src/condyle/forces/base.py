@@ -14,6 +14,8 @@ import casadi as ca
 from condyle.errors import DescriptionError
 from condyle.laws.code import class_code
 from condyle.laws.described import Described
+from condyle.laws.leaves import StateVariable
+from condyle.laws.names import state_named
 from condyle.laws.view import Loads, View
 from condyle.trace.parameter import Expression, Parameter
 from condyle.tree.tree import Tree
@@ -65,6 +67,20 @@ class Force:
     def code(self) -> str:
         """What else determines the equations: nothing for laws of our own; the code of a user's class, which may change."""
         return class_code(type(self))
+
+
+def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
+    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order."""
+    return [(f"{name}.{state}", value) for name, force in forces.items() for state, value in force.states]
+
+
+def check_states(forces: Mapping[str, Force]) -> None:
+    """Raise UnknownNameError if a law asks for an auxiliary state that there is not."""
+    states = {name: ca.SX(value) for name, value in state_variables(forces)}
+    for name, force in forces.items():
+        for ask in getattr(force, "asks", ()):
+            if isinstance(ask, StateVariable):
+                state_named(states, name, ask.name, f"force {name!r}")
 
 
 GROUPS = ("gravity", "passive", "external", "actuator", "muscle")

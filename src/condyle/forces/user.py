@@ -21,7 +21,7 @@ import numpy as np
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
-from condyle.laws.ask import AskedState, answers, traced_law
+from condyle.laws.ask import AskedState, answers, check_function, traced_law
 from condyle.laws.leaves import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
@@ -100,26 +100,38 @@ class Custom(_Written):
         function: f(s) -> a dict from bodies (or their names) to `cd.Wrench`, or lists of these, and from speeds (or the
             coordinates whose rates they are) to generalised forces [N m, N]. `s` has the accessors of a State: s.t, s.q("knee"),
             s.u("knee"), s.station_position("foot", p), s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity,
-            s.parameter("c", 2.0), s.input("wind", 0.0). cd.Parameters that the function holds work too.
+            s.parameter("c", 2.0), s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"). cd.Parameters that the
+            function holds work too.
+        states: the law's auxiliary states z by name, with their initial values: {"activation": 0.05}. In a System they are
+            called FORCE.STATE, "muscle.activation".
+        zdot: f(s) -> a dict from the names of the states to their rates [1/s].
         group: external by default.
     """
 
     targets: tuple[tuple[str, str], ...] = field(init=False, repr=False)
+    states: Any = field(default=(), kw_only=True, repr=False)
+    zdot: Callable[[AskedState], Any] | None = field(default=None, kw_only=True, repr=False)
     group: str = field(default="external", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "states", _states(self.states, self.zdot, self.what))
         seen: list[tuple[tuple[str, str], ...]] = []
 
+        def both(s: AskedState) -> Any:
+            return self.function(s), self.zdot(s) if self.zdot is not None else {}  # type: ignore[misc]
+
         def flatten(result: Any) -> list[Any]:
-            targets, entries = _flat(result, self.what)
+            targets, entries = _flat(result[0], self.what)
+            entries += _rates(result[1], [name for name, _ in self.states], self.what)
             if seen and targets != seen[0]:
                 raise TraceError(f"{self.what}: returned forces on {_names(seen[0])} first and on {_names(targets)} later; what "
                                  "it acts on must not depend on values")
             seen.append(targets)
             return entries
 
-        law, asks = traced_law(self.function, self.what, flatten)
+        check_function(self.function, self.what)
+        law, asks = traced_law(both, self.what, flatten, source=self.function)
         for name, value in (("law", law), ("asks", asks), ("targets", seen[0])):
             object.__setattr__(self, name, value)
 
@@ -147,8 +159,41 @@ class Custom(_Written):
             loads.add_torque(target, torque)
             start += 9
 
+    def rates(self, s: View) -> list[ca.SX]:
+        values = ca.vertsplit(self.law.apply(*answers(self.asks, s)))
+        return values[len(values) - len(self.states):]
+
     def description(self) -> str:
-        return f"{super().description()} on {self.targets}"
+        return f"{super().description()} on {self.targets} with {self.states}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"zdot": None}
+
+
+def _states(given: Any, zdot: Any, what: str) -> tuple[tuple[str, float], ...]:
+    """Names and initial values of a law's own states."""
+    if not isinstance(given, Mapping):
+        if given:
+            raise DescriptionError(f"{what}: states must be a dict from names to initial values, as {{'activation': 0.05}}, got "
+                                   f"{given!r}")
+        given = {}
+    if bool(given) != (zdot is not None):
+        raise DescriptionError(f"{what}: states and zdot belong together: states={{'activation': 0.05}} and zdot=f with "
+                               "f(s) -> {'activation': rate}")
+    if zdot is not None:
+        check_function(zdot, f"{what}: zdot")
+    return tuple((Parameter(name, value).name, Parameter(name, value).default) for name, value in given.items())
+
+
+def _rates(result: Any, names: list[str], what: str) -> list[Any]:
+    """What zdot returned, in the order of the states."""
+    if not isinstance(result, Mapping) or set(result) != set(names):
+        raise TraceError(f"{what}: zdot returned {result!r}; expected a dict with a rate for each of "
+                         f"{', '.join(map(repr, names))}")
+    for name, rate in result.items():
+        if rate is None or isinstance(rate, (str, AskedState)) or np.ndim(rate):
+            raise TraceError(f"{what}: zdot returned {rate!r} for {name!r}; expected one number")
+    return [result[name] for name in names]
 
 
 def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any]]:
@@ -195,7 +240,7 @@ class Potential(_Written):
         super().__post_init__()
         law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
-            if ask.level == "velocity":
+            if ask.level in ("velocity", "state"):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on positions only; for "
                                        "forces that depend on velocities use cd.forces.Custom")
         object.__setattr__(self, "law", law)

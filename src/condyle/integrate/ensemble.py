@@ -14,7 +14,7 @@ from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
-from condyle.system.columns import place, variable_names, variables
+from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.states import Batch, States
 from condyle.system.system import System
@@ -142,7 +142,8 @@ class Ensemble(States):
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, str):
-            return self._all()[1][:, place(self.system, i)]
+            k, (_, y, member) = place(self.system, i), self._all()
+            return self._recorded(y, member)[:, k]
         if isinstance(i, slice):
             return self._some(np.arange(len(self))[i])
         i = nth("member", i, len(self))
@@ -245,8 +246,13 @@ class Ensemble(States):
             t = _times(t)
             time, member = np.tile(t, len(self)), np.repeat(np.arange(len(self)), t.size)
             y = self.at(t).reshape(len(time), -1)
-        names, units = variables(self.system)
-        return Table(time, distinct(["member", *names]), np.column_stack([member, y]), ["", *units], status=self._summary)
+        names, units = recorded(self.system)
+        values = np.column_stack([member, self._recorded(y, member)])
+        return Table(time, distinct(["member", *names]), values, ["", *units], status=self._summary)
+
+    def _recorded(self, y: np.ndarray, member: np.ndarray) -> np.ndarray:
+        """q, u, z and the discrete variables side by side, of rows of members (m,)."""
+        return np.column_stack([y, self.members.tail[member][:, self.system.compiled.model.tail["discrete"]]])
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame over member and time."""
@@ -256,7 +262,8 @@ class Ensemble(States):
         """Draw one variable of all members over time; returns matplotlib's axes."""
         import matplotlib.pyplot as plt
 
-        k, units = place(self.system, name), variables(self.system)[1]
+        names, units = variables(self.system)
+        k = place(self.system, name, names)
         axes = plt.subplots()[1] if axes is None else axes
         parts = [self._rows(i) for i in range(len(self))]
         for rows in parts:

@@ -117,7 +117,7 @@ class Witnesses:
         self.events = [e for e in events if e.witness is not None]
         self._traced = [e for e in self.events if e.law is not None]
         self._model = model = system.compiled.model
-        known = (*model.tree.parameters.names, *model.tree.inputs.names)
+        known = (*model.tree.parameters.names, *model.tree.inputs.names, *model.tree.discrete.names)
         for e in self._traced:
             assert e.law is not None
             for p in [*(p for ask in e.asks for p in ask.parameters()), *e.law.outside]:

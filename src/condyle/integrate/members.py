@@ -12,7 +12,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.system.state import State
 from condyle.system.system import System
 
-VARIED = ("t", "q", "u", "z", "inputs", "parameters")
+VARIED = ("t", "q", "u", "z", "inputs", "discrete", "parameters")
 COMMON = ("locked", "disabled")
 
 
@@ -106,7 +106,7 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
             raise ShapeError(f"simulate: {name} of member {i}: {complaint(v[i], entries)}")
     default = {name: np.asarray(getattr(like, name)) for name in VARIED}
     full = {name: values.get(name, np.broadcast_to(v, batch + v.shape)) for name, v in default.items()}
-    options = {name: full[name] for name in ("t", "z", "inputs", "parameters")}
+    options = {name: full[name] for name in VARIED if name not in ("q", "u")}
     tail = system.compiled.tail(**options, **{name: given[name] for name in COMMON if name in given})
     tail = np.ascontiguousarray(np.broadcast_to(tail, batch + tail.shape[-1:]))
     q, u = system.compiled.prescribed(full["q"], full["u"], tail, like.locked)

@@ -254,19 +254,19 @@ class Timed:
 
     def __init__(self, system: System) -> None:
         t, tree, tail = ca.SX.sym("t"), system.compiled.model.tree, system.compiled.model.tail
-        outside = ca.vertcat(ca.SX(0, 1), tree.parameters.symbols, tree.inputs.symbols)
+        outside = ca.vertcat(ca.SX(0, 1), tree.parameters.symbols, tree.inputs.symbols, tree.discrete.symbols)
         found = [source(name, t, outputs, outside) for name, outputs in sources(system, t)]
         self.sources = [s for s in found if s is not None]
         self.names = [s.name for s in self.sources for _ in s.signals]
         self.curved = np.array([c for s in self.sources for c in s.curved], dtype=bool)
-        self._columns = np.r_[tail["parameters"], tail["inputs"]].astype(int)
+        self._columns = np.r_[tail["parameters"], tail["inputs"], tail["discrete"]].astype(int)
         self._used = np.zeros(len(self._columns), dtype=bool)
         for s in self.sources:
             self._used[s.parameters] = True
         self.memory: dict[Any, np.ndarray] = {}
 
     def values(self, tail: np.ndarray) -> np.ndarray:
-        """Of Parameters and Inputs, from tails (..., k); those that no signal uses are zero."""
+        """Of Parameters, Inputs and Discretes, from tails (..., k); those that no signal uses are zero."""
         return np.where(self._used, tail[..., self._columns], 0.0)
 
     def at(self, t: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 from condyle.errors import ShapeError
 from condyle.integrate.manifold import Manifold
 from condyle.presentation import Block, cut, number, page, rows_of, span
-from condyle.system.columns import place, variable_names, variables
+from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -115,6 +115,7 @@ class Trajectory(States):
     Attributes:
         t: times of the steps [s], shape (m,); they fall in a run backward in time.
         q, u, z: shape (m, nq), (m, nu), (m, nz).
+        discrete: discrete variables, shape (m, k): constant but where an event changed them.
         status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try.
         events: what happened, in order: see Occurrence.
         statistics: see Statistics.
@@ -172,6 +173,10 @@ class Trajectory(States):
         return self.y[:, self.start.q.size + self.start.u.size:]
 
     @property
+    def discrete(self) -> np.ndarray:
+        return self._discrete(self._steps)
+
+    @property
     def finished(self) -> bool:
         return self.status == "finished"
 
@@ -190,7 +195,8 @@ class Trajectory(States):
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, str):
-            return self.y[:, place(self.system, i)]
+            names, _, values = self._recorded()
+            return values[:, place(self.system, i, names)]
         if isinstance(i, slice):
             first, last, step = i.indices(len(self))
             if step < 1:
@@ -304,13 +310,27 @@ class Trajectory(States):
         return growth(self, weights)
 
     def table(self, t: Any = None) -> Table:
-        """Coordinates, speeds and state variables by name, at the steps or at times t (m,).
+        """Coordinates, speeds, state variables and discrete variables by name, at the steps or at times t (m,).
 
         A speed that has the name of its coordinate is called NAME_speed.
         """
-        time = self.t if t is None else np.asarray(t, dtype=float)
-        names, units = variables(self.system)
-        return Table(time, names, self.y if t is None else self.at(time), units, status=self.status)
+        names, units, values = self._recorded(t)
+        return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units, status=self.status)
+
+    def _recorded(self, t: Any = None) -> tuple[list[str], list[str], np.ndarray]:
+        """Names, units and values of all that is known over time, at the steps or at times t (m,)."""
+        y = self.y if t is None else self.at(t)
+        if not self.system.discrete:
+            return *variables(self.system), y
+        return *recorded(self.system), np.concatenate([y, self._discrete(self._steps if t is None else self._row(t))], axis=-1)
+
+    @property
+    def _steps(self) -> np.ndarray:
+        return np.arange(len(self))
+
+    def _discrete(self, i: np.ndarray) -> np.ndarray:
+        """Discrete variables at rows i (m,) or after."""
+        return self._tails(i)[:, self.system.compiled.model.tail["discrete"]]
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""

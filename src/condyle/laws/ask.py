@@ -19,12 +19,14 @@ from condyle.laws.leaves import (
     AngularAcceleration,
     AngularVelocity,
     Coordinate,
+    GivenDiscrete,
     GivenInput,
     GivenParameter,
     Leaf,
     Rotation,
     Speed,
     SpeedRate,
+    StateVariable,
     StationAcceleration,
     StationPosition,
     StationVelocity,
@@ -122,6 +124,14 @@ class AskedState:
         """An input of the system; with a default it is made if it does not exist."""
         return self._answer(GivenInput(name(input, "s.input"), _default(input, default)))[0]
 
+    def discrete(self, variable: str, default: float | None = None) -> Any:
+        """A discrete variable of the system; with a default it is made if it does not exist."""
+        return self._answer(GivenDiscrete(name(variable, "s.discrete"), _default(variable, default)))[0]
+
+    def z(self, state: str) -> Any:
+        """An auxiliary state: one of the law's own by its own name, any by its full name, "muscle.activation"."""
+        return self._answer(StateVariable(name(state, "s.z")))[0]
+
     def __getattr__(self, accessor: str) -> Any:
         if accessor.startswith("_"):
             raise AttributeError(accessor)
@@ -161,7 +171,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
         asked: what the function may ask.
         source: the user's own function, where `function` only wraps it: errors name it.
     """
-    _check_function(function, what)
+    check_function(function, what)
     rng = np.random.default_rng(0)
     asks: dict[str, Leaf] = {}
     ranges: dict[str, list[tuple[float, float]]] = {}
@@ -200,7 +210,8 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
     return trace(law, labels, what=what, ranges=box, source=source or function), tuple(asks.values())
 
 
-def _check_function(function: Any, what: str) -> None:
+def check_function(function: Any, what: str) -> None:
+    """Raise TraceError unless it is a function of one argument."""
     if not callable(function):
         raise TraceError(f"{what}: expected a function of one argument s, got {function!r}")
     try:

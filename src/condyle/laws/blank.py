@@ -27,6 +27,9 @@ class Blank:
     def state_variable(self, k: int) -> ca.SX:
         return self.z[k]
 
+    def state_named(self, name: str) -> ca.SX:
+        return ca.SX.sym("z")
+
     def rotation(self, body: str) -> ca.SX:
         return ca.SX.sym("R", 3, 3)
 

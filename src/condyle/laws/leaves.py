@@ -27,7 +27,7 @@ from condyle.laws.names import known_body, owner, speed_named
 from condyle.laws.view import Loads, MovingView, View
 from condyle.native.sweeps.lookup import Closure
 from condyle.spatial import rotation_from_quaternion
-from condyle.trace.parameter import Expression, Input, Parameter
+from condyle.trace.parameter import Discrete, Expression, Input, Parameter
 from condyle.tree.tree import Tree
 
 
@@ -37,7 +37,7 @@ class Leaf:
 
     Attributes:
         size: how many scalars it has.
-        level: "position", "velocity" or "acceleration", which it is of; "time" and "given" move nothing.
+        level: "position", "velocity" or "acceleration", which it is of; "state" of z; "time" and "given" move nothing.
         bodies: names of the bodies that a force on it acts on as a wrench.
     """
 
@@ -205,10 +205,11 @@ class _Given(Leaf):
 
     level = "given"
     kind: ClassVar[type[Parameter]] = Parameter
+    accessor: ClassVar[str] = "parameter"
 
     @property
     def label(self) -> str:
-        return f"s.{self.kind.kind}({self.name!r})"
+        return f"s.{self.accessor}({self.name!r})"
 
     @property
     def text(self) -> str:
@@ -224,13 +225,13 @@ class _Given(Leaf):
         return [] if self.default is None else [self.kind(self.name, self.default)]
 
     def _known(self, tree: Tree) -> Any:
-        return tree.inputs if self.kind is Input else tree.parameters
+        return {Input: tree.inputs, Discrete: tree.discrete}.get(self.kind, tree.parameters)
 
     def check(self, tree: Tree, where: str) -> None:
         known = self._known(tree).names
         if self.default is None and self.name not in known:
             raise UnknownNameError(self.kind.kind, self.name, known,
-                                   f"{where}; a new one needs a default: s.{self.kind.kind}({self.name!r}, 1.0)")
+                                   f"{where}; a new one needs a default: s.{self.accessor}({self.name!r}, 1.0)")
 
     def value(self, s: View) -> ca.SX:
         return next(p.sx for p in self._known(s.tree) if p.name == self.name)
@@ -244,6 +245,33 @@ class GivenInput(_Given):
     """An input of the system."""
 
     kind = Input
+    accessor = "input"
+
+
+class GivenDiscrete(_Given):
+    """A discrete variable of the system."""
+
+    kind = Discrete
+    accessor = "discrete"
+
+
+@dataclass(frozen=True, eq=False)
+class StateVariable(Leaf):
+    """An auxiliary state z: one of the law's own by its own name, any by its full name, "muscle.activation"."""
+
+    name: str
+
+    level = "state"
+
+    @property
+    def label(self) -> str:
+        return f"s.z({self.name!r})"
+
+    def value(self, s: View) -> ca.SX:
+        return s.state_named(self.name)
+
+    def at(self, s: View) -> ca.SX:
+        return self.value(s)                                 # one name is another state in each law: nothing to share
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Names of bodies, coordinates and speeds, looked up; errors say which law asks."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
@@ -9,6 +10,15 @@ import numpy as np
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
+
+
+def state_named(states: Mapping[str, ca.SX], law: str, which: str, where: str) -> ca.SX:
+    """An auxiliary state from all of them: one of the law's own, or one by its full name."""
+    found = states.get(f"{law}.{which}", states.get(which))
+    if found is None:
+        own = [n.removeprefix(f"{law}.") for n in states if n.startswith(f"{law}.")]
+        raise UnknownNameError("auxiliary state", which, [*own, *states], where)
+    return found
 
 
 def name(value: Any, what: str) -> str:

@@ -30,6 +30,8 @@ class View(Protocol):
         """M u, shape (nu,)."""
     def state_variable(self, k: int) -> ca.SX:
         """The law's own k-th auxiliary state z."""
+    def state_named(self, name: str) -> ca.SX:
+        """An auxiliary state: the law's own by its own name, any by its full name, "muscle.activation"."""
 
 
 class MovingView(View, Protocol):

@@ -47,7 +47,7 @@ class Drivers:
         """q, u, t -> what motions say of q, u and udot, at its place in vectors of all, and N of all bodies."""
         tree = self.tree
         s = {"q": ca.SX.sym("q", tree.nq), "u": ca.SX.sym("u", tree.nu), "t": ca.SX.sym("t"),
-             "inputs": tree.inputs.symbols, "parameters": tree.parameters.symbols}
+             "inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols, tree.discrete.symbols)}
         q, u, udot, N = ca.SX(tree.nq, 1), ca.SX(tree.nu, 1), ca.SX(tree.nu, 1), ca.SX(tree.nq, tree.nu)
         for body in tree.driven:
             motion = body.motion

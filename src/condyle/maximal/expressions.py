@@ -95,7 +95,7 @@ class Expressions:
         sizes = {"x": self.nx, "V": self.nv, "near": tree.nq, "q": tree.nq, "momentum": tree.nu, "t": 1,
                  "z": sum(len(f.states) for f in self.forces.values()),
                  "enabled": len(self.forces) + len(self.constraints) + len(tree.driven)}
-        known = {"inputs": tree.inputs.symbols, "parameters": tree.parameters.symbols}
+        known = {"inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols, tree.discrete.symbols)}
         return {name: known[name] if name in known else ca.SX.sym(name, sizes[name]) for name in names}
 
     def _each(self, s: Mapping[str, ca.SX], closure: str) -> list[list[ca.SX]]:

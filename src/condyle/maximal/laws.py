@@ -10,8 +10,8 @@ from typing import Any
 import casadi as ca
 
 from condyle.forces import Gravity
-from condyle.forces.base import Force
-from condyle.laws.names import owner
+from condyle.forces.base import Force, state_variables
+from condyle.laws.names import owner, state_named
 from condyle.spatial import rotation_from_quaternion
 from condyle.tree.tree import Tree
 
@@ -22,6 +22,7 @@ class View:
     def __init__(self, tree: Tree, symbols: Mapping[str, ca.SX]) -> None:
         self.tree, self.symbols = tree, symbols
         self.t, self.z, self.known = symbols["t"], ca.SX(0, 1), dict[str, ca.SX]()
+        self.law, self.states = "", dict[str, ca.SX]()
 
     def coordinate(self, name: str) -> ca.SX:
         return self.symbols["q"][self.tree.coordinate_index(name)]
@@ -65,6 +66,9 @@ class View:
     def state_variable(self, k: int) -> ca.SX:
         return self.z[k]
 
+    def state_named(self, name: str) -> ca.SX:
+        return state_named(self.states, self.law, name, f"force {self.law!r}" if self.law else "s.z")
+
 
 class Loads:
     """Moments about each body's origin and forces, in ground, and generalised forces on speeds, of enabled laws."""
@@ -93,7 +97,8 @@ class Loads:
 def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states, shape (nz,)."""
     loads, rates, start = Loads(view), [ca.SX(0, 1)], 0
-    for i, law in enumerate(forces.values()):
+    view.states = {name: view.symbols["z"][k] for k, (name, _) in enumerate(state_variables(forces))}
+    for i, (view.law, law) in enumerate(forces.items()):
         view.z, loads.enabled = view.symbols["z"][start:start + len(law.states)], view.symbols["enabled"][i]
         start += len(law.states)
         if isinstance(law, Gravity):

@@ -260,7 +260,7 @@ class MaximalSystem:
     def _unpacked(self, tail: Array) -> Tail:
         part = {name: tail[where] for name, where in self._parts.items()}
         return Tail(float(part["t"][0]), part["z"], part["inputs"], part["enabled"], np.isinf(part["lock"]),
-                    part["held"], part["parameters"])
+                    part["held"], np.concatenate([part["parameters"], part["discrete"]]))
 
     @staticmethod
     def _vector(name: str, value: Any, n: int) -> Array:
@@ -273,7 +273,7 @@ class MaximalSystem:
         return array
 
 
-OPTIONS = ("t", "z", "inputs", "parameters", "locked", "disabled")
+OPTIONS = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")
 
 
 def known_options(options: dict[str, Any]) -> dict[str, Any]:

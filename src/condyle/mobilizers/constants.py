@@ -15,12 +15,12 @@ from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
 
 
 def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
-    """The Parameters that an expression is computed from. Inputs are refused: they vary in time."""
+    """The Parameters that an expression is computed from. Inputs and Discretes are refused: they vary in time."""
     known = [DEFAULTED.get(s.element_hash()) for s in ca.symvar(x)]
     for symbol, p in zip(ca.symvar(x), known, strict=True):
         if p is None:
             raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter")
-        if getattr(p, "kind", "") == "input":
+        if getattr(p, "kind", "") != "parameter":
             raise DescriptionError(f"{what}: {p!r} would move the body without a speed; use a cd.Parameter, or a Custom joint "
                                    "with time=True")
     return tuple(known)

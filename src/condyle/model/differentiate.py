@@ -43,7 +43,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.sweeps.columns import Columns
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 
-VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "parameters")
+VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "discrete", "parameters")
 """What a derivative may be taken with respect to."""
 
 
@@ -89,7 +89,8 @@ class Differentiated:
 
     def variable(self, name: str) -> ca.SX:
         s = self.s
-        return s[name] if name in s.arguments else {"t": s.t, "z": s.z, "inputs": s.model.tree.inputs.symbols}[name]
+        return s[name] if name in s.arguments else {
+            "t": s.t, "z": s.z, "inputs": s.model.tree.inputs.symbols, "discrete": s.model.tree.discrete.symbols}[name]
 
     def directions(self, name: str) -> int:
         """Number of directions of a variable: nu for q."""

@@ -54,8 +54,10 @@ class Possible:
             conditions += [possible_masses(mass, inertia), ca.sumsqr(com) < ca.inf]
         for law in self.laws:
             conditions += ca.vertsplit(given) if (given := self._conditions(law)) is not None and given.numel() else []
-        inputs = self.tree.inputs
-        good = ca.substitute(_all(conditions), inputs.symbols, ca.DM(inputs.defaults)) if len(inputs) else _all(conditions)
+        good = _all(conditions)
+        for registry in (self.tree.inputs, self.tree.discrete):
+            if len(registry):
+                good = ca.substitute(good, registry.symbols, ca.DM(registry.defaults))
         return ca.if_else(good, 1.0 if self.asked else 0.0, 2.0)
 
     @staticmethod

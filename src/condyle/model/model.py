@@ -81,9 +81,9 @@ class Model:
     @cached_property
     def tail(self) -> dict[str, slice]:
         """Where each part of the tail stands."""
-        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "enabled": len(self.switches),
-                 "lock": self.tree.nu, "held": self.tree.nu, "parameters": len(self.tree.parameters),
-                 "table": self.table[0].numel()}
+        sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "discrete": len(self.tree.discrete),
+                 "enabled": len(self.switches), "lock": self.tree.nu, "held": self.tree.nu,
+                 "parameters": len(self.tree.parameters), "table": self.table[0].numel()}
         out, start = {}, 0
         for name, n in sizes.items():
             out[name], start = slice(start, start + n), start + n
@@ -110,7 +110,7 @@ def description(model: Model) -> str:
             return f"{[p.name for p in body.symbolic[name].parameters]} {body.symbolic[name].text}"
         return repr(np.asarray(value).tolist())
 
-    lines = [f"{model.tree.parameters.names} {model.tree.inputs.names}"]
+    lines = [f"{model.tree.parameters.names} {model.tree.inputs.names} {model.tree.discrete.names}"]
     kinds = {text: k for k, text in enumerate(dict.fromkeys(model.mobilizers))}
     for b, kind in zip(model.tree.bodies, model.mobilizers, strict=True):
         m = b.mass_properties

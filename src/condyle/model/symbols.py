@@ -10,7 +10,7 @@ from condyle.constraints.solve.equations import Equations
 from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import Loads, View
-from condyle.forces.base import Force
+from condyle.forces.base import Force, state_variables
 from condyle.model.model import Model
 from condyle.tree.layout import layout
 
@@ -29,7 +29,7 @@ class Symbols:
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
-        part["inputs"] = tree.inputs.symbols
+        part["inputs"], part["discrete"] = tree.inputs.symbols, tree.discrete.symbols
         self.placed = layout(tree) if direct else model.placed
         part["table"] = part["table"] if direct else model.table[0]
         self.arguments["tail"] = ca.vertcat(*(part[name] for name in model.tail))
@@ -59,16 +59,18 @@ class Symbols:
     def view(self, kin: Kinematics) -> View:
         """What laws see of it; made once, with the leaves that they ask for."""
         if id(kin) not in self._views:
-            self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
+            view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
+            view.states = {name: self.z[k] for k, (name, _) in enumerate(state_variables(self.model.forces))}
         return self._views[id(kin)]
 
     def laws(self, view: View) -> Iterator[tuple[ca.SX, Force]]:
         """Each force with its enabled flag; the view shows it its own z."""
         start = 0
-        for i, force in enumerate(self.model.forces.values()):
+        for i, (view.law, force) in enumerate(self.model.forces.items()):
             view.z = self.z[start:start + len(force.states)]
             start += len(force.states)
             yield self.enabled[i], force
+        view.z, view.law = ca.SX(0, 1), ""
 
     def rows(self, kin: Kinematics) -> Equations:
         """The constraints' equations."""

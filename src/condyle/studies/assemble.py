@@ -71,7 +71,7 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     q, u = frames.q[0], state.u
     if system.constraints:
         q, u = system.project(q, u, tolerance=_tolerance(accuracy), t=state.t, z=state.z, inputs=state.inputs,
-                              parameters=state.parameters, locked=held, disabled=state.disabled)
+                              discrete=state.discrete, parameters=state.parameters, locked=held, disabled=state.disabled)
     return state.replace(q=q, u=u)
 
 

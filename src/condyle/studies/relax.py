@@ -59,7 +59,7 @@ class _Descent:
         self.free = ~system.compiled.tails.held(state.tail)
         self.zero = np.zeros(system.nu)
         self.options: dict[str, Any] = {
-            name: getattr(state, name) for name in ("t", "z", "inputs", "parameters", "disabled", "locked")}
+            name: getattr(state, name) for name in ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")}
         self.rows = [i for i, (_, level) in enumerate(system.equation_names()) if level == "position"]
 
     def run(self) -> State:

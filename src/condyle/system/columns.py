@@ -42,11 +42,18 @@ def variable_names(system: Any) -> list[str]:
     return distinct([*coordinates, *speeds, *system.state_variables])
 
 
-def place(system: Any, name: str) -> int:
-    """Where a variable stands in q, u, z side by side, from its name in tables."""
-    names = variable_names(system)
+def recorded(system: Any) -> tuple[list[str], list[str]]:
+    """Names and units of q, u, z and the discrete variables side by side."""
+    names, units = variables(system)
+    return distinct([*names, *system.discrete]), [*units, *[""] * len(system.discrete)]
+
+
+def place(system: Any, name: str, names: list[str] | None = None) -> int:
+    """Where a variable is in q, u, z and the discrete variables side by side, or among some names, from its name in tables."""
+    names = recorded(system)[0] if names is None else names
     if not isinstance(name, str) or name not in names:
-        raise UnknownNameError("coordinate, speed or state variable", name, names)
+        kind = "coordinate, speed, state or discrete variable" if system.discrete else "coordinate, speed or state variable"
+        raise UnknownNameError(kind, name, names)
     return names.index(name)
 
 

@@ -16,7 +16,7 @@ from condyle.arrays import POINT, Entries, check_finite, plain, vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.projection import Problem
 from condyle.errors import ShapeError
-from condyle.forces.base import Force
+from condyle.forces.base import Force, state_variables
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.model import Model, description
 from condyle.model.operators import OPERATORS
@@ -207,10 +207,11 @@ def _entries(model: Model) -> dict[str, Entries]:
                    for b in tree.bodies for part in b.mobilizer.quaternions)
     speed = Entries("speed", tree.speeds, np.zeros(tree.nu))
     rows = Entries("equation", tuple(name for name, _ in equation_names(model.constraints)), np.zeros(model.equations()))
-    kept = [(f"{force}_{state}", value) for force, law in model.forces.items() for state, value in law.states]
+    kept = state_variables(model.forces)
     own = {"q": Entries("coordinate", tree.coordinates, tree.defaults(), turned),
            "z": Entries("state variable", tuple(name for name, _ in kept), np.array([x for _, x in kept], dtype=float)),
            "inputs": Entries("input", tree.inputs.names, tree.inputs.defaults),
+           "discrete": Entries("discrete variable", tree.discrete.names, tree.discrete.defaults),
            "parameters": Entries("parameter", tree.parameters.names, tree.parameters.defaults)}
     rate = Entries("coordinate", tree.coordinates, np.zeros(tree.nq))
     known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate, "lambda_": rows,

@@ -36,7 +36,7 @@ class Differentiation:
     poses, velocities, accelerations, reactions and Jacobians of bodies.
 
     With respect to q derivatives are along the manifold (q has nu directions, quaternions stay normalised):
-    column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, parameters, as far as the
+    column j = d/de f(q + e N(q) e_j). Variables: q, u, tau, udot, f, station, t, z, inputs, discrete, parameters, as far as the
     operator has them. Results: the operator's, flat; body_pose as R row by row, then p; energy as (kinetic, potential).
     A table look-up is differentiated with its row held fixed; at a stop's edge the side that is taken counts.
     """
@@ -161,7 +161,7 @@ class Differentiation:
             arrays.append(compiled.no_tau)
         if len(arrays) != len(inputs):
             raise DescriptionError(f"{kind}({operator!r}): expected the arguments {[n for n, _ in inputs]}, got {len(arrays)}")
-        has = [n for n, _ in inputs] + ["t", "z", "inputs", "parameters"]
+        has = [n for n, _ in inputs] + ["t", "z", "inputs", "discrete", "parameters"]
         for variable in wrt:
             if variable not in has or variable not in VARIABLES:
                 raise UnknownNameError(f"variable of {operator}", variable, has)

@@ -22,8 +22,9 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
     owner_q, owner_u = ([b.name for b in bodies for _ in range(n(b))] for n in (_nq, _nu))
     coordinates = [c for b in bodies for c in b.coordinates]
     driven = {j for b in bodies for j in b.prescribed_speeds}
-    parameters, inputs, z = ([(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
-                             for kind in ("parameters", "inputs", "z"))
+    parameters, inputs, discrete, z = (
+        [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
+        for kind in ("parameters", "inputs", "discrete", "z"))
     made = [
         Block("bodies", ("body", "parent", "mobilizer", "mass [kg]", "coordinates"),
               [(b.name, b.parent.name, _short(b.mobilizer, MOBILIZER), number(b.mass) + _of(b, "mass"),
@@ -42,6 +43,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
                for j, (name, body, unit) in enumerate(zip(system.speeds, owner_u, u_units, strict=True))]),
         Block("parameters", ("parameter", "default"), parameters),
         Block("inputs", ("input", "default"), inputs),
+        Block("discrete variables", ("variable", "default"), discrete),
         Block("auxiliary states z", ("state", "default"), z),
         Block("forces", (), [(f"force {name!r}: {_short(law)}",) for name, law in forces.items()]),
         Block("constraints", (), [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name, c in constraints.items()]),

@@ -13,7 +13,7 @@ from condyle.native.sweeps.lookup import lookups_in
 from condyle.system.compiled import Compiled
 from condyle.system.derivatives import FOR_BODY, INTERNAL, OF_BODY
 
-VARIABLES = ("t", "z", "inputs", "parameters")
+VARIABLES = ("t", "z", "inputs", "discrete", "parameters")
 """Parts of the tail that become inputs."""
 MATRICES = ("mass_matrix", "N", "Ndot", "station_jacobian", "frame_jacobian", "system_jacobian", "constraint_jacobian")
 """Operators whose results are matrices with a column per speed."""

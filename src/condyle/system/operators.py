@@ -51,7 +51,8 @@ class Options(TypedDict, total=False):
 
     - t: time [s], one number or one per state. One state without it is at t = 0; many states need it where a system
       depends on time.
-    - z, inputs, parameters: arrays (..., n), what has labels, or mappings from names to values; the rest keep their defaults.
+    - z, inputs, discrete, parameters: arrays (..., n), what has labels, or mappings from names to values; the rest keep
+      their defaults.
     - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels:
       "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a
       number (udot is 0, or that).
@@ -63,6 +64,7 @@ class Options(TypedDict, total=False):
     t: Any
     z: Any
     inputs: Any
+    discrete: Any
     parameters: Any
     locked: Any
     disabled: Any

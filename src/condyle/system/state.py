@@ -11,7 +11,7 @@ import numpy as np
 from condyle.arrays import Entries, check_finite, real, vector
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.presentation import Block, Shown, cut, number, page
-from condyle.system.columns import place, variable_names, variables
+from condyle.system.columns import place, recorded, variables
 from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import Operations, Stage, state_method
 from condyle.tree.body import Body
@@ -25,10 +25,11 @@ else:
 
 
 INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITION, "u": Stage.VELOCITY,
-               "z": Stage.FORCE, "inputs": Stage.FORCE, "disabled": Stage.FORCE, "locked": Stage.ACCELERATION}
+               "z": Stage.FORCE, "inputs": Stage.FORCE, "discrete": Stage.TIME, "disabled": Stage.FORCE,
+               "locked": Stage.ACCELERATION}
 """The stage that each variable of a State undoes."""
 
-_ENTRIES = ("q", "u", "z", "inputs", "parameters")
+_ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 
 
 class State(Shown, OfState):
@@ -43,6 +44,7 @@ class State(Shown, OfState):
         u: speeds, in the order of `system.speeds`, shape (nu,).
         z: auxiliary states, in the order of `system.state_variables`.
         inputs: in the order of `system.inputs`.
+        discrete: discrete variables, in the order of `system.discrete`.
         parameters: in the order of `system.parameters`.
         locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
         disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
@@ -62,6 +64,7 @@ class State(Shown, OfState):
     u: np.ndarray
     z: np.ndarray
     inputs: np.ndarray
+    discrete: np.ndarray
     parameters: np.ndarray
     locked: Mapping[str, Any]
     disabled: frozenset[str]
@@ -70,7 +73,7 @@ class State(Shown, OfState):
 
     @classmethod
     def of(cls, system: System, **values: Any) -> State:
-        """A checked state. q, u, z, inputs, parameters: arrays, or mappings from names to values; None is the default."""
+        """A checked state. Vectors are arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
         return cls._made(system, {"t": 0.0, "locked": MappingProxyType({}), "disabled": frozenset(), **start}, given, {})
@@ -144,7 +147,8 @@ class State(Shown, OfState):
     def __repr__(self) -> str:
         """Time, coordinates and speeds by name, and what is not as by default."""
         parts = [f"t={number(self.t)}"]
-        for title, name in (("", "q"), ("speeds ", "u"), ("z ", "z"), ("inputs ", "inputs"), ("parameters ", "parameters")):
+        for title, name in (("", "q"), ("speeds ", "u"), ("z ", "z"), ("inputs ", "inputs"),
+                            ("discrete ", "discrete"), ("parameters ", "parameters")):
             values, default = getattr(self, name), self.system.default(name)
             if len(values) and (name in ("q", "u") or not np.array_equal(values, default)):
                 named = zip(self.system.names(name), values, strict=True)
@@ -160,23 +164,24 @@ class State(Shown, OfState):
         values = np.concatenate([self.q, self.u, self.z])
         rows = [(name, number(x), unit) for name, x, unit in zip(names, values, units, strict=True)]
         more = [Block(kind, (kind.removesuffix("s"), "value"), [(n, number(x)) for n, x in zip(
-            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs")]
+            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs", "discrete")]
         flags = Block("locked and disabled", (), [*((f"{n}: {level}",) for n, level in self.locked.items()),
                                                   *((f"{n}: disabled",) for n in sorted(self.disabled))])
         return page(f"State at t = {number(self.t)} s", Block("", ("variable", "value", "unit"), rows),
                     *(block for block in (*more, flags) if block.rows))
 
     def __getitem__(self, name: str) -> float:
-        """A coordinate, a speed or an auxiliary state by its name in tables: `state["knee"]`, `state["knee_speed"]`."""
+        """A coordinate, a speed, an auxiliary state or a discrete variable by its name in tables: `state["knee"]`,
+        `state["knee_speed"]`."""
         k = place(self.system, name)
-        for part in (self.q, self.u, self.z):
+        for part in (self.q, self.u, self.z, self.discrete):
             if k < len(part):
                 return float(part[k])
             k -= len(part)
         raise AssertionError(name)
 
     def _named(self, name: str) -> str:
-        return f"state[{name!r}]" if name in variable_names(self.system) else ""
+        return f"state[{name!r}]" if name in recorded(self.system)[0] else ""
 
     __iter__ = None                                         # it is no sequence: without this Python would try state[0]
 

@@ -13,7 +13,7 @@ from condyle.errors import ShapeError, UnknownNameError
 from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Shown
 from condyle.spatial import Transform
-from condyle.system.columns import unique, variable_names
+from condyle.system.columns import recorded, unique
 from condyle.system.operators import Operations, Stage, asked
 from condyle.system.system import System
 from condyle.table import Table
@@ -125,7 +125,7 @@ class States(Shown, OfStates):
         raise NotImplementedError
 
     def _named(self, name: str) -> str:
-        return f"{self.called}[{name!r}]" if name in variable_names(self.system) else ""
+        return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else ""
 
 
 def states_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:

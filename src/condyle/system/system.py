@@ -16,7 +16,7 @@ from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
 from condyle.constraints.solve.projection import project
 from condyle.errors import ArgumentError, DescriptionError, FrozenError, ShapeError, UnknownNameError
-from condyle.forces.base import Force
+from condyle.forces.base import Force, check_states, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer
 from condyle.model.explain import Explanation, explain
@@ -30,6 +30,7 @@ from condyle.system.operators import Operations, Options, Stage
 from condyle.system.state import State
 from condyle.system.tails import NAMES as TAIL
 from condyle.system.unmet import refuse_undefined
+from condyle.trace.parameter import Discrete
 from condyle.tree import scales
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
@@ -120,6 +121,17 @@ class System(Shown, Operations, Differentiation):
         self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
         self._constraints[name] = constraint
 
+    @answered(skip=1)
+    def add_discrete(self, name: str, default: float) -> None:
+        """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event remembers.
+
+        Laws bring theirs along: `s.discrete(name, default)` in a function, or `cd.Discrete(name, default)` for a number.
+        """
+        if self._frozen:
+            raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add it before, or to system.copy()")
+        self._tree.register([Discrete(name, default)])
+
     def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
         """Check a force or constraint that is to be added, and take in its Parameters."""
         if self._frozen:
@@ -198,9 +210,14 @@ class System(Shown, Operations, Differentiation):
         return self._tree.inputs.names
 
     @property
+    def discrete(self) -> tuple[str, ...]:
+        """Names of the discrete variables."""
+        return self._tree.discrete.names
+
+    @property
     def state_variables(self) -> tuple[str, ...]:
-        """Names of the auxiliary states z that forces bring."""
-        return tuple(f"{force}_{state}" for force, law in self._forces.items() for state, _ in law.states)
+        """Names of the auxiliary states z that forces bring, as "muscle.activation"."""
+        return tuple(name for name, _ in state_variables(self._forces))
 
     def body(self, which: Body | str) -> Body:
         """The body of that name."""
@@ -217,19 +234,20 @@ class System(Shown, Operations, Differentiation):
         return self._constraints[name]
 
     def default(self, variable: str) -> np.ndarray:
-        """Default values of q, u, z, inputs or parameters, in the order of their names."""
+        """Default values of q, u, z, inputs, discrete or parameters, in the order of their names."""
         if variable == "q":
             return self._tree.defaults()
         if variable == "u":
             return np.zeros(self.nu)
         if variable == "z":
-            return np.array([value for force in self._forces.values() for _, value in force.states], dtype=float)
-        return {"inputs": self._tree.inputs, "parameters": self._tree.parameters}[variable].defaults
+            return np.array([value for _, value in state_variables(self._forces)], dtype=float)
+        return {"inputs": self._tree.inputs, "discrete": self._tree.discrete,
+                "parameters": self._tree.parameters}[variable].defaults
 
     def names(self, variable: str) -> tuple[str, ...]:
-        """Names of the entries of q, u, z, inputs or parameters."""
+        """Names of the entries of q, u, z, inputs, discrete or parameters."""
         return {"q": self.coordinates, "u": self.speeds, "z": self.state_variables, "inputs": self.inputs,
-                "parameters": self.parameters}[variable]
+                "discrete": self.discrete, "parameters": self.parameters}[variable]
 
     def defaults(self) -> tuple[np.ndarray, np.ndarray]:
         """Default q (nq,) and u (nu,)."""
@@ -237,7 +255,7 @@ class System(Shown, Operations, Differentiation):
 
     def describe(self) -> str:
         """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults and ranges,
-        speeds, parameters, inputs, auxiliary states, forces, constraints, motions."""
+        speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints, motions."""
         return "\n\n".join([repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))])
 
     def __repr__(self) -> str:
@@ -268,6 +286,7 @@ class System(Shown, Operations, Differentiation):
         if self._compiled is None:
             for law in self._laws():
                 law.check(self._tree)
+            check_states(self._forces)
             check_inertia(self._tree)
             self._compiled = Compiled(self._tree, self._forces, self._constraints)
             self._frozen = f"{why} at {_user_line()}"
@@ -281,13 +300,14 @@ class System(Shown, Operations, Differentiation):
     # ---- states -----------------------------------------------------------------------------------------------------
 
     @answered(skip=1)
-    def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None,
+    def state(self, t: float = 0.0, q: Any = None, u: Any = None, *, z: Any = None, inputs: Any = None, discrete: Any = None,
               parameters: Any = None, locked: Iterable[str] | Mapping[str, Any] = (), disabled: Iterable[str] = ()) -> State:
-        """A State: t [s]; q, u, z, inputs and parameters as arrays, or as mappings from names to values (the rest keep
+        """A State: t [s]; q, u, z, inputs, discrete and parameters as arrays, or as mappings from names to values (the rest keep
         their defaults); names of locked speeds, or a mapping from them to levels (see `Options`); names of disabled forces,
         constraints and bodies whose motion does not act. What motions prescribe at t stands in q and u."""
         self._freeze("state()")
-        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, parameters=parameters, locked=locked, disabled=disabled)
+        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, discrete=discrete, parameters=parameters, locked=locked,
+                        disabled=disabled)
 
     @answered(skip=1)
     def casadi(self, operator: str, body: Body | str | None = None, *, locked: Any = None, disabled: Any = None) -> Function:
@@ -299,9 +319,9 @@ class System(Shown, Operations, Differentiation):
             locked, disabled: as for operators; they are built in.
 
         Returns:
-            inputs by name: the operator's arrays, then t, z, inputs and parameters where the system has some: columns in the
-            order of their names. tau and t are zero where they are left out; what else is left out is NaN, or its default if
-            that is one number. Outputs by name too, matrices as such. Where the operator would raise SingularError, numbers
+            inputs by name: the operator's arrays, then t, z, inputs, discrete and parameters where the system has some: columns
+            in the order of their names. tau and t are zero where they are left out; what else is left out is NaN, or its default
+            if that is one number. Outputs by name too, matrices as such. Where the operator would raise SingularError, numbers
             mean nothing.
 
         Raises:

@@ -14,10 +14,10 @@ from condyle.model.model import Model
 from condyle.native.calls.function import NativeFunction
 from condyle.system.locks import known, levels, masks
 
-NAMES = ("t", "z", "inputs", "parameters", "locked", "disabled")
+NAMES = ("t", "z", "inputs", "discrete", "parameters", "locked", "disabled")
 """The options that the tail is made from."""
 
-_VECTORS = ("z", "inputs", "parameters")
+_VECTORS = ("z", "inputs", "discrete", "parameters")
 
 
 class Tails:
@@ -25,7 +25,7 @@ class Tails:
 
     Args:
         model: whose layout they have.
-        entries: names and defaults of z, inputs and parameters, by these words.
+        entries: names and defaults of z, inputs, discrete variables and parameters, by these words.
         instance: from parameters (..., n) to what is derived from them, (..., k); it refuses what they cannot be.
 
     Attributes:
@@ -45,7 +45,7 @@ class Tails:
         self._sizes = {name: len(entries[name].names) for name in _VECTORS}
 
     def one(self, options: Mapping[str, Any], start: np.ndarray | None = None) -> np.ndarray | None:
-        """The tail of one state from a number t and plain vectors z, inputs and parameters; the rest is that of `start`, the
+        """The tail of one state from a number t and plain vectors of the others; the rest is that of `start`, the
         default tail if it is left out. None if there is anything else, which `make` checks and explains."""
         tail, where = (self.default if start is None else start).copy(), self._where
         for name, value in options.items():

@@ -1,6 +1,6 @@
-"""Numbers that may change without compiling again: Parameter (describes the system) and Input (drives it).
+"""Numbers that may change without compiling again: Parameter (describes the system), Input (drives it) and Discrete (its memory).
 
-Both are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may stand where a number may. Equal names
+All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may stand where a number may. Equal names
 are the same parameter.
 """
 from __future__ import annotations
@@ -61,13 +61,24 @@ class Input(Parameter):
     kind = "input"
 
 
+class Discrete(Parameter):
+    """A discrete variable: a number that the system remembers, and that actions of events change. Otherwise as a Parameter.
+
+    It is constant between events, `state.replace(discrete={"gear": 2})` changes it, and runs show it over time.
+    """
+
+    __slots__ = ()
+
+    kind = "discrete variable"
+
+
 def parameters_in(sx: ca.SX, what: str) -> list[Parameter]:
     """The Parameters and Inputs that an expression is made of."""
     found = []
     for symbol in ca.symvar(sx):
         known = DEFAULTED.get(symbol.element_hash())
         if not isinstance(known, Parameter):
-            raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter or cd.Input")
+            raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter, cd.Input or cd.Discrete")
         found.append(known)
     return found
 

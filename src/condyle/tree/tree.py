@@ -11,7 +11,7 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.mobilizers.units import QUATERNION
 from condyle.spatial import MassProperties, Transform, too_large
-from condyle.trace.parameter import Expression, Input, Parameter, Registry, as_sx, parameters_in
+from condyle.trace.parameter import Discrete, Expression, Input, Parameter, Registry, as_sx, parameters_in
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.prescribed import Prescribed
 
@@ -24,7 +24,7 @@ class Tree:
         self.bodies: list[Body] = []
         self.driven: list[Body] = []
         self.nq = self.nu = 0
-        self.parameters, self.inputs = Registry("parameter"), Registry("input")
+        self.parameters, self.inputs, self.discrete = (Registry(kind) for kind in ("parameter", "input", "discrete variable"))
         self._index: dict[str, int] = {"ground": -1}
         self._coordinate_index: dict[str, int] = {}
         self._speed_index: dict[str, int] = {}
@@ -36,7 +36,7 @@ class Tree:
         other.driven = list(self.driven)
         other.nq, other.nu = self.nq, self.nu
         other._coordinate_index, other._speed_index = dict(self._coordinate_index), dict(self._speed_index)
-        other.parameters, other.inputs = self.parameters.copy(), self.inputs.copy()
+        other.parameters, other.inputs, other.discrete = self.parameters.copy(), self.inputs.copy(), self.discrete.copy()
         return other
 
     @property
@@ -144,14 +144,14 @@ class Tree:
         return body
 
     def register(self, used: Iterable[Parameter]) -> None:
-        """Take in Parameters and Inputs; all, or none if two defaults disagree."""
+        """Take in Parameters, Inputs and Discretes; all, or none if two defaults disagree."""
         used = list(used)
         if not used:
             return
-        parameters, inputs = self.parameters.copy(), self.inputs.copy()
+        parameters, inputs, discrete = self.parameters.copy(), self.inputs.copy(), self.discrete.copy()
         for p in used:
-            (inputs if isinstance(p, Input) else parameters).add(p)
-        self.parameters, self.inputs = parameters, inputs
+            (inputs if isinstance(p, Input) else discrete if isinstance(p, Discrete) else parameters).add(p)
+        self.parameters, self.inputs, self.discrete = parameters, inputs, discrete
 
     def _coordinates(self, name: str, mobilizer: Mobilizer, given: Iterable[str | Coordinate] | str | None
                      ) -> tuple[Coordinate, ...]:
@@ -239,9 +239,9 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
             number = expression.at()
             given[name] = number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else number[0, 0]
             for p in expression.parameters:
-                if isinstance(p, Input):
-                    raise DescriptionError(f"{what}: {name} contains {p!r}, but inputs drive forces; what describes a body, and "
-                                           "may change from call to call, is a cd.Parameter")
+                if isinstance(p, (Input, Discrete)):
+                    raise DescriptionError(f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; what describes a body, "
+                                           "and may change from call to call, is a cd.Parameter")
             if expression.parameters:
                 symbolic[name] = expression
     for name in ("p_PF", "p_BM"):

@@ -96,6 +96,19 @@ class LawKind:
 
     def loads(self, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
         """What a law exerts on its bodies, by link."""
+        twin, view = self.twin(column), RowView(d, column, self.law)
+        loads = RowLoads(view)
+        twin.apply(view, loads)  # type: ignore[arg-type]
+        on = d.read("on", 1)
+        return {link: (ca.if_else(on, n, 0), ca.if_else(on, f, 0)) for link, (n, f) in loads.bodies.items()}
+
+    def rates(self, d: Draft, column: Mapping[str, ca.SX]) -> ca.SX:
+        """Rates of a law's auxiliary states."""
+        found = self.twin(column).rates(RowView(d, column, self.law))  # type: ignore[arg-type]
+        return ca.if_else(d.read("on", 1), ca.vertcat(*found), 0)
+
+    def twin(self, column: Mapping[str, ca.SX]) -> Law:
+        """The law with symbols for its numbers and links for its bodies."""
         twin = object.__new__(type(self.law))
         for f in fields(self.law):
             object.__setattr__(twin, f.name, getattr(self.law, f.name))
@@ -104,11 +117,7 @@ class LawKind:
         for name, role in self.law.roles():
             kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(role.kind, data.get(name))
             object.__setattr__(twin, name, kept)
-        view = RowView(d, column)
-        loads = RowLoads(view)
-        twin.apply(view, loads)  # type: ignore[arg-type]
-        on = d.read("on", 1)
-        return {link: (ca.if_else(on, n, 0), ca.if_else(on, f, 0)) for link, (n, f) in loads.bodies.items()}
+        return twin
 
 
 def _shaped(column: ca.SX, shape: tuple[int, ...]) -> ca.SX:
@@ -126,11 +135,11 @@ def law_kinds(model: Model) -> list[LawKind]:
     """Kinds that are tables; the laws in none of them remain a straight line."""
     varying = {b.name for b, placed in zip(model.tree.bodies, model.placed, strict=True)
                if isinstance(placed.R_MB, ca.SX) or isinstance(placed.p_MB, ca.SX)}
-    found: dict[type, list[tuple[int, Law]]] = {}
+    found: dict[tuple[type, tuple[str, ...]], list[tuple[int, Law]]] = {}
     for i, law in enumerate(model.forces.values()):
         if isinstance(law, Law) and law.tabular and numbers_of(law) is not None and not varying & {
                 getattr(law, name) for name, role in law.roles() if role.kind == "body"}:
-            found.setdefault(type(law), []).append((i, law))
+            found.setdefault((type(law), tuple(name for name, _ in law.states)), []).append((i, law))
     out = []
     for members in found.values():
         if len(members) >= FEWEST:
@@ -142,10 +151,16 @@ def law_kinds(model: Model) -> list[LawKind]:
 
 
 class RowView:
-    """The state as a law in a table sees it (laws.view.View): its bodies are links."""
+    """The state as a law in a table sees it (laws.view.View): its bodies are links, its auxiliary states its own alone."""
 
-    def __init__(self, d: Draft, column: Mapping[str, ca.SX]) -> None:
-        self.d, self.column = d, column
+    def __init__(self, d: Draft, column: Mapping[str, ca.SX], law: Law) -> None:
+        self.d, self.column, self.names = d, column, [name for name, _ in law.states]
+
+    def state_variable(self, k: int) -> ca.SX:
+        return self.d.read("own_z", len(self.names))[k]
+
+    def state_named(self, name: str) -> ca.SX:
+        return self.state_variable(self.names.index(name))
 
     def _R_MB(self, link: str) -> ca.SX:
         name = f"{link}.R_MB"

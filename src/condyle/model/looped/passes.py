@@ -321,9 +321,12 @@ def _rates(looped: Looped) -> None:
         d.kinematics(True, positions=True)
     looped.outward(prepare, at_rest)
     line = Between(looped)
-    rates = [ca.if_else(enabled, rate, 0) for enabled, force, view in line.laws() for rate in force.rates(view)]
+    tabled = {id(law) for kind in looped.law_kinds for _, law in kind.members}
+    rates = [ca.if_else(enabled, rate, 0) for enabled, force, view in line.laws()
+             for rate in ([ca.SX(0)] * len(force.states) if id(force) in tabled else force.rates(view))]
     if rates:
-        line.write({"zdot": ca.vertcat(*rates)})
+        line.write({"zdot": ca.densify(ca.vertcat(*rates))})
+    looped.law_rates()
 
 
 def frame_velocity(looped: Looped, body: int) -> None:

@@ -187,12 +187,12 @@ class Looped:
         tree = model.tree
         part = model.tail
         self.outside = {name: registry.symbols for name, registry in (
-            ("parameters", tree.parameters), ("inputs", tree.inputs)) if len(registry)}
+            ("parameters", tree.parameters), ("inputs", tree.inputs), ("discrete", tree.discrete)) if len(registry)}
         self.parents = np.array([0, *(0 if b.parent is None else b.parent.index + 1 for b in tree.bodies)])
         q, u, bodies = (np.array([0, *x], dtype=np.int64) for x in (
             [b.q.start for b in tree.bodies], [b.u.start for b in tree.bodies], tree.base_to_tip))
         self.windows: dict[str, tuple[str, Any]] = {name: ("tail", part[name].start) for name in (
-            "t", "enabled", "parameters", "inputs")}
+            "t", "enabled", "parameters", "inputs", "discrete")}
         self.windows |= {name: ("tail", part[name].start + u) for name in ("lock", "held")}
         if len(tree.parameters):
             self.windows["table"] = "tail", part["table"].start + np.array([0, *model.tabulated.starts], dtype=np.int64)
@@ -281,6 +281,10 @@ class Looped:
         switches = np.array([i for kind in kinds for i, _ in kind.members])
         start = self.model.tail["enabled"].start
         self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
+        states = np.cumsum([0, *(len(force.states) for force in self.model.forces.values())])[switches]
+        for name, argument, begin in (("own_z", "tail", self.model.tail["z"].start), ("own_zdot", "zdot", 0)):
+            if argument in dict((*self.arguments, *self.results)):
+                self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64), begin + states])
         self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()}
         for k, kind in enumerate(kinds):
             mine = slice(first[k], first[k + 1])
@@ -300,7 +304,7 @@ class Looped:
             sizes = {name: x.shape[1] for name, x in kind.columns(self.model).items()}
             column = {name: d.read(f"constant.law{k}.{name}", size) for name, size in sizes.items()}
             adds = add(kind, d, column)
-            kernels.append(RowKernel(d.reads, {}, adds))
+            kernels.append(RowKernel(d.reads, d.writes, adds))
         if self.law_kinds:
             self._steps.append(Pass(kernels))
         return frozenset(i for kind in self.law_kinds for i, _ in kind.members)
@@ -309,6 +313,15 @@ class Looped:
         """A pass that adds sign times the loads of the laws in tables to a field; which laws these are."""
         return self.law_pass(lambda kind, d, column: {
             f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f)) for link, (n, f) in kind.loads(d, column).items()})
+
+
+    def law_rates(self) -> None:
+        """A pass that writes the rates of the auxiliary states of the laws in tables."""
+        def write(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
+            if kind.law.states:
+                d.writes["own_zdot"] = ca.densify(kind.rates(d, column))
+            return {}
+        self.law_pass(write)
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
