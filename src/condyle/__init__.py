@@ -28,6 +28,7 @@ from condyle.fit import goals
 from condyle.fit.frames import Frames
 from condyle.forces import Wrench
 from condyle.functions import SimmSpline, Spline
+from condyle.integrate import methods as integrators
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.events import Event
 from condyle.integrate.trajectory import Trajectory
@@ -77,7 +78,7 @@ __all__ = [
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
     "Stage", "State", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
-    "goals", "maximal", "relax", "simulate", "where",
+    "goals", "integrators", "maximal", "relax", "simulate", "where",
 ]
 
 

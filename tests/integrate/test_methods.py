@@ -1,10 +1,16 @@
 """What single methods promise: reversibility and bounded energy of Verlet, stiff systems, locks and look-ups in all of them."""
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 import condyle as cd
 from condyle.integrate.equations import WHOLE
-from condyle.integrate.methods import METHODS, RODAS
+from condyle.integrate.methods import METHODS
+from condyle.integrate.methods.base import Method, Step
+from condyle.integrate.methods.rosenbrock import RODAS
+from condyle.native.programs.nodes import Call, Ints, kernel
 from condyle.studies.simulate import SCIPY
 
 
@@ -173,7 +179,7 @@ def test_scipy_names_are_the_same_tableaux(name):
     """b and the rows of A are those of SciPy's own classes."""
     import scipy.integrate
 
-    theirs, ours = getattr(scipy.integrate, name), METHODS[SCIPY[name]].tableau
+    theirs, ours = getattr(scipy.integrate, name), METHODS[SCIPY[name]]
     n = theirs.n_stages
     np.testing.assert_allclose(ours.b[:n], theirs.B, rtol=1e-14, atol=1e-16)           # the last digits of decimals
     for row, a in zip(ours.A[:n], theirs.A, strict=False):
@@ -184,3 +190,56 @@ def test_scipy_names_run():
     system = double_pendulum()
     runs = [cd.simulate(system, system.state(q=[1.0, 0.1]), 0.2, integrator=name) for name in ("RK45", "dormand-prince")]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
+
+
+MIDPOINT = cd.integrators.Explicit("midpoint", 2, 2, A=((), (1/2,)), b=(0, 1), e=(-1, 1))
+
+
+@dataclass(frozen=True)
+class ImplicitEuler(Method):
+    """A family of one's own, one class: (I / h - J) U = f + h df/dt,   y+ = y + U."""
+
+    stiff: ClassVar[bool] = True
+    needs_jacobian: ClassVar[bool] = True
+
+    name: str = "implicit-euler"
+    order: int = 1
+
+    def step(self, eq, rate, rhs, sizes):
+        n = eq.n
+        sizes |= {"W": n * n, "f_t": n, "U": n, "pivots": n, "info": 1, "jacobians": 1}
+        return Step([*rhs.matrix("t", "y", "h_try", 1.0, "W", "f_t"),
+                     kernel(lambda count, h, f, f_t: (count + 1, f + h * f_t), "jacobians h_try k0 f_t", "jacobians U", sizes),
+                     Call("dgetrf", (n, n, "W", n, Ints("pivots"), Ints("info"))),
+                     Call("dgetrs", (b"N", n, 1, "W", n, Ints("pivots"), "U", n, Ints("info"))),
+                     kernel(lambda y, U: y + U, "y U", "y_next", sizes)], 0)
+
+
+@pytest.mark.parametrize("method", [MIDPOINT, ImplicitEuler()], ids=lambda m: m.name)
+def test_a_method_as_one_object_has_its_order(method):
+    """A tableau and a family that the loop has never heard of: the measured order is the declared one; ensembles agree."""
+    system = double_pendulum()
+    start, ends = system.state(q=[0.8, 0.5], u=[1.0, -2.0]), []
+    exact = cd.simulate(system, start, 0.5, accuracy=1e-11)[-1]
+    for n in (100, 200):
+        traj = cd.simulate(system, start, 0.5, integrator=method, step=0.5 / n)
+        assert traj.finished and traj.statistics.steps == n and traj.statistics.jacobians == n * method.needs_jacobian
+        ends.append(np.abs(traj[-1].q - exact.q).max())
+    assert np.log2(ends[0] / ends[1]) == pytest.approx(method.order, abs=0.1)       # the next term is h smaller
+    many = cd.simulate(system, [start, start], 0.5, integrator=method, step=0.5 / n, keep="steps")
+    np.testing.assert_allclose(many[1].at([0.1234, 0.5]), traj.at([0.1234, 0.5]), rtol=0, atol=1e-12)   # rounding of lanes
+
+
+def test_error_control_and_refusals_of_a_tableau_of_ones_own():
+    system = double_pendulum()
+    start = system.state(q=[0.8, 0.5], u=[1.0, -2.0])
+    exact = cd.simulate(system, start, 0.5, accuracy=1e-9)
+    coarse, fine = (cd.simulate(system, start, 0.5, integrator=MIDPOINT, accuracy=a) for a in (1e-3, 1e-5))
+    assert np.abs(fine[-1].q - exact[-1].q).max() < 1e-5
+    assert fine.statistics.steps == pytest.approx(10 * coarse.statistics.steps, rel=0.1)    # h as the root of the accuracy
+    with pytest.raises(cd.DescriptionError, match="implicit-euler has no error estimate"):
+        cd.simulate(system, start, 0.5, integrator=ImplicitEuler())
+    for wrong, words in (({"A": ((), (1/2,)), "b": (0, 0.9)}, "add up to 1"), ({"A": ((),), "b": (0, 1)}, "2 rows"),
+                         ({"A": ((),), "b": (1,), "e": (1,)}, "add up to 0")):
+        with pytest.raises(cd.DescriptionError, match=words):
+            cd.integrators.Explicit("wrong", 1, **wrong)

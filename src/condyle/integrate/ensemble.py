@@ -12,6 +12,7 @@ from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
+from condyle.integrate.methods import Method
 from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
 from condyle.system.columns import place, recorded, variable_names, variables
@@ -44,7 +45,7 @@ class Steps:
         begin = np.concatenate([[0], np.cumsum(count)])
         here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
         r = self.rows
-        return Steps(begin, StepRows(r.t[here], r.y[here], r.f[here], r.more[here], r.own))
+        return Steps(begin, StepRows(r.t[here], r.y[here], r.f[here], r.more[here], r.method))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,6 +73,7 @@ class Ensemble(States):
     ended: dict[str, np.ndarray] = field(repr=False)
     y_end: np.ndarray = field(repr=False)
     f_end: np.ndarray = field(repr=False)
+    method: Method = field(repr=False)
     step: float | None = field(repr=False)
     utilisation: float
     manifold: Manifold = field(repr=False)
@@ -86,7 +88,7 @@ class Ensemble(States):
     def system(self) -> System:
         return self.members.system
 
-    plumbing = frozenset({"kept", "done", "ended", "f_end", "step", "manifold", "called"})
+    plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called"})
     called = "ens"
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one member ens[i].q; one "
@@ -154,15 +156,15 @@ class Ensemble(States):
         if not len(i):
             raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
         ended = {name: values[i] for name, values in self.ended.items()}
-        return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i], self.f_end[i], self.step,
-                        self.utilisation, self.manifold)
+        return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i], self.f_end[i], self.method,
+                        self.step, self.utilisation, self.manifold)
 
     def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]
         if isinstance(self.kept, Steps):
             here, rows = slice(*self.kept.begin[i:i + 2]), self.kept.rows
             if here.stop > here.start:
-                return StepRows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.own)
+                return StepRows(rows.t[here], rows.y[here], rows.f[here], rows.more[here], rows.method)
         t, y = [np.array([start])], [self.members.y[[i]]]
         if isinstance(self.kept, AtTimes):
             inside = (self.kept.t > start) & (self.kept.t < end)
@@ -170,8 +172,7 @@ class Ensemble(States):
         if end > start:
             t, y = [*t, np.array([end])], [*y, self.y_end[[i]]]
         time, states = np.concatenate(t), np.concatenate(y)
-        nothing = np.empty((len(time), 0, states.shape[1]))
-        return StepRows(time, states, np.zeros_like(states), nothing, False, whole=len(time) == 1)
+        return StepRows.alone(time, states, self.method, whole=len(time) == 1)
 
     def at(self, t: Any) -> np.ndarray:
         """q, u, z side by side of all members at times t (...), shape (N, ..., n); NaN where a member was not."""

@@ -13,7 +13,7 @@ from condyle.integrate.knots import table
 from condyle.integrate.lanes import SUMMARY
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
-from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.methods import Method
 from condyle.integrate.run import INTERVAL, Settings
 from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import StepRows
@@ -138,7 +138,7 @@ class EnsembleRun:
         used = sum(a.sum() for a in attempts) / max(1.0, self.program.W * sum(a.max() for a in attempts))
         kept = self._steps() if self.times is None else AtTimes(
             self.times, self.shared["out"].reshape(len(self.members), len(self.times), y_end.shape[1]))
-        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], s.step, float(used),
+        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], self.method, s.step, float(used),
                         Manifold.of(self.members[0].system, s.weights, s.accuracy))
 
     def _steps(self) -> Steps:
@@ -150,5 +150,4 @@ class EnsembleRun:
         order, n = np.argsort(member, kind="stable"), size["Y"]
         more = rows["D"][order].reshape(len(order), -1, n) if "D" in rows else np.empty((len(order), 0, n))
         begin = np.searchsorted(member[order], np.arange(len(self.members) + 1))
-        own = isinstance(self.method, Rosenbrock)
-        return Steps(begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, own))
+        return Steps(begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, self.method))

@@ -25,7 +25,7 @@ from condyle.errors import ConvergenceError, DescriptionError
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
-from condyle.integrate.methods import DP5, RODAS, Method
+from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
 from condyle.integrate.run import Settings
 from condyle.native.machine.threads import thread_count
@@ -83,7 +83,7 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     before = np.flatnonzero(np.diff(t) == 0)                # rows before an event
     even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
     rows = np.unique(np.concatenate([even, before, before + 1]))
-    method = RODAS if traj.rows.own else DP5
+    method = METHODS["rodas" if traj.rows.method.stiff else "dormand-prince"]
     blocks = [_block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None for a, b in itertools.pairwise(rows)]
     factors = np.eye(len(rows))
     for i, first in enumerate(blocks):

@@ -18,8 +18,7 @@ import numpy as np
 
 from condyle.integrate.equations import Equations
 from condyle.integrate.loop import copy, trial
-from condyle.integrate.methods import Method, Rosenbrock
-from condyle.integrate.steps import Step
+from condyle.integrate.methods.base import Method, Step
 from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, kernel
 from condyle.native.programs.program import Program
 
@@ -29,12 +28,12 @@ LARGEST_FIRST_STEP = 1e-2
 """[s]: the first step is no longer."""
 
 
-def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, own: bool) -> ca.SX:
-    """methods.py (1) at x from y, f at the start and y, f at the end of a step."""
+def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bool) -> ca.SX:
+    """methods/base.py (1) at x from y, f at the start and y, f at the end of a step."""
     start, f, end, f_end = y
     delta, n = end - start, start.numel()
     F = [delta]
-    if not own:
+    if hermite:
         F += [h * f - delta, 2 * delta - h * (f + f_end)]
     F += [dense[k * n:(k + 1) * n] for k in range(dense.numel() // n)]
     total = ca.SX.zeros(n)
@@ -50,7 +49,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
     D and log (rows written), else times (the last is infinite), first (the first of them behind t0), out. Slices to set: count,
     times_count, t_end, h_max, h_start, fixed, way (1), accuracy, weights.
     """
-    n, own = eq.n, isinstance(method, Rosenbrock)
+    n = eq.n
     sizes = {"status": 1} | dict.fromkeys(("member", "count", "times_count", "h_start", "finished", "done", "attempts", "row"), 1)
     sizes["summary"] = len(SUMMARY)
     shared = {"queue": 1, "t0": 1, "y0": n, "p0": eq.parameters, "ended": len(SUMMARY), "y_end": n, "f_end": n}
@@ -81,7 +80,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
 
         def interpolated(t_out: ca.SX, t_old: ca.SX, t: ca.SX, *x: ca.SX) -> ca.SX:
             h = t - t_old
-            return polynomial(x[:4], h, (t_out - t_old) / h, x[4] if between else ca.SX(0, 1), own)
+            return polynomial(x[:4], h, (t_out - t_old) / h, x[4] if between else ca.SX(0, 1), method.hermite)
 
         due = kernel(lambda t, t_out: t_out <= t, "t t_out", "due", sizes, "due")
         place = kernel(lambda member, count, k: (member * count + k, k + 1), "member times_count k_out", "row k_out", sizes,

@@ -1,19 +1,11 @@
 """The step loop: one native program for every method, adaptive or with fixed steps.
 
-Slices of its workspace: t, y and k0 = f(t, y) are where it stands, h the step to try next. Each accepted step writes a row
+Slices of its workspace: t, y and k0 = f(t, y) are where it is, h the step to try next. Each accepted step writes a row
 (t, y, f, and what its output between steps needs) to the streams. The program ends at t_end, when the rows are full (give it
-others and start again: nothing is lost), or when no step is small enough.
+others and start again: nothing is lost), or when no step is small enough. `fresh` asks for f at the start again, as after an
+event. Where a system depends on time, no step passes t_knot, the next of the stream `knots`: knots.py.
 
-    err = rms(w e) / (accuracy / 250) <= 1,   h <- h min(5, max(0.1, 0.9 err^(-1/p)))        p = method.estimate       (1)
-
-(sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it. `fresh` asks for f at the
-start again, as after an event. Where a system depends on time, no step passes t_knot, the next of the stream `knots`: knots.py.
-
-Where a step is refused twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance. There it shrinks as
-h^2, falls short of the error by the factor `blind` of methods.py, and is zero for some places of the kink in the step, which new
-attempts find by chance. So, until the time at which the last refused step would have ended is passed: err <= 1 / blind, steps
-grow at most twice, and are shortened by err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this.
-Methods that are not blind go on as ever.
+What a step does is the method's (methods/), how long it is and whether it is accepted control.py's.
 """
 from __future__ import annotations
 
@@ -23,17 +15,13 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.integrate.control import SHARE, Control, blame, plan, weighed
 from condyle.integrate.equations import Equations, RightHandSide
-from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.projection import Projector
-from condyle.integrate.steps import SHARE, Step, estimates, one_step, total, weighed
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.programs.program import Program
 
-SMALLEST_STEP = 1e-13
-"""Of the time reached or of one second: where steps would have to be smaller, the run ends."""
-FAILED = 16.0
-"""Code of a run that no step is small enough for."""
 _SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
             "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst", "doubt", "refused",
             "way")
@@ -67,12 +55,12 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     n = eq.n
     sizes |= dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
     rhs = RightHandSide(eq.f, n, sizes, streams, tables)
-    errors = estimates(method)
+    errors = method.errors
     sizes |= dict.fromkeys(errors, n)
     found = eq.projection(len(errors))
     projector = None if found is None else Projector(found, errors, n, sizes, streams, tables)
-    stages = rhs if projector is None or isinstance(method, Rosenbrock) else projector.on_constraints(rhs)
-    step = one_step(method, eq, stages, sizes)
+    step = method.step(eq, rhs if projector is None else projector.on_constraints(rhs), rhs, sizes)
+    control = Control(method, eq.timed, step.evaluations)
     if projector is not None:
         step.project = projector
     if step.dense:
@@ -85,48 +73,6 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         passing = [kernel(lambda knot, t, t_knot, way: knot + (way * t >= way * t_knot), "knot t t_knot way", "knot", sizes,
                           "passed"),
                    Get("knots", "knot", "t_knot")]
-
-    def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
-        end = ends[0] if len(ends) == 1 else way * ca.fmin(*(way * x for x in ends))
-        left = way * (end - t)
-        h = ca.fmin(h, h_max)
-        t_next = ca.if_else(left <= h * (1 + 1e-9), end, t + way * h)
-        return t_next - t, t_next                           # not h: where t is large, t + h rounds
-
-    def control(h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX, evaluations: ca.SX,
-                doubt: ca.SX, refused: ca.SX, way: ca.SX) -> tuple[ca.SX, ...]:
-        t_next, h_try = t + h_try, way * h_try
-        finite, doubtful = total(ca.fabs(y_next)) + err < np.inf, way * t < way * doubt
-        if eq.timed:                                        # across a jump: knots.py
-            err = ca.if_else(h_try < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), 0, err)
-        doubts = refused if method.blind > 1 else ca.SX(0)
-        rough = ca.logic_and(doubts, ca.logic_not(err <= 1))
-        err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), method.blind, 1)
-        fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
-        root = ca.if_else(ca.logic_and(doubts, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(method.estimate, 1)))
-        grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))                                         # (1)
-        cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
-        longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
-        h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
-        h_next = ca.if_else(fixed, h, h_next)
-        small = h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
-        failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small, fixed))
-        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + step.evaluations,
-                ca.if_else(rough, t_next, doubt), ca.if_else(fine, 0, refused + 1))
-
-    def blame(weights: ca.SX, error: ca.SX) -> ca.SX:
-        share = ca.fabs(weights * error)
-        largest, worst = ca.SX(-1), ca.SX(0)
-        for i in range(n):
-            worst = ca.if_else(share[i] > largest, i, worst)
-            largest = ca.fmax(largest, share[i])
-        return worst
-
-    def landed(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX) -> tuple[ca.SX, ...]:
-        fine = total(ca.fabs(rate)) < np.inf                # else a step that ends elsewhere
-        h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * ca.fabs(h_try))
-        failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(h_next < SMALLEST_STEP * ca.fmax(1, ca.fabs(t)), fixed))
-        return fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine
 
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
@@ -149,7 +95,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
     accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
                 kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
-                kernel(landed, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", kept)]
+                kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", kept)]
     first: list[Node] = [
         rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
@@ -157,7 +103,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     ends = ["t_end", "t_knot"] if eq.timed else ["t_end"]
     return Trial(first, [
         kernel(plan, ["t", "h", "h_max", "way", *ends], "h_try t_next", sizes), *step.attempt, *judged,
-        kernel(control, "h h_try t err fixed y_next rejected evaluations doubt refused way",
+        kernel(control.judge, "h h_try t err fixed y_next rejected evaluations doubt refused way",
                "accept h code rejected evaluations doubt refused", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from condyle.integrate.equations import equations
 from condyle.integrate.lanes import ensemble_loop
 from condyle.integrate.loop import step_loop
-from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.methods import Method
 from condyle.model.layouts import prefers_loops
 from condyle.model.model import description
 from condyle.native.machine.jit import lane_width
@@ -15,14 +15,14 @@ from condyle.system.system import System
 def native(system: System, method: Method, many: str = "") -> Made:
     """`many` says what an ensemble keeps, "times" or "steps"; without it the program is for one state."""
     W = lane_width() if many else 1
-    key = ("simulate", method.name, *((many, W) if many else ()))
+    key = ("simulate", method.text, *((many, W) if many else ()))
     if key not in system.compiled.programs:
         loops = prefers_loops(system.compiled.model, lanes=bool(many))
-        text = f"simulate {method.name} {many} {W} {loops}\n{description(system.compiled.model)}"
+        text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
         system.compiled.programs[key] = kept(text, lambda: _made(system, method, many, W))
     return system.compiled.programs[key]
 
 
 def _made(system: System, method: Method, many: str, W: int) -> Made:
-    eq = equations(system, loops=not isinstance(method, Rosenbrock), W=W)
+    eq = equations(system, loops=not method.needs_jacobian, W=W)
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

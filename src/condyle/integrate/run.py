@@ -10,11 +10,11 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
+from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, later
 from condyle.integrate.knots import table
-from condyle.integrate.loop import FAILED
 from condyle.integrate.manifold import Manifold, violations
-from condyle.integrate.methods import Method, Rosenbrock
+from condyle.integrate.methods import Method
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
 from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Occurrence, Statistics, StepRows, Trajectory
@@ -64,7 +64,6 @@ class Run:
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
         self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
         self.manifold = Manifold.of(system, s.weights, s.accuracy)
-        self.own = isinstance(self.method, Rosenbrock)
         self.more = self.program.layout["streams"].get("D", {"size": 0})["size"] // max(self.n, 1)
         sizes = {"T": 1, "Y": self.n, "F": self.n} | ({"D": self.more * self.n} if self.more else {})
         self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
@@ -155,7 +154,7 @@ class Run:
     def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] | None = None) -> StepRows:
         m = {name: rows[:stop] for name, rows in self.memory.items()}
         more = m["D"].reshape(stop, self.more, self.n) if self.more else np.empty((stop, 0, self.n))
-        return StepRows(m["T"][:, 0], m["Y"], m["F"], more, self.own, self.cuts if cuts is None else cuts)
+        return StepRows(m["T"][:, 0], m["Y"], m["F"], more, self.method, self.cuts if cuts is None else cuts)
 
     def _keep(self, done: int) -> None:
         """So many rows behind the last are part of the trajectory from now on."""

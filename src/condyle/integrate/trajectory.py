@@ -10,6 +10,7 @@ import numpy as np
 
 from condyle.errors import ShapeError
 from condyle.integrate.manifold import Manifold
+from condyle.integrate.methods import Method
 from condyle.presentation import Block, cut, number, page, rows_of, span
 from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
@@ -52,8 +53,8 @@ class StepRows:
 
     Args:
         t, y, f: shape (m,), (m, n), (m, n).
-        more: further vectors of methods.py (1) of the step that ends at a row, shape (m, k, n).
-        own: `more` stands instead of Hermite's.
+        more: further vectors of methods/base.py (1) of the step that ends at a row, shape (m, k, n).
+        method: of the run.
         cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
         whole: every step is here; if not, nothing is known between the rows.
     """
@@ -62,7 +63,7 @@ class StepRows:
     y: np.ndarray
     f: np.ndarray
     more: np.ndarray
-    own: bool
+    method: Method
     cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = field(default_factory=dict)
     whole: bool = True
 
@@ -78,11 +79,11 @@ class StepRows:
         x = np.divide((t - self.t[i])[..., None], h, out=np.ones_like(h), where=h != 0)
         delta = end - start
         F = [delta]
-        if not self.own:
+        if self.method.hermite:
             F += [h * f - delta, 2 * delta - h * (f + f_end)]
         F += [self.more[i + 1, k] for k in range(self.more.shape[1])]
         y = np.zeros_like(delta)
-        for k in reversed(range(len(F))):                   # methods.py (1)
+        for k in reversed(range(len(F))):                   # methods/base.py (1)
             y = (y + F[k]) * (1 - x if k % 2 else x)
         return start + y
 
@@ -91,12 +92,12 @@ class StepRows:
         here = slice(first, last, step)
         whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
         cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
-        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.own, cuts, whole)
+        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method, cuts, whole)
 
     @staticmethod
-    def alone(t: np.ndarray, y: np.ndarray) -> StepRows:
+    def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:
         """Rows between which nothing is known."""
-        return StepRows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), False, whole=False)
+        return StepRows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), method, whole=whole)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,7 +221,7 @@ class Trajectory(States):
             order = "in order, latest first" if self._way < 0 else "in order"
             raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got {_short(t)}; traj.at(t) "
                              "takes any")
-        return self._of(self._row(t), StepRows.alone(t, y))
+        return self._of(self._row(t), StepRows.alone(t, y, self.rows.method))
 
     def _row(self, t: Any) -> Any:
         """The last row that is not later than t (...), or not earlier in a run backward in time."""

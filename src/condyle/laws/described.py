@@ -225,6 +225,8 @@ def _value(value: Any) -> str:
         return value.__name__
     if isinstance(value, (Solver, Table)):
         return value.text
+    if getattr(value, "__module__", None) and value.__module__.startswith("condyle.") and hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"   # of this package, whose sources are part of every key
     return uuid.uuid4().hex
 
 

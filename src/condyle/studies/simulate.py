@@ -48,19 +48,19 @@ IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
 @overload
-def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str = "merson",
+def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str | Method = "merson",
              step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
              weights: Any = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
 @overload
 def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
-             integrator: str = "merson", step: float | None = None, max_step: float | None = None,
+             integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
              weights: Any = None, progress: bool | Callable[[float], object] = False, keep: Any = "ends",
              threads: int | None = None) -> Ensemble: ...
 
 
 @answered(ELSEWHERE)
 def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
-             integrator: str = "merson", step: float | None = None, max_step: float | None = None,
+             integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
              events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
              keep: Any = None, threads: int | None = None) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many.
@@ -99,8 +99,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
                                f" and after the state's t = {latest:g} s: of many states none runs backward in time"))
     if not 1e-13 <= accuracy < 1:
         raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits")
-    if not method.estimate and step is None:
-        raise DescriptionError(f"simulate: {integrator} has no error estimate: give a fixed step=..., or use 'merson'")
+    if not method.adaptive and step is None:
+        raise DescriptionError(f"simulate: {method.name} has no error estimate: give a fixed step=..., or use 'merson'")
     for name, value in (("step", step), ("max_step", max_step)):
         if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
             raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
@@ -143,7 +143,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
 
 
 def _method(integrator: Any) -> Method:
-    """A method by its name here or in SciPy."""
+    """A method itself, or by its name here or in SciPy."""
+    if isinstance(integrator, Method):
+        return integrator
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
         return found
     stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""

@@ -1,0 +1,35 @@
+"""Methods of integration, by name or of one's own: `cd.simulate(..., integrator="rk3")`, or `integrator=method`.
+
+A family of methods is one file here; a method is one object.
+"""
+from __future__ import annotations
+
+from condyle.arguments import missing
+from condyle.integrate.methods.base import Method
+from condyle.integrate.methods.explicit import (
+    DORMAND_PRINCE,
+    DORMAND_PRINCE_8,
+    EULER,
+    FEHLBERG,
+    MERSON,
+    RK2,
+    RK3,
+    RK4,
+    Explicit,
+)
+from condyle.integrate.methods.rosenbrock import RODAS, Rosenbrock
+from condyle.integrate.methods.semi_explicit_euler import SemiExplicitEuler
+from condyle.integrate.methods.verlet import Verlet
+
+__all__ = ["Explicit", "Method", "Rosenbrock"]
+
+METHODS: dict[str, Method] = {m.name: m for m in (
+    EULER, SemiExplicitEuler(), Verlet(), RK2, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE, DORMAND_PRINCE_8, RODAS)}
+"""By the names that `cd.simulate(..., integrator=...)` takes."""
+
+_ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbrock"}
+"""What other libraries call it."""
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.integrators", name, __all__, _ELSEWHERE)
