@@ -1,19 +1,23 @@
 """Forward dynamics of a tree of mobilized bodies: the articulated-body algorithm, O(n).
 
-Frames and notation as in kinematics.py; inertias as in inertia.py.
+Frames and notation as in kinematics.py, inertias as in inertia.py. M udot = tau - h is solved in three passes
+(Featherstone 2008, chapter 7; Jain 2010, chapter 7; sherman2011, section 4). The first one finds the force that each
+body needs for its velocity, gravity and loads. After it no term depends on velocities.
 
 Equations
-  A = shift(A_P, r) + c + sum_k h_k udot_k                                              (1)
-  inward, tip to base; z <- z + P c, then for each speed k of B in turn
+  outward, base to tip, by rnea.py (1) at udot = 0
+    A_0 = shift(A_0P, r) + c,   z = M A_0 + gyroscopic - loads                          (1)
+  inward, tip to base, for each speed k of B in turn
     U = P h,  D = h' U,  eps = (tau_k - h' z) / D + a_k                                 (2)
     P <- P - U U' / D,  z <- z + U eps                                                  (3)
   to the parent:  P_P += shift(P, r),  z_P += shift(z, r)                               (4)
   outward, base to tip, speeds in reverse order of their elimination
-    udot_k = eps_k - U_k' A / D_k,  A <- A + h_k udot_k      (A without c)              (5)
-A d-dof mobilizer is d rank-one steps (2)-(3): no matrix is inverted. A held speed, locked or prescribed, has D + infinity for D
-and its acceleration for a_k, which is 0 for all others: its udot is exactly a_k (5), P passes whole to the parent and the force
-U a_k that it takes with it (3). Gravity is an upward acceleration of ground. A second right-hand side f goes the same way without
-c, a and gravity: (2) and (3) for a z of its own, (5) for x = M^-1 f and X, the motion of each body under speeds x.
+    X = shift(X_P, r),  then  udot_k = eps_k - U_k' X / D_k,  X <- X + h_k udot_k       (5)
+X is the motion of a body under the speeds udot, and A = A_0 + X its acceleration. A d-dof mobilizer is d rank-one steps
+(2)-(3): no matrix is inverted. A held speed, locked or prescribed, has D + infinity for D and its acceleration for a_k,
+which is 0 for all others: its udot is exactly a_k (5), P passes whole to the parent and the force U a_k that it takes
+with it (3). Gravity is an upward acceleration of ground. A second right-hand side f goes the same way: (2) and (3) for a
+z of its own that begins with 0, (5) for x = M^-1 f.
 
 Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
 speed, tip to base, with
@@ -35,10 +39,11 @@ from condyle.dynamics.inertia import (
     Inertia,
     add,
     add_inertia,
+    add_product,
     add_scaled,
-    apply,
-    gyroscopic,
     inner,
+    less_inner,
+    newton_euler,
     rigid,
     shift_force,
     shift_inertia,
@@ -46,7 +51,7 @@ from condyle.dynamics.inertia import (
     symmetric,
 )
 from condyle.dynamics.inline import inlined
-from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
 
@@ -60,18 +65,19 @@ SMALLEST_PIVOT = 3e-14
 def eliminate(P, z, h, tau, lock, held):
     """One speed: (2) and (3)."""
     I, J, M = P
-    n, f = I @ h[0] + J @ h[1], J.T @ h[0] + M @ h[1]                                        # U
-    D = ca.dot(h[0], n) + ca.dot(h[1], f) + lock
-    eps = (tau - ca.dot(h[0], z[0]) - ca.dot(h[1], z[1])) / D + held
-    g = f / D
-    P = symmetric(I - n @ (n / D).T), J - n @ g.T, symmetric(M - f @ g.T)
-    return P, (z[0] + n * eps, z[1] + f * eps), (n / D, g), eps, D
+    n, f = add_product(I @ h[0], J, h[1]), add_product(J.T @ h[0], M, h[1])                  # U
+    D = inner(h, (n, f)) + lock
+    inverse = (lock == 0) / D                    # one division; CasADi would turn U (1 / D) into six
+    n_D, f_D = n * inverse, f * inverse
+    eps = less_inner(tau, h, z) * inverse + held
+    P = symmetric(I - n @ n_D.T), J - n @ f_D.T, symmetric(M - f @ f_D.T)
+    return P, (z[0] + n * eps, z[1] + f * eps), (n_D, f_D), eps, D
 
 
 @inlined
 def follow(z, h, f, U_D, D):
     """z and eps of a second right-hand side f: (2) and (3) with the same elimination."""
-    rest = f - ca.dot(h[0], z[0]) - ca.dot(h[1], z[1])
+    rest = less_inner(f, h, z)
     return (z[0] + U_D[0] * rest, z[1] + U_D[1] * rest), rest / D
 
 
@@ -92,17 +98,16 @@ def pivot(P, h):
     return ca.dot(h[0], P[0] @ h[0] + 2 * (P[1] @ h[1])) + ca.dot(h[1], P[2] @ h[1])
 
 
-def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, load: Pair | None) -> Pair:
-    """z of one body before its children are added: gyroscopic less applied force."""
-    z = gyroscopic(P, mass, p_c, w)
+def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, A_0: Pair, load: Pair | None) -> Pair:
+    """z of one body (1) before its children are added."""
+    z = newton_euler(P, mass, p_c, w, A_0)
     return z if load is None else add_scaled(z, load, -1)
 
 
-def inward(P: Inertia, z: Pair, c: Pair | None, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
+def inward(P: Inertia, z: Pair, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
            status: ca.SX, number: Any) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
     """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, its D, and the status
-    (6). c or held None is zero; `number` is 1 + its first speed."""
-    z = z if c is None else add(z, apply(P, c))
+    (6). held None is zero; `number` is 1 + its first speed."""
     before, N = [*(reach(P, h) * 0.3 for h in H[:1]), *(pivot(P, h) for h in H[1:])], ca.SX(1)
     steps, pivots = [], []
     for j, h in enumerate(H):
@@ -124,13 +129,18 @@ def inward_again(z: Pair, H: list[Pair], f: list[ca.SX], steps: list[tuple[Pair,
     return z, again
 
 
-def outward(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], steps: list[tuple[Pair, ca.SX]]) -> tuple[list[ca.SX], Pair]:
-    """One body: udot of its speeds (5) and its acceleration (1)."""
-    a, udot = shift_motion(A_P, r), []
+def outward(X_P: Pair, r: ca.SX, H: list[Pair], steps: list[tuple[Pair, ca.SX]]) -> tuple[list[ca.SX], Pair]:
+    """One body: udot of its speeds and its motion X (5)."""
+    X, udot = shift_motion(X_P, r), []
     for h, (U_D, eps) in zip(reversed(H), reversed(steps), strict=True):
-        udot.append(eps - inner(U_D, a))                                                     # (5)
-        a = add_scaled(a, h, udot[-1])
-    return udot[::-1], a if c is None else add(a, c)                                         # (1)
+        udot.append(follow_parent(eps, U_D, X))
+        X = add_scaled(X, h, udot[-1])
+    return udot[::-1], X
+
+
+@inlined
+def follow_parent(eps, U_D, X):
+    return less_inner(eps, U_D, X)                                                           # (5)
 
 
 @dataclass
@@ -159,54 +169,57 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
 def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX, loads: Loads,
                          held: ca.SX) -> Solved:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
+    A_0 = accelerations(tree, kin, None, ground=(ca.SX(3, 1), -gravity))
     P, z = {}, {}
     for B, body in enumerate(kin.placed):
         P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
-        z[B] = bias_force(P[B], body.mass, p_c, kin.V_GM[B][0], loads.bodies.get(B))
+        z[B] = bias_force(P[B], body.mass, p_c, kin.V_GM[B][0], A_0[B], loads.bodies.get(B))          # (1)
     taus = ca.vertsplit(tau) if tree.nu else []
     taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
-    return _solve(tree, kin, P, z, taus, lock, held, gravity, f)
+    solved = _solve(tree, kin, P, z, taus, lock, held, f)
+    solved.A = {B: add(A_0[B], X) for B, X in solved.A.items()}
+    return solved
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds answer zero."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
-    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, None, ca.SX(3, 1))
+    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, None)
     return solved.udot, solved.status
 
 
 def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict[int, Inertia], ca.SX]:
     """P of each body with all that it carries and that may move, about M's origin, in ground; and the status (6)."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
-    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), [ca.SX(0)] * tree.nu, lock, None, ca.SX(3, 1))
+    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
 
 
 def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
-           held: ca.SX | None, gravity: ca.SX, f: ca.SX | None = None) -> Solved:
-    """(1)-(6). z: gyroscopic less applied forces on each body. Kinematics without velocities: c is zero."""
+           held: ca.SX | None, f: ca.SX | None = None) -> Solved:
+    """(2)-(6). z: the force (1) of each body. A of the result is X of (5)."""
     locks, given, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
     H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
     steps, again, status, z_f, whole = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO), {}
     for B in tree.tip_to_base:
         u, r, whole[B] = tree.bodies[B].u, kin.p_PM[B], P[B]
-        P[B], z[B], steps[B], D, status = inward(P[B], z[B], kin.c.get(B), H[B], taus[u], locks[u], given[u], status, u.start + 1)
+        P[B], z[B], steps[B], D, status = inward(P[B], z[B], H[B], taus[u], locks[u], given[u], status, u.start + 1)
         if fs:
             z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], r))                       # (4)
             z[parent] = add(z[parent], shift_force(z[B], r))
             z_f[parent] = add(z_f[parent], shift_force(z_f[B], r))
-    udot, A = _outward(tree, kin, H, steps, (ca.SX(3, 1), -gravity), kin.c)
-    x, X = _outward(tree, kin, H, again, ZERO, {}) if fs else (ca.SX(tree.nu, 1), {})
+    udot, A = _outward(tree, kin, H, steps)
+    x, X = _outward(tree, kin, H, again) if fs else (ca.SX(tree.nu, 1), {})
     return Solved(udot, A, status, x, X, whole)
 
 
-def _outward(tree: Tree, kin: Kinematics, H: dict[int, list[Pair]], steps: dict[int, list[tuple[Pair, ca.SX]]], ground: Pair,
-             c: dict[int, Pair]) -> tuple[ca.SX, dict[int | None, Pair]]:
-    A: dict[int | None, Pair] = {None: ground}
+def _outward(tree: Tree, kin: Kinematics, H: dict[int, list[Pair]], steps: dict[int, list[tuple[Pair, ca.SX]]]
+             ) -> tuple[ca.SX, dict[int | None, Pair]]:
+    X: dict[int | None, Pair] = {None: ZERO}
     udot: list[ca.SX] = []
     for B in tree.base_to_tip:
-        mine, A[B] = outward(A[tree.parent(B)], kin.p_PM[B], c.get(B), H[B], steps[B])
+        mine, X[B] = outward(X[tree.parent(B)], kin.p_PM[B], H[B], steps[B])
         udot += mine
-    return ca.vertcat(ca.SX(0, 1), *udot), A
+    return ca.vertcat(ca.SX(0, 1), *udot), X

@@ -23,7 +23,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.dynamics.inertia import add, add_scaled, shift_motion
+from condyle.dynamics.inertia import add, add_cross, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
 from condyle.mobilizers import Mobilizer, motion
 from condyle.tree.layout import Placed
@@ -64,9 +64,9 @@ def turn(R_GF, a):
 @inlined
 def carry(V_GP, r, V_FM, bias):
     (w_P, v_P), (w_FM, v_FM), (bias_w, bias_v) = V_GP, V_FM, bias
-    V = w_P + w_FM, v_P + cross(w_P, r) + v_FM                                               # (3)
-    c_w = cross(w_P, w_FM) + bias_w                                                          # (4)
-    c_v = cross(w_P, cross(w_P, r) + 2 * v_FM) + bias_v                                      # (5)
+    V = w_P + w_FM, add_cross(v_P + v_FM, w_P, r)                                            # (3)
+    c_w = add_cross(bias_w, w_P, w_FM)                                                       # (4)
+    c_v = add_cross(bias_v, w_P, add_cross(2 * v_FM, w_P, r))                                # (5)
     return V, (c_w, c_v)
 
 

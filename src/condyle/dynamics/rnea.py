@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from condyle.dynamics.inertia import add, add_scaled, apply, gyroscopic, inner, rigid, shift_force
+from condyle.dynamics.inertia import add, add_scaled, apply, inner, newton_euler, rigid, shift_force
 from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
 from condyle.dynamics.view import Loads
 from condyle.tree.layout import Placed
@@ -20,8 +20,7 @@ from condyle.tree.tree import Tree
 def net_force(body: Placed, R_GM: ca.SX, A: Pair, w: ca.SX | None, load: Pair | None) -> Pair:
     """F of (1) without children, for one body; w None is at rest."""
     M_B, p_c = rigid(R_GM, body.mass, body.com, body.I)
-    F = apply(M_B, A)
-    F = F if w is None else add(F, gyroscopic(M_B, body.mass, p_c, w))
+    F = apply(M_B, A) if w is None else newton_euler(M_B, body.mass, p_c, w, A)
     return F if load is None else add_scaled(F, load, -1)
 
 

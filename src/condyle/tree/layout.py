@@ -30,7 +30,8 @@ class Placed:
 
     Attributes:
         R_PF, p_PF: F on the parent's M (or ground).   R_MB, p_MB: the user's body frame on M.
-        mass, com, I: mass, mass centre from M's origin and inertia about M's origin, in M's axes.
+        mass, com, I: mass, mass centre from M's origin and inertia about M's origin, in M's axes. The inertia as a 3 x 3
+            matrix where Parameters are in it, else as `principal` gives it.
     """
 
     R_PF: Any
@@ -63,6 +64,17 @@ LOWER = [(i, j) for j in range(3) for i in range(j, 3)]
 """Entries of a symmetric matrix that are kept, as CasADi orders them."""
 
 
+def principal(I: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """l, a, b with I = l 1 + a a' - b b': l the middle one of the principal moments, a and b along the axes of the largest and
+    of the smallest. What is within rounding of zero is zero."""
+    (least, l, most), axes = np.linalg.eigh(I)
+
+    def along(axis: np.ndarray, moment: float) -> np.ndarray:
+        return np.sqrt(moment) * snapped(axis) if moment > ROUNDING * most else np.zeros(3)
+
+    return float(l), along(axes[:, 2], most - l), along(axes[:, 0], l - least)
+
+
 def snapped(R: np.ndarray) -> np.ndarray:
     """R with entries within rounding of 0 or ±1 replaced by these."""
     near = np.round(R)
@@ -84,7 +96,7 @@ def _numeric(body: Body, on: Placed | None) -> Placed:
     X_MB = body.X_BM.inverse()
     X_PF = body.X_PF if on is None else Transform.unchecked(on.R_MB, on.p_MB) @ body.X_PF
     m: MassProperties = body.mass_properties.transformed(X_MB)
-    return Placed(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com, m.inertia_about_origin())
+    return Placed(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com, principal(m.inertia_about_origin()))
 
 
 def _symbolic(body: Body, on: Placed | None) -> Placed:
@@ -101,7 +113,8 @@ def _symbolic(body: Body, on: Placed | None) -> Placed:
     if on is not None:
         R_PM, p_PM = (ca.sparsify(v if isinstance(v, ca.SX) else ca.SX(ca.DM(v))) for v in (on.R_MB, on.p_MB))
         R_PF, p_PF = R_PM @ R_PF, R_PM @ p_PF + p_PM
-    return Placed(*(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about)))
+    *numbers, I = (_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about))
+    return Placed(*numbers, I if isinstance(I, ca.SX) else principal(I))
 
 
 def _number(value: ca.SX) -> Any:

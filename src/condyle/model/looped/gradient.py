@@ -11,6 +11,7 @@ from condyle.dynamics import aba
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.gradient import Bars, LoadGradient, Moving, added, is_plain, of_loads, of_mobilizer, own, to_parent
 from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
+from condyle.dynamics.kinematics import acceleration
 from condyle.model.load_gradient import load_gradient, row_gradient
 from condyle.model.looped.between import Between
 from condyle.model.looped.passes import apply_loads, apply_motions, falling_up, has_forces, make_room, nothing, of_held
@@ -37,7 +38,7 @@ def forward_gradient(looped: Looped) -> None:
 
     def start(d: Draft) -> None:
         falling_up(d)
-        d.put("me", "X", ZERO)
+        d.put("me", "Y", ZERO)
         d.put("me", "z_f", ZERO)
         _put_bars(d, "me", _NO_BARS, forces)
         d.writes["me.status"] = ca.SX.zeros(1, 1)
@@ -46,7 +47,9 @@ def forward_gradient(looped: Looped) -> None:
         new = d.kinematics(True, positions=forces)
         P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
         d.put("me", "P", P)
-        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], None))
+        A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
+        d.put("me", "A", A_0)
+        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None))
         d.put("me", "z_f", ZERO)
         d.keep("own", (ca.tril(P[0]), p_c))
         d.keep("V_FM", new.V_FM)
@@ -61,7 +64,7 @@ def forward_gradient(looped: Looped) -> None:
         r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds("tau")
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), d.kept("c"), H, taus, of_held(d, "lock"),
+        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), H, taus, of_held(d, "lock"),
                                                  of_held(d, "held"), d.read("root.status", 1), d.read("constant.number", 1))
         z_f, again = aba.inward_again(d.get("me", "z_f"), H, d.of_speeds("cotangent"), steps, pivots)
         d.keep("steps", steps)
@@ -76,11 +79,12 @@ def forward_gradient(looped: Looped) -> None:
     def outward(d: Draft) -> None:
         r, H, steps = d.kept("r"), d.kept("H"), d.kept("steps")
         again = [(U_D, eps) for (U_D, _), eps in zip(steps, d.kept("eps"), strict=True)]
-        udot, A = aba.outward(d.get("parent", "A"), r, d.kept("c"), H, steps)
-        x, X = aba.outward(d.get("parent", "X"), r, None, H, again)
+        udot, Y = aba.outward(d.get("parent", "Y"), r, H, steps)
+        x, X = aba.outward(d.get("parent", "X"), r, H, again)
+        A = add(d.get("me", "A"), Y)
         I, p_c = d.kept("own")
         _put_bars(d, "me", Bars(*own(ca.tril2symm(I), p_c, d.body.mass, d.get("me", "V")[0], A, X)), forces)
-        for name, value in (("A", A), ("X", X)):
+        for name, value in (("A", A), ("X", X), ("Y", Y)):
             d.put("me", name, value)
         nu = d.mobilizer.nu
         for name, kept in (("udot", udot), ("x", x), ("r_bar", ca.SX.zeros(3, 1)), ("H_bar", [_dense(ZERO)] * nu),

@@ -32,7 +32,7 @@ def at_rest(d: Draft) -> None:
     d.put("me", "R", ca.SX.eye(3))
     d.put("me", "p", ca.SX(3, 1))
     d.put("me", "P", (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)))
-    for name in ("V", "A", "z", "F"):
+    for name in ("V", "A", "z", "F", "X"):
         d.put("me", name, ZERO)
 
 
@@ -111,7 +111,12 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
         new = d.kinematics(moving, positions=forces)
         P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
         d.put("me", "P", P)
-        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], None) if new.V_GM is not None else ZERO)
+        z = ZERO
+        if new.V_GM is not None:
+            A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
+            d.put("me", "A", A_0)
+            z = aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None)
+        d.put("me", "z", z)
         make_room(d)
 
     def start(d: Draft) -> None:
@@ -127,7 +132,7 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
         P, z, steps, _, status = aba.inward(
-            d.get("me", "P"), d.get("me", "z"), d.kept("c") if moving else None, H, taus, of_held(d, "lock"),
+            d.get("me", "P"), d.get("me", "z"), H, taus, of_held(d, "lock"),
             of_held(d, "held") if moving else None, d.read("root.status", 1), d.read("constant.number", 1))
         d.keep("steps", steps)
         d.writes["root.status"] = status
@@ -137,8 +142,8 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
     looped.inward(inward, nothing)
 
     def outward(d: Draft) -> None:
-        udot, A = aba.outward(d.get("parent", "A"), d.kept("r"), d.kept("c") if moving else None, d.kept("H"), d.kept("steps"))
-        d.put("me", "A", A)
+        udot, X = aba.outward(d.get("parent", "X"), d.kept("r"), d.kept("H"), d.kept("steps"))
+        d.put("me", "X", X)
         d.writes["udot"] = ca.vertcat(ca.SX(0, 1), *udot)
 
     looped.outward(outward, _report_status)

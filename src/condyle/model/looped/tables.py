@@ -29,13 +29,13 @@ Structure = Any
 PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
 INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
 COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
-                                "F": PAIR, "z_f": PAIR, "X": PAIR, "A_bar": PAIR, "w_bar": ca.SX.ones(3, 1),
+                                "F": PAIR, "X": PAIR, "z_f": PAIR, "Y": PAIR, "A_bar": PAIR, "w_bar": ca.SX.ones(3, 1),
                                 "v_bar": ca.SX.ones(3, 1), "T": PAIR}
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite inertia, bias force,
-force of the mobilizer; then what gradient.py needs."""
+force of the mobilizer, motion under some speeds; then what gradient.py needs."""
 
-SIZES = dict(zip((f.name for f in fields(Placed)), (9, 3, 9, 3, 1, 3, 6), strict=True))
-"""How many numbers each constant of a body has in a table."""
+SIZES = dict(zip((f.name for f in fields(Placed)), (9, 3, 9, 3, 1, 3, 7), strict=True))
+"""How many numbers each constant of a body has; an inertia that depends on Parameters has len(LOWER)."""
 
 
 def flat(structure: Structure) -> list[ca.SX]:
@@ -143,16 +143,18 @@ class Draft:
     def body(self) -> Placed:
         return Placed(*(self._constant(f.name) for f in fields(Placed)))
 
-    def _constant(self, name: str) -> ca.SX:
-        size, varying = SIZES[name], self.kind.varying
-        if name in varying:                                 # the body's own part of the table of Parameters
-            start = sum(SIZES[other] for other in varying[:varying.index(name)])
-            values = self.read("table", sum(SIZES[other] for other in varying))[start:start + size]
+    def _constant(self, name: str) -> Any:
+        if name in self.kind.varying:                       # the body's own part of the table of Parameters
+            sizes = {other: len(LOWER) if other == "I" else SIZES[other] for other in self.kind.varying}
+            parts = ca.vertsplit(self.read("table", sum(sizes.values())), np.cumsum([0, *sizes.values()]).tolist())
+            values = parts[self.kind.varying.index(name)]
+            if name == "I":
+                return ca.tril2symm(ca.SX(ca.Sparsity.lower(3), values))
         else:
-            values = self.read(f"constant.{name}", size)
-        if name == "I":
-            return ca.tril2symm(ca.SX(ca.Sparsity.lower(3), values))
-        return ca.reshape(values, 3, 3) if size == 9 else values
+            values = self.read(f"constant.{name}", SIZES[name])
+            if name == "I":
+                return values[0], values[1:4], values[4:7]
+        return ca.reshape(values, 3, 3) if SIZES[name] == 9 else values
 
     def kinematics(self, moving: bool, positions: bool = False) -> Step:
         """The recursion of kinematics.py for this body, its results left for others."""
@@ -220,7 +222,7 @@ class Looped:
             for name in SIZES:
                 value = getattr(placed, name)
                 if name not in varying:
-                    self.constants[name][row] = [value[i, j] for i, j in LOWER] if name == "I" else np.ravel(value, order="F")
+                    self.constants[name][row] = np.hstack(value) if name == "I" else np.ravel(value, order="F")
             found.setdefault((pattern.key, varying, body.motion is not None), []).append(row)
             self.constants["number"][row] = body.u.start + 1
             self.constants["heavy"][row] = body.name not in model.gravity.excluded
