@@ -10,7 +10,7 @@ bodies read them where they are.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import casadi as ca
@@ -113,8 +113,8 @@ def _symbolic(body: Body, on: Placed | None) -> Placed:
     if on is not None:
         R_PM, p_PM = (ca.sparsify(v if isinstance(v, ca.SX) else ca.SX(ca.DM(v))) for v in (on.R_MB, on.p_MB))
         R_PF, p_PF = R_PM @ R_PF, R_PM @ p_PF + p_PM
-    *numbers, I = (_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about))
-    return Placed(*numbers, I if isinstance(I, ca.SX) else principal(I))
+    placed = Placed(*(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about)))
+    return placed if isinstance(placed.I, ca.SX) else replace(placed, I=principal(placed.I))
 
 
 def _number(value: ca.SX) -> Any:
