@@ -1,53 +1,80 @@
 """Derivatives of inverse dynamics with respect to q and u, O(n d) for a tree of depth d; with M they give those of forward
 dynamics. No recursion is differentiated automatically, only each mobilizer by itself.
 
-All spatial vectors here are about one fixed point O, in ground axes (Pluecker coordinates): where the base body of the tree
-stands now, so that few digits are lost far from ground's origin. x is the spatial cross product of motions, x* that of a motion
-and a force. A derivative with respect to q_j is along the manifold: qdot = N e_j, u and udot held.
+Spatial vectors are fields about a point, in ground axes (Pluecker coordinates). (1)-(6) hold about any point; they are taken
+about the origin of each body's frame M. What meets in (7) is about one fixed point O: where the base body of the tree is now, so
+that few digits are lost far from ground's origin. x is the spatial cross product of motions, x* that of a motion and a force. A
+derivative with respect to q_j is along the manifold: qdot = N e_j, u and udot held.
 
 Notation
-  J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix, as a field about O
+  J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix
   V_i, a_i: velocity and acceleration (dV_i/dt).   I_i: inertia.   I_b, F_b: sums over what b carries; F_b is its reaction
   V_F, A_F: velocity and acceleration of M in F, about F's origin in F.   Ad: from F to ground
 
 A change of q_j carries everything beyond J along with S_j. What is not carried is
   D_j = Ad dV_F/dq_j,   E_j = V_P x D_j + Ad dA_F/dq_j                         of V_J and a_J themselves          (1)
-  dV_i = S_j x V_i + D'_j,                D'_j = D_j - S_j x V_J                                                  (2)
-  da_i = S_j x a_i + E'_j + G_j x V_i,    G_j = D_j + V_J x S_j,   E'_j = E_j - S_j x a_J - G_j x V_J             (3)
-  dF_b = S_j x* F_b + I_b E'_j + B_b G_j + C_b D'_j                                                               (4)
-  B_b = sum of -I_i [V_i x],   C_b D = sum of D x* h_i + V_i x* I_i D = B_b' D + D x* h_b,   h_i = I_i V_i
+  dV_i = S_j x V_i + G_j,                 G_j = D_j + V_J x S_j                                                   (2)
+  da_i = S_j x a_i + E'_j + G_j x V_i,    E'_j = E_j - S_j x a_J - G_j x V_J                                      (3)
+  dF_b = S_j x* F_b + I_b E'_j + Q_b G_j                                                                          (4)
 With respect to u_j: dV_i = S_j, da_i = S_j x V_i + K'_j, K'_j = V_P x S_j + Ad dA_F/du_j - S_j x V_J,
-  dF_b = I_b K'_j + (B_b + C_b) S_j                                                                               (5)
-and for tau_k = S_k' F_k, since what is carried does not change it,
-  k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (B_k' S_k)' G_j + (C_k' S_k)' D'_j          (6)
+  dF_b = I_b K'_j + Q_b S_j                                                                                       (5)
+Q_b takes a change G = (g, .) of all velocities to the Coriolis forces 2 g x dr/dt that it adds at every point r of what b
+carries, dr/dt = v + w x r. With the momentum p and the centre of mass c,
+  Q_b G = (2 C_b g, 2 g x p_b),   C_i = - sum of dm [r x][dr/dt x] = -w x (sum of dm r r') - m [c x][v x]         (6)
+For tau_k = S_k' F_k, since what is carried does not change it,
+  k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (Q_k' S_k)' G_j                             (7)
   k of J itself:  (Ad dH_k/dq_j)' F_J + S_k' dF_J
+Of G and Q' S the angular part is all that (7) needs.
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import casadi as ca
 
-from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.inertia import rigid, shift_inertia
+from condyle.dynamics.inertia import add, inner, rigid, shift_force, shift_motion, symmetric
 from condyle.dynamics.inline import inlined
-from condyle.dynamics.kinematics import Kinematics, accelerations
-from condyle.dynamics.rnea import generalised, mobilizer_forces
+from condyle.dynamics.kinematics import Kinematics, Pair
+from condyle.dynamics.rnea import generalised
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, motion
 from condyle.native.sweeps.lookup import Closure
+from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
+
+cross = ca.cross
 
 _LOCAL: dict[str, Closure] = {}
 
 
-def _crm(V):
-    """[V x] on motions; on forces it is -[V x]'."""
-    w, v = ca.skew(V[:3]), ca.skew(V[3:])
-    return ca.blockcat([[w, ca.SX(3, 3)], [v, w]])
+class Carried(NamedTuple):
+    """Of one body, or of what it carries, about M's origin: mass, mass times centre, inertia, p and C of (6), force."""
+
+    m: ca.SX
+    mc: ca.SX
+    I: ca.SX
+    p: ca.SX
+    C: ca.SX
+    F: Pair
+
+
+class Column(NamedTuple):
+    """Of one speed, about O: S, the angular part of G, E', K'; I S and the angular part of Q' S; dF of (4) and (5)."""
+
+    S: Pair
+    g: ca.SX
+    E: Pair
+    K: Pair
+    row_I: Pair
+    row_Q: ca.SX
+    dF_q: Pair
+    dF_u: Pair
 
 
 @inlined
 def cross_motion(a, b):
-    return ca.vertcat(ca.cross(a[:3], b[:3]), ca.cross(a[:3], b[3:]) + ca.cross(a[3:], b[:3]))
+    return cross(a[0], b[0]), cross(a[0], b[1]) + cross(a[1], b[0])
 
 
 @inlined
@@ -58,66 +85,87 @@ def to_ground(R, p, a):
 
 
 @inlined
-def about_O(p, V):
-    """A velocity given at point p as a field about O."""
-    return ca.vertcat(V[0], V[1] + ca.cross(p, V[0]))
+def spatial_acceleration(V, A):
+    """dV/dt of the field, from the acceleration of the point where it is taken."""
+    return A[0], A[1] + cross(V[1], V[0])
 
 
 @inlined
-def acceleration_about_O(p, V, A):
-    return ca.vertcat(A[0], A[1] + ca.cross(V[1], V[0]) + ca.cross(p, A[0]))
+def of_one(I, mass, p_c, V, a):
+    (w, v), (alpha, b), one = V, a, ca.SX.eye(3)
+    mc = mass * p_c
+    p = mass * v + cross(w, mc)
+    C = ca.dot(v, mc) * one - v @ mc.T - ca.skew(w) @ (ca.trace(I) / 2 * one - I)                            # (6)
+    return mass, mc, I, p, C, (I @ alpha + cross(mc, b) + C @ w, mass * b + cross(alpha, mc) + cross(w, p))
 
 
 @inlined
-def velocity_terms(P, V):
-    """I, the momentum h = I V and the term of B (4), of one body."""
-    inertia = ca.blockcat([[P[0], P[1]], [P[1].T, P[2]]])
-    return inertia, inertia @ V, -inertia @ _crm(V)
+def to_parent(carried, r):
+    m, mc, I, p, C, F = carried
+    one, there = ca.SX.eye(3), mc + m * r
+    I = symmetric(I - mc @ r.T - r @ there.T + ca.dot(r, mc + there) * one)
+    return m, there, I, p, C - p @ r.T + ca.dot(r, p) * one, (F[0] + cross(r, F[1]), F[1])
 
 
 @inlined
-def crossed_into(h, a):
-    """a x* h for a force h."""
-    return ca.vertcat(ca.cross(a[:3], h[:3]) + ca.cross(a[3:], h[3:]), ca.cross(a[:3], h[3:]))
+def summed(a, b):
+    return *(x + y for x, y in zip(a[:-1], b[:-1], strict=True)), (a[-1][0] + b[-1][0], a[-1][1] + b[-1][1])
+
+
+def own(R_GM: ca.SX, body: Placed, V: Pair, a: Pair) -> Carried:
+    """Of one body alone."""
+    P, p_c = rigid(R_GM, body.mass, body.com, body.I)
+    return Carried(*of_one(P[0], body.mass, p_c, V, a))
+
+
+def with_child(carried: Carried, child: Carried, r: ca.SX) -> Carried:
+    """What a body carries with what one of its children carries, whose origin is at r."""
+    return Carried(*summed(tuple(carried), to_parent(tuple(child), r)))
 
 
 @inlined
-def rows_of(I, B, h, S):
-    """I S, B' S and C' S of (6)."""
-    G = B.T @ S
-    return I @ S, G, B @ S - crossed_into(h, S)
+def of_speed(carried, p_OM, S, V, a, D, E, K):
+    m, mc, I, p, C, F = carried
+    plus = lambda *terms: (sum(x for x, _ in terms), sum(y for _, y in terms))
+    times = lambda x: (I @ x[0] + cross(mc, x[1]), m * x[1] + cross(x[0], mc))
+    moved = cross_motion(V, S)
+    G, K = plus(D, moved), plus(K, moved)                                                                    # (2), (5)
+    E = plus(E, cross_motion(a, S), cross_motion(V, G))                                                      # (3)
+    twice_g, twice_s = 2 * G[0], 2 * S[0]
+    carries_F = cross(S[0], F[0]) + cross(S[1], F[1]), cross(S[0], F[1])
+    dF_q = plus(carries_F, times(E), (C @ twice_g, cross(twice_g, p)))                                       # (4)
+    dF_u = plus(times(K), (C @ twice_s, cross(twice_s, p)))                                                  # (5)
+    row_Q = C.T @ twice_s + 2 * cross(p, S[1])
+    return (motion_about_O(S, p_OM), G[0], motion_about_O(E, p_OM), motion_about_O(K, p_OM), shift_force(times(S), p_OM), row_Q,
+            shift_force(dF_q, p_OM), shift_force(dF_u, p_OM))
 
 
 @inlined
-def force_change(I, B, h, E, G, D):
-    """I E + B G + C D of (4)."""
-    return I @ E + B @ G + B.T @ D + crossed_into(h, D)
+def motion_about_O(V, p):
+    """A motion about the point at p, as a field about O."""
+    return V[0], V[1] + cross(p, V[0])
 
 
 @inlined
-def add(a, b):
-    return a + b
+def on_ancestor(S, dF_q, dF_u):
+    """(7) for k at an ancestor of J: by q_j and u_j."""
+    return inner(S, dF_q), inner(S, dF_u)
 
 
 @inlined
-def multiply(A, x):
-    return A @ x
+def beyond(row_I, row_Q, S, g, E, K):
+    """(7) for k beyond J: by q_j and u_j."""
+    return inner(row_I, E) + ca.dot(row_Q, g), inner(row_I, K) + ca.dot(row_Q, S[0])
 
 
-@inlined
-def inner(a, b):
-    return ca.dot(a, b)
-
-
-@inlined
-def carried_less(S, V, a, D, E):
-    """D', G, E' of (2) and (3)."""
-    G = D + cross_motion(V, S)
-    return D - cross_motion(S, V), G, E - cross_motion(S, a) - cross_motion(G, V)
+def of_pair(near: Column, far: Column) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+    """(7) of a speed and one of an ancestor, j and k: d tau_k/dq_j, d tau_k/du_j, d tau_j/dq_k, d tau_j/du_k, and M_jk."""
+    return (*on_ancestor(far.S, near.dF_q, near.dF_u), *beyond(near.row_I, near.row_Q, far.S, far.g, far.E, far.K),
+            inner(near.row_I, far.S))
 
 
 def _local(mobilizer: Mobilizer) -> Closure:
-    """H, dV_F/dq, dA_F/dq, dA_F/du, dH/dq of one mobilizer, in F about F's origin; d/dq along N."""
+    """dV_F/dq, dA_F/dq, dA_F/du, dH/dq of one mobilizer, in F about F's origin, d/dq along N; and V_F where u is zero."""
     text = mobilizer.description()
     if text not in _LOCAL:
         nu = mobilizer.nu
@@ -129,114 +177,83 @@ def _local(mobilizer: Mobilizer) -> Closure:
         V = ca.vertcat(w, v + ca.cross(p, w))
         A = ca.vertcat(alpha, a + ca.cross(v, w) + ca.cross(p, alpha))
         N = ca.jacobian(rate, u)
-        outputs = [H, ca.jacobian(V, q) @ N, ca.jacobian(A, q) @ N, ca.jacobian(A, u), ca.jacobian(ca.vec(H), q) @ N]
+        outputs = [ca.jacobian(V, q) @ N, ca.jacobian(A, q) @ N, ca.jacobian(A, u), ca.jacobian(ca.vec(H), q) @ N,
+                   ca.vertcat(w_t, v_t)]
         _LOCAL[text] = Closure("local", [t, q, u, udot], [ca.sparsify(x) for x in outputs])
     return _LOCAL[text]
 
 
-def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, gravity: ca.SX,
-                                 loads: Loads) -> tuple[ca.SX, ca.SX]:
-    """d tau/d q and d tau/d u, each (nu, nu)."""
+def _pair(a: ca.SX) -> Pair:
+    return a[:3], a[3:]
+
+
+class Joint(NamedTuple):
+    """Of one body, what (1)-(5) need beside what it carries: H, X_MF (pose of F from M's origin, in ground axes), V and V_P about
+    M's origin, p_OM."""
+
+    H: list[Pair]
+    X_MF: Pair
+    V_P: Pair
+    V: Pair
+    p_OM: ca.SX
+
+
+def is_plain(mobilizer: Mobilizer) -> bool:
+    """Whether nothing of V_F, A_F and H depends on q, so that X_MF and udot do not matter."""
+    return not any(_local(mobilizer).function.nnz_out(k) for k in range(4))
+
+
+def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair, carried: Carried
+            ) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
+    """Of the speeds of one body; and (7) among themselves by q and by u, and their part of M, each (nu, nu)."""
+    nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
+    dV, dA, dA_du, dH, by_time = _local(mobilizer)(t, q, u, udot)
+    alone = nu == 1 and not by_time.nnz()                   # then V_P x S = V x S
+    dV, dA, dA_du = (to_ground(*joint.X_MF, x) if x.nnz() else x for x in (dV, dA, dA_du))
+    made = []
+    for j, S in enumerate(H):
+        D, E, K = _pair(dV[:, j]), _pair(dA[:, j]), add(cross_motion(V if alone else V_P, S), _pair(dA_du[:, j]))
+        E = add(E, cross_motion(V_P, D)) if dV.nnz() else E                                                  # (1)
+        made.append(Column(*of_speed(tuple(carried), joint.p_OM, S, V, a, D, E, K)))
+    dq, du, M = ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu)
+    for j, near in enumerate(made):
+        dS = to_ground(*joint.X_MF, ca.reshape(dH[:, j], 6, nu)) if dH.nnz() else None
+        for k, far in enumerate(made):
+            dq[k, j], du[k, j] = on_ancestor(far.S, near.dF_q, near.dF_u)                                    # (7)
+            dq[k, j] += 0 if dS is None else inner(_pair(dS[:, k]), carried.F)
+            if k <= j:
+                M[k, j] = M[j, k] = inner(far.S, near.row_I)
+    return made, dq, du, M
+
+
+def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX,
+                                 A: Mapping[int | None, Pair], loads: Loads) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """d tau/d q and d tau/d u, and M, each (nu, nu). A: accelerations of the bodies, ground's that of gravity upwards."""
     nu = tree.nu
-    dq, du = ca.SX(nu, nu), ca.SX(nu, nu)
-    A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
-    moments = mobilizer_forces(tree, kin, udot, gravity, None)
-    V, a, F, I, B, h = {}, {}, {}, {}, {}, {}
-    O: dict[int, ca.SX] = {}
-    for b, constants in enumerate(kin.placed):
-        parent = tree.parent(b)
-        O[b] = kin.p_GM[b] if parent is None else O[parent]
-        p = kin.p_GM[b] - O[b]
-        V[b] = about_O(p, kin.V_GM[b])
-        a[b] = acceleration_about_O(p, kin.V_GM[b], A[b])
-        n, f = moments[b]
-        F[b] = ca.vertcat(n + ca.cross(p, f), f)
-        P = shift_inertia(rigid(kin.R_GM[b], constants.mass, constants.com, constants.I)[0], p)
-        I[b], h[b], B[b] = velocity_terms(P, V[b])
+    dq, du, M = ca.SX(nu, nu), ca.SX(nu, nu), ca.SX(nu, nu)
+    a = {b: spatial_acceleration(kin.V_GM[b], A[b]) for b in tree.base_to_tip}
+    carried = {b: own(kin.R_GM[b], placed, kin.V_GM[b], a[b]) for b, placed in enumerate(kin.placed)}
     for b in tree.tip_to_base:
         if (parent := tree.parent(b)) is not None:
-            I[parent], B[parent], h[parent] = add(I[parent], I[b]), add(B[parent], B[b]), add(h[parent], h[b])
-    S, row_E, row_G, row_D = {}, {}, {}, {}
-    zero = ca.SX(6, 1)
-    per_speed = {}
+            carried[parent] = with_child(carried[parent], carried[b], kin.p_PM[b])
+    O, of = dict[int, ca.SX](), dict[int, Column]()
     for b in tree.base_to_tip:
-        body, P = tree.bodies[b], tree.parent(b)
-        V_P = zero if P is None else V[P]
-        H, dV, dA, dA_du, dH = _local(body.mobilizer)(t, q[body.q], u[body.u], udot[body.u])
-        R_GF, p_OF = kin.X_GF[b][0], kin.X_GF[b][1] - O[b]
-        H, dV, dA, dA_du = (to_ground(R_GF, p_OF, x) for x in (H, dV, dA, dA_du))
-        speeds = tree.speeds_of(b)
-        for c, k in enumerate(speeds):
-            S[k] = H[:, c]
-            row_E[k], row_G[k], row_D[k] = rows_of(I[b], B[b], h[b], S[k])
-        for c, j in enumerate(speeds):
-            E = cross_motion(V_P, dV[:, c]) + dA[:, c]                                       # (1)
-            D_, G, E_ = carried_less(S[j], V[b], a[b], dV[:, c], E)                          # (2), (3)
-            K_ = cross_motion(V_P, S[j]) + dA_du[:, c] - cross_motion(S[j], V[b])            # (5)
-            per_speed[j] = D_, G, E_, K_
-            dF_q = crossed_into(F[b], S[j]) + force_change(I[b], B[b], h[b], E_, G, D_)      # (4)
-            dF_u = multiply(I[b], K_) + row_D[j] + row_G[j] + 2 * crossed_into(h[b], S[j])   # (5)
-            dS = to_ground(R_GF, p_OF, ca.reshape(dH[:, c], 6, len(speeds)))
-            for e, k in enumerate(speeds):
-                dq[k, j] = inner(S[k], dF_q) + inner(dS[:, e], F[b])                         # (6)
-                du[k, j] = inner(S[k], dF_u)
-            for ancestor in tree.path(b)[:-1]:
-                for k in tree.speeds_of(ancestor):
-                    dq[k, j], du[k, j] = inner(S[k], dF_q), inner(S[k], dF_u)                # (6)
+        body, speeds, parent = tree.bodies[b], tree.speeds_of(b), tree.parent(b)
+        O[b] = kin.p_GM[b] if parent is None else O[parent]
+        V_P = (ca.SX(3, 1), ca.SX(3, 1)) if parent is None else shift_motion(kin.V_GM[parent], kin.p_PM[b])
+        R_GF, p_GF = kin.X_GF[b]
+        joint = Joint([kin.H[k] for k in speeds], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b], kin.p_GM[b] - O[b])
+        mine, dq[body.u, body.u], du[body.u, body.u], M[body.u, body.u] = columns(
+            body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b])
+        of.update(zip(speeds, mine, strict=True))
         for ancestor in tree.path(b)[:-1]:
-            for j in tree.speeds_of(ancestor):
-                D_, G, E_, K_ = per_speed[j]
-                for k in speeds:
-                    dq[k, j] = inner(row_E[k], E_) + inner(row_G[k], G) + inner(row_D[k], D_)                 # (6)
-                    du[k, j] = inner(row_E[k], K_) + inner(add(row_G[k], row_D[k]), S[j])
+            for k in tree.speeds_of(ancestor):
+                for j in speeds:                                                                             # (7)
+                    dq[k, j], du[k, j], dq[j, k], du[j, k], M[j, k] = of_pair(of[j], of[k])
+                    M[k, j] = M[j, k]
     if loads.bodies or loads.mobility:
         applied = generalised(tree, kin, loads)
         rate = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], u[b.u])[8] for b in tree.bodies))
         dq -= ca.jacobian(applied, q) @ ca.jacobian(rate, u)
         du -= ca.jacobian(applied, u)
-    return dq, du
-
-
-def factorisation(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[ca.SX, ca.Function]:
-    """Factors M = L' D L that keep the tree's sparsity, and solve(factors, b) -> M^-1 b; locked speeds answer zero."""
-    before = _before(tree)
-    M = mass_matrix(tree, kin) + ca.diag(lock)
-    places = [(k, j) for k in range(tree.nu) for j in (k, *before[k])]
-    m, b = ca.SX.sym("m", len(places)), ca.SX.sym("b", tree.nu)
-    factor = ca.Function("factor", [m], [_factor(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)))])
-    solve = ca.Function("solve", [m, b], [_solve(tree.nu, before, dict(zip(places, ca.vertsplit(m), strict=True)), b)])
-    return factor.call([ca.vertcat(*(M[k, j] for k, j in places))], True, False)[0], solve
-
-
-def _before(tree: Tree) -> list[list[int]]:
-    """For each speed, the speeds that come before it on its path to ground, nearest first."""
-    out: list[list[int]] = []
-    for B in tree.base_to_tip:
-        above = [k for A in tree.path(B)[:-1] for k in tree.speeds_of(A)]
-        for k in tree.speeds_of(B):
-            out.append(above[::-1])
-            above.append(k)
-    return out
-
-
-def _factor(n: int, before: list[list[int]], m: dict[tuple[int, int], ca.SX]) -> ca.SX:
-    """L below and D on the diagonal, in the order of m: Featherstone's L' D L without fill-in."""
-    for k in reversed(range(n)):
-        for depth, j in enumerate(before[k]):
-            ratio = m[k, j] / m[k, k]
-            for i in before[k][depth:]:
-                m[j, i] = m[j, i] - ratio * m[k, i]
-            m[k, j] = ratio
-    return ca.vertcat(*m.values())
-
-
-def _solve(n: int, before: list[list[int]], L: dict[tuple[int, int], ca.SX], b: ca.SX) -> ca.SX:
-    x = ca.vertsplit(b)
-    for k in reversed(range(n)):
-        for j in before[k]:
-            x[j] = x[j] - L[k, j] * x[k]
-    x = [x[k] / L[k, k] for k in range(n)]
-    for k in range(n):
-        for j in before[k]:
-            x[k] = x[k] - L[k, j] * x[j]
-    return ca.vertcat(*x)
+    return dq, du, M

@@ -30,9 +30,10 @@ import casadi as ca
 from condyle.constraints.solve.multipliers import Multipliers, terms
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.crba import mass_matrix
-from condyle.dynamics.derivatives import factorisation, inverse_dynamics_derivatives
+from condyle.dynamics.derivatives import inverse_dynamics_derivatives
+from condyle.dynamics.factors import before_each, entries_of, factorisation
 from condyle.dynamics.gradient import gradient
-from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.kinematics import Kinematics, accelerations
 from condyle.dynamics.rnea import inverse_dynamics
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
@@ -40,8 +41,8 @@ from condyle.model.load_gradient import Cut, load_gradient
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS, rows, with_unmet
 from condyle.model.symbols import Symbols
-from condyle.native.sweeps.columns import Columns
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
+from condyle.native.sweeps.tree_solve import TreeSolve, padded
 
 VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "discrete", "parameters")
 """What a derivative may be taken with respect to."""
@@ -170,15 +171,16 @@ class Differentiated:
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), status])
         return assembled("vjp", self.with_cotangent(w), results)
 
-    def jacobian(self) -> ca.Function | Staged | Columns:
+    def jacobian(self) -> ca.Function | Staged | TreeSolve:
         """arguments -> d result/d variable, row by row, for each variable."""
         if self.name == "forward_dynamics" and self.model.tree.nu and set(self.wrt) <= {"q", "u", "tau"}:
             return self._constrained_jacobian() if self.model.constraints else self._forward_jacobian()
         J = {}
         if self.name == "inverse_dynamics" and {"q", "u"} & set(self.wrt):
             s, kin = self.s, self.s.kinematics()
-            J["q"], J["u"] = inverse_dynamics_derivatives(
-                self.model.tree, kin, s.t, s["q"], s["u"], s["udot"], s.gravity, s.loads(kin))
+            A = accelerations(self.model.tree, kin, s["udot"], (ca.SX(3, 1), -s.gravity))
+            J["q"], J["u"], _ = inverse_dynamics_derivatives(
+                self.model.tree, kin, s.t, s["q"], s["u"], s["udot"], A, s.loads(kin))
         if others := [name for name in self.wrt if name not in J]:
             y = self.result()
             for name in others:
@@ -186,25 +188,30 @@ class Differentiated:
                 J[name] = d @ self.N() if name == "q" else d
         return assembled("jacobian", self.arguments, [*(rows(J[name]) for name in self.wrt), *self.status])
 
-    def _forward_jacobian(self) -> ca.Function | Staged | Columns:
-        """(1), as one kernel and a loop over columns; looked-up rows need stages, and then all is unrolled."""
+    def _forward_jacobian(self) -> ca.Function | Staged | TreeSolve:
+        """(1): one kernel, and loops that factor M and solve; looked-up rows need stages, and then all is unrolled."""
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
-        d = {"tau": -ca.SX.eye(tree.nu)}
-        udot = self.result()
-        if self.wrt != ("tau",):
-            d["q"], d["u"] = inverse_dynamics_derivatives(
-                tree, kin, s.t, s["q"], s["u"], udot, s.gravity, s.loads(kin))
-        factor, solve = factorisation(tree, kin, s.lock)
+        loads, d = s.loads(kin), {"tau": -ca.SX.eye(tree.nu)}
+        solved = forward_dynamics_and(tree, kin, s["tau"], None, s.lock, s.gravity, loads, s.motions.held())
+        self.status = [solved.status]
+        if self.wrt == ("tau",):
+            M = mass_matrix(tree, kin)
+        else:
+            d["q"], d["u"], M = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], solved.udot, solved.A, loads)
         columns, da = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), self._held_columns()
         if da is not None:
-            columns -= mass_matrix(tree, kin) @ da
-        if da is not None or lookups_in([factor, columns, *self.status]):
-            solved = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
-            solved = solved if da is None else solved + da
-            return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(solved, tree.nu)), *self.status])
-        main = ca.Function("jacobian", self.arguments, [ca.densify(factor), columns, *self.status])
-        return Columns(main, solve, [tree.nu] * len(self.wrt))
+            columns -= M @ da
+        if da is not None or lookups_in([M, columns, *self.status]):
+            factor, solve = factorisation(tree, M, s.lock)
+            x = ca.horzcat(*(solve.call([factor, c], True, False)[0] for c in ca.horzsplit(columns)))
+            x = x if da is None else x + da
+            return assembled("jacobian", self.arguments, [*map(rows, ca.horzsplit(x, tree.nu)), *self.status])
+        M += ca.diag(s.lock)
+        entries = ca.vertcat(*(M[k, j] for k, j in entries_of(tree)))
+        spare = ca.SX.zeros(tree.nu, padded(columns.shape[1]) - columns.shape[1])
+        main = ca.Function("jacobian", self.arguments, [ca.densify(entries), rows(ca.horzcat(columns, spare)), *self.status])
+        return TreeSolve(main, before_each(tree), [tree.nu] * len(self.wrt))
 
     def _held_columns(self) -> ca.SX | None:
         """d a by all directions of the variables side by side, (nu, ...); None where a does not depend on them."""
@@ -258,7 +265,8 @@ class Differentiated:
         kin, loads, found, r2, (unknown, known) = self._constrained()
         d1, d2 = {"tau": -ca.SX.eye(tree.nu)}, {"tau": ca.SX(r2.numel(), tree.nu)}
         if self.wrt != ("tau",):
-            d1["q"], d1["u"] = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], s.gravity, loads)
+            A = accelerations(tree, kin, s["udot"], (ca.SX(3, 1), -s.gravity))
+            d1["q"], d1["u"], _ = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], A, loads)
             d2["q"], d2["u"] = ca.jacobian(r2, s["q"]) @ self.N(), ca.jacobian(r2, s["u"])
         da = self._held_columns()
         if da is not None:

@@ -15,8 +15,8 @@ from condyle.model.differentiate import VARIABLES, Differentiated, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_loops
 from condyle.model.operators import OPERATORS
 from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.columns import Columns
 from condyle.native.sweeps.lookup import Staged
+from condyle.native.sweeps.tree_solve import TreeSolve
 from condyle.system.operators import SMALLEST_EIGENVALUE, Options
 from condyle.tree.body import Body
 
@@ -189,7 +189,7 @@ class Differentiation:
     def _made(self, kind: str, name: str, wrt: tuple[str, ...], body: int | None, part: slice, key: Any) -> NativeFunction:
         model, operator = self.compiled.model, OPERATORS[name]
 
-        def build() -> ca.Function | Staged | Columns:
+        def build() -> ca.Function | Staged | TreeSolve:
             return getattr(Differentiated(model, name, wrt, body, part), kind)()
 
         size = len(range(self._size(name))[part])

@@ -19,7 +19,8 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import Equations
 from condyle.constraints.solve.multipliers import ROUNDING, UNMET, Blocks
-from condyle.dynamics.derivatives import factorisation
+from condyle.dynamics.crba import mass_matrix
+from condyle.dynamics.factors import factorisation
 from condyle.mobilizers import motion
 from condyle.tree.tree import Tree
 
@@ -39,7 +40,7 @@ def turns(rows: Equations, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequen
 
 def impulses(rows: Equations, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> list[ca.SX]:
     """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights stand in where bodies have no mass."""
-    factor, solve = factorisation(rows.tree, rows.kin, lock + MASSLESS * weights ** 2)
+    factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights ** 2)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
     return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
 
@@ -66,7 +67,7 @@ def jump(rows: Equations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
     lambda (m,) of all rows, zero for those of accelerations; what is left of G du + v, and what may be, multipliers.py (8)."""
     G, moving = rows.jacobian(), rows_of(rows, "position", "velocity")
     V = G[moving, :]
-    factor, solve = factorisation(rows.tree, rows.kin, lock)
+    factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(len(moving))]
     found = Blocks(rows.tree, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
     met = found.meet(du, rows.errors()[1])

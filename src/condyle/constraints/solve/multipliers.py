@@ -51,7 +51,8 @@ from functools import partial, reduce
 import casadi as ca
 
 from condyle.constraints.solve.equations import Equations
-from condyle.dynamics.derivatives import factorisation
+from condyle.dynamics.crba import mass_matrix
+from condyle.dynamics.factors import factorisation
 from condyle.tree.tree import Tree
 
 REGULAR = 1e-12
@@ -232,7 +233,7 @@ class Multipliers(Blocks):
 
     def __init__(self, rows: Equations, lock: ca.SX) -> None:
         G = rows.jacobian()
-        self._factor, self._solve = factorisation(rows.tree, rows.kin, lock)
+        self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
         columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
         super().__init__(rows.tree, G, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock)
 
