@@ -54,13 +54,12 @@ def weight_of(body: Placed, R_GM: ca.SX, gravity: ca.SX) -> Pair:
     return cross(R_GM @ body.com, f), f
 
 
-def energy(tree: Tree, kin: Kinematics, gravity: ca.SX, weightless: Iterable[str] = ()) -> tuple[ca.SX, ca.SX]:
-    """KE and PE [J] (1); bodies named in `weightless` have no PE."""
+def energy(kin: Kinematics, gravity: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """KE and PE [J] (1), all bodies being heavy."""
     kinetic, potential = ca.SX(0), ca.SX(0)
     for B, body in enumerate(kin.placed):
         kinetic += kinetic_of(body, kin.R_GM[B], kin.V_GM[B])
-        if tree.bodies[B].name not in weightless:
-            potential += potential_of(body, kin.R_GM[B], kin.p_GM[B], gravity)
+        potential += potential_of(body, kin.R_GM[B], kin.p_GM[B], gravity)
     return kinetic, potential
 
 
@@ -102,9 +101,8 @@ def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: c
     return out
 
 
-def weight(tree: Tree, kin: Kinematics, gravity: ca.SX, loads: Loads, weightless: Iterable[str] = ()) -> None:
+def weight(kin: Kinematics, gravity: ca.SX, loads: Loads) -> None:
     """Add each body's weight to the loads, as forces."""
     for B, body in enumerate(kin.placed):
-        if tree.bodies[B].name not in weightless:
-            F = weight_of(body, kin.R_GM[B], gravity)
-            loads.bodies[B] = add(loads.bodies[B], F) if B in loads.bodies else F
+        F = weight_of(body, kin.R_GM[B], gravity)
+        loads.bodies[B] = add(loads.bodies[B], F) if B in loads.bodies else F

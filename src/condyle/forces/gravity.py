@@ -1,36 +1,43 @@
-"""Uniform gravity."""
+"""Uniform gravity: docs/theory/forces.md."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.forces.base import Force
-from condyle.laws.described import number, sx
+from condyle.forces.base import Law
+from condyle.laws.described import number, quantity, sx
+from condyle.laws.names import body_name, known_body
 from condyle.laws.view import Loads, View
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
+SHARE = quantity("-", lowest=0.0)
 
-@dataclass(frozen=True)
-class Gravity(Force):
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gravity(Law):
     """The same acceleration of free fall everywhere. Every system has one, named "gravity".
 
     The recursions take it as an upward acceleration of ground, which costs nothing; bodies left out get their weight back.
 
     Args:
         acceleration: in ground [m/s^2], shape (3,).
-        excluded: bodies that it leaves alone, or their names.
+        excluded: bodies that it leaves alone, or their names; or a mapping from them to the share of their weight that is
+            taken away, 1 for all of it. A share that is a cd.Parameter or cd.Discrete is chosen for each state.
+        zero_height: height, against the acceleration, at which the potential energy is zero [m].
     """
 
     acceleration: Any
     excluded: Any = ()
-
-    group = "gravity"
+    zero_height: Annotated[Any, quantity("m")] = field(default=0.0, kw_only=True)
+    shares: tuple[Any, ...] = field(init=False, repr=False)
+    group: str = field(default="gravity", kw_only=True)
 
     def __post_init__(self) -> None:
         kept = number(self.acceleration, "gravity")
@@ -41,19 +48,41 @@ class Gravity(Force):
         if g.shape != (3,) or not np.isfinite(g).all():
             raise DescriptionError(f"gravity must be three finite numbers [m/s^2], got {self.acceleration!r}")
         object.__setattr__(self, "acceleration", kept if isinstance(kept, Expression) else tuple(g.tolist()))
-        given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else tuple(self.excluded)
-        names = dict.fromkeys(b.name if isinstance(b, Body) else b for b in given)
-        object.__setattr__(self, "excluded", tuple(names))
+        given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
+        taken = given if isinstance(given, Mapping) else dict.fromkeys(given, 1.0)
+        shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b, x in taken.items()}
+        object.__setattr__(self, "excluded", tuple(shares))
+        object.__setattr__(self, "shares", tuple(shares.values()))
+        super().__post_init__()
 
     @property
     def g(self) -> ca.SX:
         return sx(self.acceleration)
 
+    def taken(self) -> dict[str, ca.SX]:
+        """The share of its weight that each excluded body gets back."""
+        return {name: sx(share) for name, share in zip(self.excluded, self.shares, strict=True)}
+
     def check(self, tree: Tree) -> None:
         for name in self.excluded:
-            tree.body(name)
+            known_body(tree, name, "Gravity: excluded")
 
     def apply(self, s: View, loads: Loads) -> None:
-        for name in self.excluded:
+        """What it gives back; the weights themselves are in the recursions."""
+        for name, share in self.taken().items():
             mass, com = s.mass_centre(name)
-            loads.add_force(name, com, -mass * self.g)
+            loads.add_force(name, com, -share * mass * self.g)
+
+    def potential(self, s: View) -> ca.SX | None:
+        """What is to be added to -sum m g . p, the potential of all weights about ground's origin."""
+        taken = self.taken()
+        if not taken and self.zero_height == 0.0:
+            return None
+        V = ca.SX(0)
+        for name, share in taken.items():
+            mass, com = s.mass_centre(name)
+            V += share * mass * ca.dot(self.g, s.station_position(name, com))
+        if self.zero_height == 0.0:
+            return V
+        masses = (s.mass_centre(b.name)[0] * (1 - taken.get(b.name, 0)) for b in s.tree.bodies)
+        return V - sum(masses, ca.SX(0)) * ca.norm_2(self.g) * sx(self.zero_height)

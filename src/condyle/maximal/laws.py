@@ -103,10 +103,8 @@ def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.S
         start += len(law.states)
         if isinstance(law, Gravity):
             for body in view.tree.bodies:                        # the first formulation lifts ground instead
-                if body.name not in law.excluded:
-                    mass, com = view.mass_centre(body.name)
-                    loads.add_force(body.name, com, mass * law.g)
-        else:
-            law.apply(view, loads)
+                mass, com = view.mass_centre(body.name)
+                loads.add_force(body.name, com, mass * law.g)
+        law.apply(view, loads)
         rates += [ca.if_else(loads.enabled, rate, 0) for rate in law.rates(view)]
     return ca.vertcat(ca.SX(0, 1), *loads.bodies), ca.vertcat(ca.SX(0, 1), *loads.mobility), ca.vertcat(*rates)

@@ -187,7 +187,7 @@ def _velocities(s: Symbols) -> list[ca.SX]:
 
 def _energy(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    kinetic, potential = energy.energy(s.model.tree, kin, s.gravity, s.model.gravity.excluded)
+    kinetic, potential = energy.energy(kin, s.gravity)
     view = s.view(kin)
     for enabled, force in s.laws(view):
         if (stored := force.potential(view)) is not None:
@@ -231,7 +231,9 @@ def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
 def _gravity_forces(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics(moving=False)
     loads = Loads(s.view(kin))
-    energy.weight(s.model.tree, kin, s.gravity, loads, s.model.gravity.excluded)
+    loads.enabled = s.enabled[0]
+    energy.weight(kin, s.gravity, loads)
+    s.model.gravity.apply(loads.view, loads)
     return [rnea.generalised(s.model.tree, kin, loads)]
 
 
@@ -246,9 +248,8 @@ def each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
         loads = Loads(view)
         loads.enabled = enabled
         if isinstance(force, Gravity):
-            energy.weight(s.model.tree, kin, s.gravity, loads, force.excluded)
-        else:
-            force.apply(view, loads)
+            energy.weight(kin, s.gravity, loads)
+        force.apply(view, loads)
         out.append(loads)
     return out
 

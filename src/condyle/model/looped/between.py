@@ -51,11 +51,9 @@ class Between:
         return self.reads.setdefault((0, name), ca.SX.sym(name, size))
 
     def laws(self) -> Iterator[Any]:
-        """Enabled flag and law of each force but gravity, with the view that shows it its state variables."""
+        """Enabled flag and law of each force, with the view that shows it its state variables."""
         view = self.symbols.view(self.kin)
-        laws = self.symbols.laws(view)
-        next(laws)
-        for enabled, force in laws:
+        for enabled, force in self.symbols.laws(view):
             yield enabled, force, view
 
     def loads(self, gravity: bool = True, without: Collection[int] = ()) -> Loads:

@@ -52,13 +52,18 @@ def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> b
     without = looped.apply_law_rows(into, sign)
     line = Between(looped)
     loads = line.loads(gravity, without)
+    write_loads(line, loads, into, sign)
+    return bool(loads.mobility)
+
+
+def write_loads(line: Between, loads: Loads, into: str, sign: int) -> None:
+    """Add sign times some loads to a field of the rows, and keep generalised forces as "f"."""
     writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
               for B, load in loads.bodies.items()}
     for B in {line.owner[k][0] for k in loads.mobility}:
-        speeds = looped.model.tree.speeds_of(B)
+        speeds = line.looped.model.tree.speeds_of(B)
         writes[B + 1, "f"] = ca.densify(ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in speeds)))
     line.write(writes)
-    return bool(loads.mobility)
 
 
 def make_room(d: Draft) -> None:
@@ -209,8 +214,10 @@ def _coriolis_forces(looped: Looped) -> None:
 def _gravity_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         new = d.kinematics(False)
-        d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.read("constant.heavy", 1) * d.gravity))
+        d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.gravity))
     looped.outward(prepare, at_rest)
+    line = Between(looped)
+    write_loads(line, line.loads(True, range(1, len(looped.model.forces))), "F", 1)
     _project(looped, "f", 0)
 
 
@@ -274,8 +281,7 @@ def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], 
 
 def _energy(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
-        gravity = d.read("constant.heavy", 1) * d.gravity
-        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM, gravity)]
+        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM, d.gravity)]
 
     line = _sum(looped, True, 2, terms)
     kinetic, potential = ca.vertsplit(line.total("total", 2))
@@ -311,14 +317,14 @@ def _mass_centre_motion(looped: Looped) -> None:
 
 def _power(looped: Looped) -> None:
     line = _sum(looped, True, 1, lambda d, new: [inner(
-        energy.weight_of(d.body, new.R_GM, d.read("constant.heavy", 1) * d.gravity), new.V_GM)])
-    powers = [line.total("total", 1)]
+        energy.weight_of(d.body, new.R_GM, d.gravity), new.V_GM)])
+    powers = []
     for enabled, force, view in line.laws():
         loads = Loads(view)
         loads.enabled = enabled
         force.apply(view, loads)
         powers.append(energy.power(line.kin, loads, line.symbols["u"]))
-    line.write({"power": ca.vertcat(*powers)})
+    line.write({"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1:])})
 
 
 def _rates(looped: Looped) -> None:

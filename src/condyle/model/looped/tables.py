@@ -214,7 +214,7 @@ class Looped:
         model, bodies = self.model, self.model.tree.bodies
         n = 1 + len(bodies)
         self.constants = {name: np.zeros((n, size)) for name, size in SIZES.items()}
-        self.constants |= {"number": np.zeros((n, 1)), "heavy": np.ones((n, 1))}
+        self.constants["number"] = np.zeros((n, 1))
         self.kinds, self.types = [Kind(None)], np.zeros(n, dtype=np.int64)
         found: dict[Any, list[int]] = {}
         for row, (body, pattern, placed) in enumerate(zip(bodies, model.patterns, model.placed, strict=True), start=1):
@@ -225,7 +225,6 @@ class Looped:
                     self.constants[name][row] = np.hstack(value) if name == "I" else np.ravel(value, order="F")
             found.setdefault((pattern.key, varying, body.motion is not None), []).append(row)
             self.constants["number"][row] = body.u.start + 1
-            self.constants["heavy"][row] = body.name not in model.gravity.excluded
         for (_, varying, driven), rows in found.items():
             self.types[rows] = len(self.kinds)
             mobilizer = bodies[rows[0] - 1].mobilizer
