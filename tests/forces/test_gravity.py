@@ -31,7 +31,8 @@ def test_zero_height_and_exclusion_per_state(monkeypatch):
     G, M, Q = 9.81, np.array([1.5, 0.5]), np.array([0.4, -0.2])
     for layout in ("unrolled", "looped"):
         monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-        system = cd.System(gravity=cd.forces.Gravity((0, 0, -G), {"b": cd.Discrete("lift", 0.0)}, zero_height=cd.Parameter("h", 0.3)))
+        lift, h = cd.Discrete("lift", 0.0), cd.Parameter("h", 0.3)
+        system = cd.System(gravity=cd.forces.Gravity((0, 0, -G), {"b": lift}, zero_height=h))
         system.add_body("a", mobilizer=cd.Slider("z"), mass=M[0])
         system.add_body("b", "a", cd.Slider("z"), mass=M[1])
         u, height = np.array([0.3, -1.0]), np.cumsum(Q)
@@ -47,5 +48,5 @@ def test_zero_height_and_exclusion_per_state(monkeypatch):
         off = state.replace(disabled=["gravity"])
         assert (off.energy()[1], *off.udot) == (0.0, 0.0, 0.0)
         assert len([f for f in system.compiled.functions if f[0] == "energy"]) == 1
-    with pytest.raises(cd.DescriptionError, match=r"excluded: a: expected one finite number or cd.Parameter \[-\], at least 0, got -1"):
+    with pytest.raises(cd.DescriptionError, match=r"excluded: a: expected one finite number .* at least 0, got -1"):
         cd.forces.Gravity((0, 0, -G), {"a": -1})

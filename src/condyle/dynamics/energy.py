@@ -19,7 +19,6 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers import motion
 from condyle.tree.body import Body
 from condyle.tree.layout import Placed
-from condyle.tree.tree import Tree
 
 cross = ca.cross
 
