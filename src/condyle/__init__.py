@@ -57,6 +57,7 @@ from condyle.mobilizers import (
     compose,
 )
 from condyle.spatial import Transform
+from condyle.status import Status
 from condyle.studies.assemble import assemble, assemble_frames
 from condyle.studies.relax import relax
 from condyle.studies.simulate import simulate
@@ -76,7 +77,7 @@ __all__ = [
     "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event", "Frames", "Free",
     "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter",
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
-    "Stage", "State", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
+    "Stage", "State", "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
     "goals", "integrators", "maximal", "relax", "simulate", "where",
 ]

@@ -3,6 +3,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import ClassVar
+
+from condyle.status import Status
 
 
 class CondyleError(Exception):
@@ -38,6 +41,8 @@ class SingularError(CondyleError, ArithmeticError):
     Carries `body`, `speed`, `q` of its mobilizer, and `result`: what was asked, with NaN for the states that are singular.
     """
 
+    status: ClassVar[Status] = Status.SINGULAR
+
     def __init__(self, message: str, body: str, speed: str, q: object, result: object) -> None:
         super().__init__(message)
         self.body, self.speed, self.q, self.result = body, speed, q, result
@@ -50,17 +55,19 @@ class ConstraintError(CondyleError, ArithmeticError):
     operator was asked for, with NaN for the states without an answer.
     """
 
+    status: ClassVar[Status] = Status.CONSTRAINTS
+
     def __init__(self, message: str, violated: dict[str, float], nearest: object, result: object = None) -> None:
         super().__init__(message)
         self.violated, self.nearest, self.result = violated, nearest, result
 
 
 class ConvergenceError(CondyleError, ArithmeticError):
-    """An iteration that found no end. Carries `nearest`, the best q found."""
+    """An iteration that found no end. Carries `nearest`, the best q found, and `status`, why."""
 
-    def __init__(self, message: str, nearest: object) -> None:
+    def __init__(self, message: str, nearest: object, status: Status = Status.REJECTED) -> None:
         super().__init__(message)
-        self.nearest = nearest
+        self.nearest, self.status = nearest, status
 
 
 class TraceError(CondyleError, TypeError):

@@ -27,7 +27,7 @@ def test_a_place_without_slope_that_is_no_least_is_said():
         cd.assemble(system, system.state(), away)
     frames = cd.assemble_frames(system, system.state(), G.Station("rod", TIP, [(-1.0, 0, 0), (-1.0, 0, 0)]))
     assert list(frames.failures) == [0]
-    assert "no slope" in frames.status
+    assert "no slope" in frames.status and frames.failures[0] == cd.Status.NO_SLOPE
     np.testing.assert_allclose(cd.assemble(system, system.state(q=[0.1]), away).q, [np.pi], rtol=0, atol=1e-6)    # reached
 
 

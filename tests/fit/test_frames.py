@@ -45,6 +45,9 @@ def test_a_motion_is_found_again(walk):
     system, q, stations = walk
     frames = cd.assemble_frames(system, system.state(q=q[0]), markers(system, q, stations), t=TIMES)
     assert frames.status == "finished"
+    summary = frames.summary(-1)
+    assert summary.status == cd.Status.FINISHED and "within the accuracy" in summary.status
+    assert summary.missed["m0"] == frames.residuals[-1, 0] and summary.cost < 1e-14 and summary.violation == 0
     assert frames.rms.max() < 1e-8                          # zero residual: the last step squares the error before it, 1e-6
     np.testing.assert_allclose(frames.q, q, rtol=0, atol=1e-7)
 
@@ -132,7 +135,10 @@ def test_frames_that_cannot_be_met_are_named_and_leave_the_others_alone():
     frames = crank_frames(reach)
     assert set(frames.failures) == {3, 4}
     assert "frame 3 (t = 3 s)" in frames.failures[3] and "drive by" in frames.failures[3]
-    assert "2 of 8 frames failed" in frames.status
+    assert frames.status == cd.Status.SOME_FAILED and "2 of 8 frames failed" in frames.status
+    summary = frames.summary(3)
+    assert summary.status == cd.Status.CONSTRAINTS == frames.failures[3] and summary.iterations == frames.iterations[3]
+    assert summary.violation == pytest.approx(max(map(abs, frames.violated(3).values())))
     worst = max(map(abs, frames.violated(4).values()))
     assert 0.02 < worst < 0.1                               # 0.1 m too far, shared among the equations
     good = [0, 1, 2, 5, 6, 7]

@@ -16,6 +16,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import shown
 from condyle.integrate.trajectory import Trajectory
+from condyle.status import Status
 from condyle.studies.simulate import simulate
 from condyle.system.state import State
 from condyle.system.system import System
@@ -63,9 +64,9 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
             signals.keep()
             out = out if force else _free(out)
             traj.table(_times(traj, rate)).save(out)
-    interrupted = traj.status == "interrupted"
+    interrupted = traj.status == Status.INTERRUPTED
     status = f"interrupted at t = {traj.t[-1]:.9g} s" if interrupted else traj.status
-    return status, out, 0 if status == "finished" else 128 + (signals.number or signal.SIGINT) if interrupted else 1
+    return status, out, 0 if traj.finished else 128 + (signals.number or signal.SIGINT) if interrupted else 1
 
 
 class Signals:

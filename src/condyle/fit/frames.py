@@ -11,8 +11,9 @@ import numpy as np
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
-from condyle.fit.loop import INFO, STATIONARY, UNFINISHED, VIOLATED
+from condyle.fit.loop import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, page, rows_of, span
+from condyle.status import Outcome, Status
 from condyle.system.columns import place, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.state import State
@@ -20,6 +21,28 @@ from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.table import Table, distinct
 from condyle.tree import scales
+
+KINDS = {FOUND: Status.FINISHED, VIOLATED: Status.CONSTRAINTS, UNFINISHED: Status.STILL_IMPROVING, STATIONARY: Status.NO_SLOPE}
+"""What the codes of the loop mean."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How the search for one frame went, `frames.summary(i)`.
+
+    Attributes:
+        status: why it ended; equal to a `cd.Status` too.
+        iterations: of the method.
+        cost: half the weighted sum of squares of the errors at the end.
+        violation: the largest error of a constraint equation of position level.
+        missed: |error| of each goal by its name; NaN where nothing was measured.
+    """
+
+    status: Outcome
+    iterations: int
+    cost: float
+    violation: float
+    missed: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +62,8 @@ class Frames(States):
         iterations: of each frame, shape (T,).
         failures: messages by frame: constraints that are violated, by how much, goals that were still improving, or goals that
             are missed by far at a place where they have no slope but are not at their least.
-        status: "finished", or how many frames failed, or where the run was interrupted: what was computed is there.
+        status: "finished", or how many frames failed, or where the run was interrupted: what was computed is there. Equal to a
+            `cd.Status` too.
     """
 
     start: State
@@ -115,25 +139,38 @@ class Frames(States):
         return self.info[:, INFO.index("iterations")].astype(int)
 
     @cached_property
-    def failures(self) -> dict[int, str]:
+    def failures(self) -> dict[int, Outcome]:
         code = self.info[:, 0].astype(int)
         if self.part is not None:
             known = self.part[0].failures
             return {k: known[int(i)] for k, i in enumerate(self.part[1]) if code[k]}
-        return {int(i): self._reason(int(i), int(code[i])) for i in np.flatnonzero(code)}
+        return {int(i): self._reason(int(i), KINDS[code[i]]) for i in np.flatnonzero(code)}
 
-    def _reason(self, i: int, code: int) -> str:
-        if code == UNFINISHED:
-            return (f"frame {i} (t = {self.t[i]:.6g} s): goals were still improving after {self.iterations[i]} iterations; "
-                    "start nearer, or loosen the accuracy")
-        if code == STATIONARY:
+    def _reason(self, i: int, kind: Status) -> Outcome:
+        if kind == Status.STILL_IMPROVING:
+            text = f"goals were still improving after {self.iterations[i]} iterations; {kind.advice}"
+        elif kind == Status.NO_SLOPE:
             k = int(np.nanargmax(self.residuals[i]))
-            return (f"frame {i} (t = {self.t[i]:.6g} s): ended where the goals have no slope but are not at their least: goal "
-                    f"{self.names[k]!r} is missed by {self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place "
-                    "leads nearer; start from another state")
-        amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
-        return (f"frame {i} (t = {self.t[i]:.6g} s): no configuration nearby satisfies the constraints; violated: {amounts}; "
-                f"allowed {self.tolerance:.1g}")
+            text = (f"ended where the goals have no slope but are not at their least: goal {self.names[k]!r} is missed by "
+                    f"{self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place leads nearer; {kind.advice}")
+        else:
+            amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
+            text = f"no configuration nearby satisfies the constraints; violated: {amounts}; allowed {self.tolerance:.1g}"
+        return Outcome(kind, f"frame {i} (t = {self.t[i]:.6g} s): {text}")
+
+    def summary(self, i: int = 0) -> Summary:
+        """How the search for one frame went.
+
+        Args:
+            i: the frame; the first by default.
+        """
+        i = nth("frame", i, len(self))
+        info = dict(zip(INFO, self.info[i], strict=True))
+        flat = f"{FLAT} steps in a row gained no more than rounding"
+        why = flat if info["flat"] >= FLAT else "the last change is within the accuracy"
+        status = self.failures.get(i) or Outcome(Status.FINISHED, f"finished: {why}")
+        missed = dict(zip(self.names, self.residuals[i].tolist(), strict=True))
+        return Summary(status, int(info["iterations"]), float(info["cost"]), float(info["worst"]), missed)
 
     def violated(self, i: int) -> dict[str, float]:
         """Constraint equations of a frame that do not hold, by name, the worst first."""
@@ -143,11 +180,14 @@ class Frames(States):
         return {labels[k]: float(p[k]) for k in order}
 
     @property
-    def status(self) -> str:
+    def status(self) -> Outcome:
         if len(self) < self.wanted:
-            return f"interrupted after {len(self)} of {self.wanted} frames"
+            return Outcome(Status.INTERRUPTED, f"interrupted after {len(self)} of {self.wanted} frames")
         bad = self.failures
-        return "finished" if not bad else f"{len(bad)} of {self.wanted} frames failed; the first: {next(iter(bad.values()))}"
+        if not bad:
+            return Outcome(Status.FINISHED)
+        text = f"{len(bad)} of {self.wanted} frames failed; the first: {next(iter(bad.values()))}"
+        return Outcome(Status.SOME_FAILED, text)
 
     def check(self) -> Frames:
         """Itself, or ConstraintError if constraints are violated in some frame."""

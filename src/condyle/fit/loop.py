@@ -63,8 +63,8 @@ ITERATIONS, SLOW = 300, 8
 """Of a frame: at most; after which curvature is learnt (7),"""
 FALLS = 0.3
 """unless the cost falls to this part or less in a step: then Gauss-Newton is on its way to a residual of zero."""
-INFO = ("code", "iterations", "cost", "worst")
-"""What is written of each frame: the end, iterations, cost, largest |p|."""
+INFO = ("code", "iterations", "cost", "worst", "flat")
+"""What is written of each frame: the end, iterations, cost, largest |p|, the last steps without gain."""
 
 _SCALARS = ("zero", "frame", "c", "c_t", "mu", "rho", "busy", "accept", "iterations", "code", "worst", "accuracy", "tolerance",
             "scale", "info", "refused", "goals", "tries", "slow", "size", "plus", "minus", "part",
@@ -272,11 +272,11 @@ class FitLoop:
                 *self.step("q", "d_free"), copy("q_t", "q"), *self.evaluate()]
 
     def _end(self) -> Node:
-        def end(q: ca.SX, q_good: ca.SX, code: ca.SX, iterations: ca.SX, c: ca.SX, worst: ca.SX, frame: ca.SX
-                ) -> tuple[ca.SX, ...]:
-            return q, ca.vertcat(code, iterations, c, worst), ca.if_else(code == VIOLATED, q_good, q), frame + 1
+        def end(q: ca.SX, q_good: ca.SX, code: ca.SX, iterations: ca.SX, c: ca.SX, worst: ca.SX, flat: ca.SX,
+                frame: ca.SX) -> tuple[ca.SX, ...]:
+            return q, ca.vertcat(code, iterations, c, worst, flat), ca.if_else(code == VIOLATED, q_good, q), frame + 1
 
-        return kernel(end, "q q_good code iterations c worst frame", "Q INFO q frame", self._seen(), "end")
+        return kernel(end, "q q_good code iterations c worst flat frame", "Q INFO q frame", self._seen(), "end")
 
 
 def _norm(x: ca.SX) -> ca.SX:

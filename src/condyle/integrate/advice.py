@@ -8,7 +8,8 @@ from condyle.errors import ConstraintError, ShapeError, SingularError
 from condyle.integrate.manifold import Manifold
 from condyle.mobilizers import motion_at
 from condyle.model.explain import explain
-from condyle.native.programs.nodes import Status
+from condyle.native.programs import nodes
+from condyle.status import Outcome, Status
 from condyle.system.given import COARSEST
 from condyle.system.state import State
 
@@ -21,7 +22,7 @@ LATE = 1e4
 
 
 def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None,
-           manifold: Manifold | None = None) -> str:
+           manifold: Manifold | None = None) -> Outcome:
     """Why a run ended early, and what to try.
 
     Args:
@@ -33,36 +34,40 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     system = like.system
     names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
     when = f"stopped at t = {t:.6g} s: "
-    if status == Status.LIMIT:
-        return when + "too many steps were rejected; loosen the accuracy"
+
+    def ended(kind: Status, what: str) -> Outcome:
+        return Outcome(kind, when + what)
+
+    if status == nodes.Status.LIMIT:
+        return ended(Status.REJECTED, f"too many steps were rejected; {Status.REJECTED.advice}")
     unit = float(np.spacing(abs(t)))
     way, h = (1, h) if h >= 0 else (-1, -h)
     if h < COARSEST * unit:
-        return (f"{when}a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} s apart there; let "
-                "time start nearer to zero, or take longer steps")
+        return ended(Status.TIME, f"a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} s apart there; "
+                                  f"{Status.TIME.advice}")
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
         places = [(since, _Place(like, t + way * since, y + way * since * f if since else y)) for since in ahead]
     near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
     for since, place in near:
         if since <= max(h, 1e-6) and (lost := place.singular()):
-            return f"{when}{lost}{f' ({_later(since)})' if since else ''}"
+            return ended(Status.SINGULAR, f"{lost}{f' ({_later(since)})' if since else ''}")
     for since, place in near:
         if since <= h and (first := place.not_finite()) is not None:
-            return f"{when}{first} is not finite {_later(since)}; see system.explain(traj[-1])"
+            return ended(Status.NOT_FINITE, f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}")
     if system.constraints and manifold is not None:
         for since, place in near:
             if violated := place.violated(manifold):
-                return (f"{when}the constraints cannot be satisfied any more; {_later(since)} {violated}. Do they contradict "
-                        "each other, a lock or a motion, or ask for more than the bodies can reach? Disable one, or end the run "
-                        "before")
+                return ended(Status.CONSTRAINTS, f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
+                                                 f"{Status.CONSTRAINTS.advice}")
     if near and (lost := near[0][1].nearly()):
-        return when + lost
+        return ended(Status.SINGULAR, lost)
     if step is not None:
-        return when + f"the next state is not finite or was not found; a step of {step:g} s is too long, or use error control"
+        return ended(Status.STEP_TOO_LONG, f"the next state is not finite or was not found: a step of {step:g} s is too long; "
+                                           f"{Status.STEP_TOO_LONG.advice}")
     coarse = f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE else ""
-    return (f"{when}no step is small enough for the accuracy{coarse}; {names[worst]} has the largest error. Is a force "
-            "discontinuous there, or not finite just after? Try a looser accuracy, or smooth it")
+    return ended(Status.NO_STEP, f"no step is small enough for the accuracy{coarse}; {names[worst]} has the largest error; "
+                                 f"{Status.NO_STEP.advice}")
 
 
 def _later(since: float) -> str:

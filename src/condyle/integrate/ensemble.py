@@ -15,6 +15,7 @@ from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
 from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
+from condyle.status import Outcome, Status
 from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.states import Batch, States
@@ -63,7 +64,7 @@ class Ensemble(States):
         members: the states at the start.
         t_end, y_end: where each member ended [s], shape (N,), and q, u, z there, shape (N, n).
         finished: whether it came to t_final, shape (N,).
-        status: of each, "finished" or why it ended earlier, as in Trajectory.
+        status: of each, "finished" or why it ended earlier, as in Trajectory: see `cd.Status`.
         statistics: of all together.   utilisation: share of the lanes' steps that a member needed.
     """
 
@@ -123,15 +124,15 @@ class Ensemble(States):
         return Statistics(*(int(np.nansum(self.ended[name])) for name in _COUNTS))
 
     @cached_property
-    def status(self) -> tuple[str, ...]:
+    def status(self) -> tuple[Outcome, ...]:
         return tuple(self._status(i) for i in range(len(self)))
 
-    def _status(self, i: int) -> str:
+    def _status(self, i: int) -> Outcome:
         if self.finished[i]:
-            return "finished"
+            return Outcome(Status.FINISHED)
         e = {name: values[i] for name, values in self.ended.items()}
         if not self.done[i]:
-            return "interrupted" if np.isfinite(e["steps"]) else "interrupted before it started"
+            return Outcome(Status.INTERRUPTED, "" if np.isfinite(e["steps"]) else "interrupted before it started")
         return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]), int(e["worst"]),
                       int(e["status"]), self.step, self.manifold)
 
@@ -183,7 +184,7 @@ class Ensemble(States):
             for i in range(len(self)):
                 there = (flat >= self.members.t[i]) & (flat <= self.t_end[i])
                 if there.any():
-                    own = Trajectory(self.members[i], self._rows(i), "", Statistics(), self.manifold)
+                    own = Trajectory(self.members[i], self._rows(i), Outcome(Status.FINISHED), Statistics(), self.manifold)
                     out[i, there] = own.at(flat[there])
         else:
             self._pick(flat, out)
@@ -235,9 +236,11 @@ class Ensemble(States):
         return Batch(system, time, tail, arrays, self._summary, member, there)
 
     @property
-    def _summary(self) -> str:
+    def _summary(self) -> Outcome:
         count = int(self.finished.sum())
-        return "finished" if count == len(self) else f"{count} of {len(self)} members finished"
+        if count == len(self):
+            return Outcome(Status.FINISHED)
+        return Outcome(Status.SOME_FAILED, f"{count} of {len(self)} members finished")
 
     def table(self, t: Any = None) -> Table:
         """All members below each other, with a column `member`: at the kept rows, or at times t (m,)."""

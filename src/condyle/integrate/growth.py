@@ -29,6 +29,7 @@ from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
 from condyle.integrate.run import Settings
 from condyle.native.machine.threads import thread_count
+from condyle.status import Status
 from condyle.system.given import error_weights
 from condyle.system.state import State
 from condyle.tree import scales
@@ -115,9 +116,9 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
     settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
     run = EnsembleRun(Members.of(system, states), *native(system, method, "times"), method, settings, np.empty(0))
     ends = run.go(thread_count(None))
-    if not ends.finished.all():
+    for bad in (status for status in ends.status if status != Status.FINISHED):
         raise ConvergenceError(f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on as the run did: "
-                               f"{next(x for x in ends.status if x != 'finished')}", None)
+                               f"{bad}", None, bad.kind)
     V, X = ((x[1:] - x[0]).T * w[:, None] / SIZE for x in (Y, ends.y_end))
     U, s, Q = np.linalg.svd(V, full_matrices=False)
     r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))

@@ -20,6 +20,7 @@ from condyle.integrate.timed import timed
 from condyle.integrate.trajectory import Occurrence, Statistics, StepRows, Trajectory
 from condyle.integrate.watch import Watch
 from condyle.native.programs.program import Program
+from condyle.status import Outcome, Status
 from condyle.system.state import State
 
 ROWS, FEW = 2_000, 16
@@ -55,7 +56,7 @@ class Run:
     settings: Settings
     events: list[Occurrence] = field(default_factory=list)
     changes: list[tuple[int, State]] = field(default_factory=list)
-    status: str = ""
+    status: Outcome | None = None
 
     def __post_init__(self) -> None:
         system, s = self.start.system, self.settings
@@ -102,7 +103,7 @@ class Run:
         try:
             self._steps()
         except KeyboardInterrupt:
-            self.status = "interrupted"
+            self.status = Outcome(Status.INTERRUPTED)
         return self._trajectory()
 
     def _steps(self) -> None:
@@ -116,7 +117,7 @@ class Run:
             if s.report is not None:                        # short batches end before the native loop comes back by itself
                 s.report((self.t - self.start.t) / (s.t_final - self.start.t))
             if interrupted:
-                self.status = "interrupted"
+                self.status = Outcome(Status.INTERRUPTED)
             elif not changed and (self.ws["code"][0] == FAILED or self.ws["status"][0]):
                 self.status = self._advice()
             elif not self.status:
@@ -250,8 +251,8 @@ class Run:
         """Keep the steps before the one that starts at row k, and end the run."""
         self._keep(max(k + 1 - self.count, 0))
         name = self.watch.events[int(np.flatnonzero(np.isnan(g))[0])].name
-        self.status = (f"stopped at t = {self.t:.9g} s: the witness of event {name!r} is not a number at t = {t:.9g} s; "
-                       "guard its roots, quotients and logarithms with cd.where")
+        self.status = Outcome(Status.WITNESS, f"stopped at t = {self.t:.9g} s: the witness of event {name!r} is not a number at "
+                                              f"t = {t:.9g} s; {Status.WITNESS.advice}")
         return True
 
     def _state(self, t: float, y: np.ndarray) -> State:
@@ -291,7 +292,7 @@ class Run:
                                            f"time, as state.replace(u=...) gives; got {new!r}")
                 now, changed = new, True
             if e.terminal:
-                self.status = f"ended by event {e.name!r} at t = {now.t:.9g} s"
+                self.status = Outcome(Status.EVENT, f"ended by event {e.name!r} at t = {now.t:.9g} s")
         return now, changed
 
     def _on_constraints(self, events: Sequence[Event], state: State) -> State:
@@ -327,10 +328,10 @@ class Run:
             self.memory["F"][self.count - 1] = 0.0          # nothing follows
         statistics = Statistics(self.steps, int(ws["rejected"][0]), int(ws["evaluations"][0]),
                                 *(int(ws[name][0]) if name in self.program.sizes else 0 for name in ("jacobians", "projections")))
-        return Trajectory(self.start, self._rows(self.count), self.status or "finished", statistics, self.manifold,
+        return Trajectory(self.start, self._rows(self.count), self.status or Outcome(Status.FINISHED), statistics, self.manifold,
                           tuple(self.events), tuple(self.changes))
 
-    def _advice(self) -> str:
+    def _advice(self) -> Outcome:
         ws = self.ws
         return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]), int(ws["worst"][0]),
                       int(ws["status"][0]), self.settings.step, self.manifold)

@@ -12,6 +12,7 @@ from condyle.errors import ShapeError
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.methods import Method
 from condyle.presentation import Block, cut, number, page, rows_of, span
+from condyle.status import Outcome, Status
 from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.state import State
@@ -117,14 +118,15 @@ class Trajectory(States):
         t: times of the steps [s], shape (m,); they fall in a run backward in time.
         q, u, z: shape (m, nq), (m, nu), (m, nz).
         discrete: discrete variables, shape (m, k): constant but where an event changed them.
-        status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try.
+        status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try. A text
+            that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR; traj.status.advice.
         events: what happened, in order: see Occurrence.
         statistics: see Statistics.
     """
 
     start: State
     rows: StepRows = field(repr=False)
-    status: str
+    status: Outcome
     statistics: Statistics
     manifold: Manifold = field(repr=False)
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
@@ -179,7 +181,7 @@ class Trajectory(States):
 
     @property
     def finished(self) -> bool:
-        return self.status == "finished"
+        return self.status == Status.FINISHED
 
     def __len__(self) -> int:
         return len(self.t)

@@ -9,6 +9,7 @@ from condyle.errors import DescriptionError
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.sides import CHANGE, ROUNDS, Sides, last_numbers, turning_points
 from condyle.integrate.trajectory import StepRows
+from condyle.status import Outcome, Status
 from condyle.system.state import State
 from condyle.system.system import System
 
@@ -124,16 +125,15 @@ class Watch:
         """How long the first step after events may be [s]."""
         return max(min(RESTART * self.windows[j] for j in fired), RESOLVED * float(np.spacing(abs(t))))
 
-    def zeno(self, fired: Sequence[int], t: float) -> str:
-        """These events changed the state. Why the run ends, if they do so again and again; else nothing."""
+    def zeno(self, fired: Sequence[int], t: float) -> Outcome | None:
+        """These events changed the state. Why the run ends, if they do so again and again; else None."""
         for j in fired:
             short = RESTART * self.windows[j]
             self.quick[j] = self.quick[j] + 1 if t - self.last[j] <= short else 0
             self.last[j] = t
         for j in fired:
             if self.quick[j] >= ZENO:
-                return (f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end (Zeno): {ZENO + 1} times, "
-                        f"no more than {RESTART * self.windows[j]:g} s apart each. Let its action bring the state to rest where "
-                        "it is slow, state.replace(u=..., locked=[...]) or an enabled constraint; or end the run there "
-                        "(terminal=True), or give a smaller window")
-        return ""
+                text = (f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end (Zeno): {ZENO + 1} times, "
+                        f"no more than {RESTART * self.windows[j]:g} s apart each; {Status.ZENO.advice}")
+                return Outcome(Status.ZENO, text)
+        return None

@@ -23,6 +23,7 @@ from condyle.errors import CondyleError, DescriptionError
 from condyle.maximal.drivers import Driven
 from condyle.maximal.equations import accelerations
 from condyle.maximal.freedom import Freedom
+from condyle.status import Outcome, Status
 from condyle.tree.scales import TIME_SCALE, length
 
 if TYPE_CHECKING:
@@ -56,13 +57,13 @@ class MaximalTrajectory:
     q: Array = field(repr=False)
     u: Array = field(repr=False)
     z: Array = field(repr=False)
-    status: str
+    status: Outcome
     steps: int
     evaluations: int
 
     @property
     def finished(self) -> bool:
-        return self.status == "finished"
+        return self.status == Status.FINISHED
 
 
 @dataclass(frozen=True)
@@ -212,13 +213,14 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
     left = [] if asked is None else asked[len(rows):]
     solver = DOP853(motion, tail.t, point.y, t_final, rtol=SHARE * accuracy,
                     atol=SHARE * accuracy * _units(system, len(tail.z)), max_step=max_step or np.inf)
-    steps, status = 0, "finished"
+    steps, status = 0, Outcome(Status.FINISHED)
     try:
         while solver.status == "running" and solver.t < t_final:
             solver.step()
             if solver.status == "failed" or motion.last is None:
-                status = (f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy {accuracy:g}; look for a force "
-                          "that is not smooth or not finite, a joint that loses a direction, or take a larger accuracy")
+                status = Outcome(Status.NO_STEP, f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy "
+                                                 f"{accuracy:g}; look for a force that is not smooth or not finite, a joint that "
+                                                 "loses a direction, or take a larger accuracy")
                 break
             steps, point = steps + 1, motion.last            # the last evaluation of a step is the first of the next
             t = float(solver.t)
@@ -231,7 +233,7 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
             solver.y = point.y
             motion.begin(point, t)
     except KeyboardInterrupt:
-        status = "interrupted"
+        status = Outcome(Status.INTERRUPTED)
     sizes = {"x": system.nx, "V": system.nv, "q": len(q), "u": len(u), "z": len(tail.z)}
     columns = {name: np.array([getattr(p, name) for _, p in rows]).reshape(len(rows), n) for name, n in sizes.items()}
     return MaximalTrajectory(np.array([t for t, _ in rows]), **columns, status=status, steps=steps,

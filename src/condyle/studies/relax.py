@@ -19,6 +19,7 @@ import numpy as np
 
 from condyle.arguments import answered
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.status import Status
 from condyle.system.given import check_state, number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -82,11 +83,11 @@ class _Descent:
                 part /= 1.0 if kicked and k % 2 == 0 else 2.0
             else:
                 raise ConvergenceError(f"relax: the energy {V:.9g} J does not fall along its own slope (by {part:.1g} of a step "
-                                       f"of {longest:.3g}); is a force discontinuous there?", q)
+                                       f"of {longest:.3g}); {Status.NO_DESCENT.advice}", q, Status.NO_DESCENT)
             q, V = trial, V_trial
         worst = self.system.speeds[int(np.abs(d).argmax())]
         raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; {worst!r} moves most. "
-                               "Is something free to fall? Constrain it, lock it, or hold it by a spring", q)
+                               f"{Status.STILL_FALLING.advice.capitalize()}", q, Status.STILL_FALLING)
 
     def _forces(self, q: np.ndarray) -> np.ndarray:
         """g: what must be added to the forces for rest."""
