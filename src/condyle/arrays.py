@@ -1,4 +1,4 @@
-"""What users give for a vector, as a checked array. One rule, wherever arrays go in:
+"""Vectors that users give become checked arrays. One rule holds wherever arrays go in:
 
 - real numbers: text, truth values, complex numbers, dates, other objects and masked entries are refused;
 - names count: a mapping, a Table, a pandas object or a structured array goes by its labels, in any order; where these are not
@@ -24,19 +24,19 @@ _FLOAT = np.dtype(np.float64)
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What stands in a vector.
+    """What the entries of a vector are.
 
     Args:
         noun: what errors call an entry.
         names: of the entries; none where they have none.
-        default: what a mapping leaves out is so, shape (n,); None if it must have all.
-        turned: quaternions among the entries, as (name of the body, slice).
+        default: values of the entries that a mapping leaves out, shape (n,); None if it must have all.
+        quaternions: those among the entries, as (name of the body, slice).
     """
 
     noun: str
     names: tuple[str, ...]
     default: np.ndarray | None = None
-    turned: tuple[tuple[str, slice], ...] = ()
+    quaternions: tuple[tuple[str, slice], ...] = ()
 
 
 POINT = Entries("component", ("x", "y", "z"))
@@ -44,7 +44,7 @@ POINT = Entries("component", ("x", "y", "z"))
 
 
 def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
-    """float64 of any shape. Labels x, y, z count; others that could stand for an order are refused."""
+    """float64 of any shape. Labels x, y, z count; other labels that could mean an order are refused."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
     value = in_order(what, value, expected)
@@ -64,8 +64,11 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
 
 
 def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
-    """What is labelled x, y and z, in this order; a table with other columns is refused, as masked entries are; all else is
-    as it is."""
+    """The values of what has labels x, y and z, in this order; anything without labels is returned as it is.
+
+    Raises:
+        ShapeError: of a table with other columns, and of masked entries.
+    """
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.is_masked(value):
             where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
@@ -84,7 +87,7 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
 
 
 def gaps(value: Any) -> Any:
-    """What a recording gives, masked entries as NaN: not measured."""
+    """A recording in which masked entries are NaN: they were not measured."""
     if isinstance(value, np.ma.MaskedArray):
         return np.ma.filled(value.astype(float), np.nan) if value.dtype.kind in "fiu" else value
     return value
@@ -133,7 +136,7 @@ def unusable(array: np.ndarray, entries: Entries) -> np.ndarray:
     """Which states of an array (..., n) have a number that is not finite, or a quaternion without direction: shape (...)."""
     bad = ~np.isfinite(array).all(axis=-1)
     with np.errstate(all="ignore"):
-        for _, part in entries.turned:
+        for _, part in entries.quaternions:
             bad = bad | (np.square(array[..., part]).sum(axis=-1) == 0)
     return np.asarray(bad)
 
@@ -143,7 +146,7 @@ def complaint(row: np.ndarray, entries: Entries) -> str:
     for i in np.flatnonzero(~np.isfinite(row)):
         which = f"{entries.noun} {entries.names[i]!r}" if entries.names else f"{entries.noun} {i}"
         return f"{which} is {row[i]}; it must be a finite number"
-    for body, part in entries.turned:
+    for body, part in entries.quaternions:
         with np.errstate(all="ignore"):
             if np.square(row[part]).sum() == 0:
                 return (f"the quaternion of body {body!r} is zero, which is no orientation; start from system.defaults(), or "
@@ -201,7 +204,7 @@ def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | Non
     names = entries.names if entries else ()
     if not any(isinstance(label, (str, tuple)) for label in labels):
         if any(isinstance(row, str) and row in names for row in rows):
-            raise ShapeError(f"{what}: names stand at its rows {list(rows)[:3]}; one row per state: transpose it")
+            raise ShapeError(f"{what}: its rows have the names {list(rows)[:3]}; one row per state: transpose it")
         return None
     by_position = "its values alone, as .to_numpy() gives them, go by position"
     if entries is None or not names:
@@ -212,14 +215,14 @@ def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | Non
                                    f"no others; {by_position}")
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if list(labels).count(label) > 1)
-        raise ShapeError(f"{what}: the label {twice!r} stands more than once")
+        raise ShapeError(f"{what}: the label {twice!r} is there more than once")
     if len(labels) < len(names):
         raise ShapeError(f"{what}: {_lacks(entries, labels)}")
     return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", bare(column(name))) for name in names}, entries)
 
 
 def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[Any]] | None:
-    """Labels of the entries, what stands under one, and labels of the rows, of whatever has such."""
+    """Labels of the entries, a function from a label to its values, and labels of the rows; None if there are no labels."""
     if isinstance(value, np.ndarray):
         names = value.dtype.names
         return None if names is None else (names, value.__getitem__, ())

@@ -29,8 +29,10 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, **options: Any
     What killed processes left of the same target is removed first.
 
     Args:
-        mode, options: as of `open`.
+        path: the file to write.
+        mode: as of `open`.
         private: nobody else may read it.
+        options: more arguments of `open`.
     """
     for orphan in orphans(path.parent, path.name):
         remove(orphan)

@@ -20,7 +20,7 @@ _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
 
 
 def load_casadi() -> None:
-    """Import CasADi. Where OpenSim's library stands in its place, an ImportError that says so."""
+    """Import CasADi. Raises an ImportError that says so where OpenSim's library is in its place."""
     try:
         import casadi  # noqa: F401
     except ImportError as error:

@@ -15,7 +15,7 @@ from condyle.presentation import Block, Shown, cut, page, rows_of, span
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """The names, those that stand twice with a number behind them, so that they can be columns of one Table."""
+    """The names; those that occur twice get a number at their end, so that they can be columns of one Table."""
     out: list[str] = []
     taken = {"time"}
     for name in names:
@@ -44,9 +44,13 @@ class Table(Shown):
 
     Args:
         time: [s], shape (m,).
-        names, units: of each column, no name twice; a unit may be empty.
+        names: name of each column, all different.
         values: shape (m, columns).
-        status: how the computation went that gave it.
+        units: unit of each column; it may be empty.
+        status: how the computation ended that gave it.
+
+    Raises:
+        ShapeError: shapes that do not fit, or names that occur twice.
     """
 
     elsewhere: ClassVar[dict[str, str]] = {
@@ -130,7 +134,11 @@ class Table(Shown):
         return titles(self.names, self.units)
 
     def to_pandas(self) -> Any:
-        """A DataFrame over time; units are in its `attrs`. pandas must be installed."""
+        """A pandas DataFrame over time; units are in its `attrs`.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
         try:
             import pandas  # type: ignore[import-untyped]
         except ImportError as error:
@@ -142,7 +150,15 @@ class Table(Shown):
         return frame
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draw columns (all, if none is named) over time; returns matplotlib's axes."""
+        """Draw columns over time.
+
+        Args:
+            names: the columns to draw; all, if none is named.
+            axes: matplotlib's axes to draw on; new ones by default.
+
+        Returns:
+            matplotlib's axes.
+        """
         import matplotlib.pyplot as plt
 
         axes = plt.subplots()[1] if axes is None else axes
@@ -153,8 +169,16 @@ class Table(Shown):
         return axes
 
     def save(self, path: str | Path) -> None:
-        """Write as comma-separated values, every number to its last digit, units in the titles. The file appears whole or
-        not at all; what a killed process left of the same table goes."""
+        """Write comma-separated values, every number to its last digit, units in the titles.
+
+        The file appears whole or not at all. What a killed process left of the same table is removed.
+
+        Args:
+            path: where to write; its name ends in .csv.
+
+        Raises:
+            DescriptionError: a name with another ending.
+        """
         path = Path(path)
         if path.suffix.lower() != ".csv":
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(path.suffix.lower(), "")

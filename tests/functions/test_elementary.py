@@ -84,7 +84,7 @@ def test_one_variable_written_as_several():
     (lambda: Sine(phase="x"), "Sine: phase must be a number"),
     (lambda: SmoothStep(1, 1), "SmoothStep: x0 and x1 are both 1; a step needs some width"),
     (lambda: Polynomial(()), "Polynomial: coefficients must be a sequence of numbers"),
-    (lambda: Polynomial((1, 2), ((0, 1),)), "exponents must have shape (2, variables), one row a coefficient, got ((0, 1),)"),
+    (lambda: Polynomial((1, 2), ((0, 1),)), "exponents must have shape (2, variables), one row per coefficient, got ((0, 1),)"),
     (lambda: Polynomial((1, 2), (0, 1)), "exponents must have shape (2, variables)"),
     (lambda: Polynomial((1, 2), ((0, 1), (-1, 0))), "exponents[1][0] = -1; allowed are 0, 1, 2, ... 100"),
     (lambda: Polynomial((1,), ((0.5,),)), "exponents[0][0] = 0.5"),

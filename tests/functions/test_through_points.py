@@ -220,7 +220,7 @@ POINTS = ([0, 1, 2, 3], [0, 1, 2, 3])
     (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 1), "got 4 knots; 3 coefficients of degree 1 need 5"),
     (lambda: BSpline([0, 1, 3, 2, 4], [1, 2, 3], 1), "knots[2] = 3 and knots[3] = 2"),
     (lambda: BSpline([0, 0, 0, 0, 0], [1, 2, 3], 1), "from knots[1] = 0 to knots[-2] = 0, is empty"),
-    (lambda: BSpline([0, 0, 1, 1, 2, 2], [1, 2, 3, 4], 1), "the knot 1 stands 2 times, at most 1 are allowed for degree 1"),
+    (lambda: BSpline([0, 0, 1, 1, 2, 2], [1, 2, 3, 4], 1), "the knot 1 occurs 2 times, at most 1 are allowed for degree 1"),
 ])
 def test_bad_description(make, message):
     with pytest.raises(DescriptionError) as caught:

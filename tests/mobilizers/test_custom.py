@@ -88,7 +88,7 @@ def test_custom_with_equal_functions_is_compiled_once():
 def test_custom_does_not_fold_what_only_looks_constant():
     """H_w = 1 below q = 5 and 1.5 above: random points see the first part only."""
     joint = Custom("q", lambda q: (rotation_z(cd.where(q < 5, q, 1.5 * q - 2.5)), (0, 0, 0)))
-    np.testing.assert_allclose(np.array(motion_at(joint, 0.0, [6.0], [1.0])[2])[:, 0], [0, 0, 1.5], rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(np.array(motion_at(joint, 0.0, [6.0], [1.0]).H_w)[:, 0], [0, 0, 1.5], rtol=0, atol=4 * EPS)
 
 
 WRONG = [

@@ -301,7 +301,7 @@ def test_zeros_are_structural(mobilizer, nonzeros):
 def test_constant_hinge_matrices():
     """seth2010 (6) and (9): numbers, not expressions."""
     q, u = ca.SX.sym("q", 4), ca.SX.sym("u", 3)
-    H_w = motion(Ball(), 0.0, q, u)[2]
+    H_w = motion(Ball(), 0.0, q, u).H_w
     assert H_w.is_constant()
     np.testing.assert_array_equal(np.array(ca.DM(H_w)), np.eye(3))
     for part, expected in zip(motion(Screw(0.25), 0.0, q[0], u[0])[2:4], (Z, 0.25 * Z)):

@@ -208,7 +208,7 @@ def test_smooth_switch_far_from_zero_stays_in_the_hinge_matrix(switch):
     h = 1e-4
     slope = 0.1 * (switch(h) - switch(-h)) / (2 * h)
     expected = [slope * np.cos(60 * degree), slope * np.sin(60 * degree), degree]
-    H_w = motion_at(joint, 0.0, [60.0], [1.0])[2].ravel()
+    H_w = motion_at(joint, 0.0, [60.0], [1.0]).H_w.ravel()
     np.testing.assert_allclose(H_w, expected, atol=1e-9)     # central differences with h = 1e-4
 
 

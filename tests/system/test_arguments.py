@@ -308,7 +308,7 @@ def test_labels_everywhere_else(system):
     frame = pandas.DataFrame([q, q], columns=names)[names[::-1]]
     members = Members.of(system, {"q": frame, "u": pandas.DataFrame([u, u], columns=speeds)[speeds[::-1]]})
     assert_array_equal(members.y, np.tile(np.concatenate([q, u]), (2, 1)))
-    with pytest.raises(cd.ShapeError, match="names stand at its rows"):
+    with pytest.raises(cd.ShapeError, match="its rows have the names"):
         system.mass_matrix(pandas.DataFrame(np.zeros((6, 6)), index=names))
     by_position = pandas.DataFrame([q, q])
     assert_array_equal(system.mass_matrix(by_position)[0], system.mass_matrix(q))
@@ -329,7 +329,7 @@ def test_gaps_of_pandas_are_not_finite(system):
 def test_labels_twice():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.zeros((2, 2)), columns=["a", "a"])
-    with pytest.raises(cd.ShapeError, match="'a' stands more than once"):
+    with pytest.raises(cd.ShapeError, match="'a' is there more than once"):
         vector("q", frame, 2, Entries("coordinate", ("a", "b")))
     with pytest.raises(cd.ShapeError, match="here entries have no names"):
         vector("y", frame, 2, Entries("entry", ()))

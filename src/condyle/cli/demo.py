@@ -155,7 +155,7 @@ def energy_error(leg: Any, q: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 def energy_drift(leg: Any, q: np.ndarray, u: np.ndarray) -> Check:
     drift = np.abs(energy_error(leg, q, u)).max()
-    # RK4 loses (w h)^5 / 144 a radian of swing, w about 6 rad/s: 30 radians lose 2e-12, sharper turns more.
+    # RK4 loses (w h)^5 / 144 per radian of swing, w about 6 rad/s: 30 radians lose 2e-12, sharper turns more.
     return Check(f"energy drift over {DURATION:.0f} s of free swing", float(drift), 1e-9)
 
 

@@ -33,7 +33,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Options that stand before a command."""
+    """Options before a command."""
 
 
 @app.command()

@@ -150,7 +150,7 @@ def _free(out: Path) -> Path:
 
 @contextlib.contextmanager
 def _beside(file: Path) -> Iterator[None]:
-    """Import what stands beside a file, as Python does when it runs it."""
+    """Import what is beside a file, as Python does when it runs it."""
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)
     try:

@@ -97,8 +97,11 @@ class PointOnPlaneContact(Contact):
     """A point of b stays on a plane of a and sticks to it: three equations.
 
     Args:
-        a: the body that carries the plane.   normal: in a's frame.   height: of the plane along it [m].
-        b: another body.   p_b: its station [m].
+        a: the body that carries the plane, or its name.
+        normal: normal of the plane, in a's frame, shape (3,).
+        height: distance of the plane from a's origin, along the normal [m].
+        b: another body, or its name.
+        p_b: station on b, in its frame [m], shape (3,).
     """
 
     a: BodyName
@@ -121,8 +124,13 @@ class SphereOnPlaneContact(Contact):
     """A sphere of b stays on a plane of a: one equation, three with rolling.
 
     Args:
-        a: the body that carries the plane.   normal: in a's frame, towards the sphere.   height: of the plane along it [m].
-        b: another body.   centre: of the sphere in its frame [m].   radius: [m].   rolling: whether it must not slip.
+        a: the body that carries the plane, or its name.
+        normal: normal of the plane, in a's frame, towards the sphere, shape (3,).
+        height: distance of the plane from a's origin, along the normal [m].
+        b: another body, or its name.
+        centre: centre of the sphere, in b's frame [m], shape (3,).
+        radius: radius of the sphere [m].
+        rolling: whether it must not slip.
     """
 
     a: BodyName
@@ -177,7 +185,12 @@ class SphereOnSphereContact(Contact):
     """Two spheres touch from outside: one equation, three with rolling.
 
     Args:
-        a, b: two bodies.   centre_a, centre_b: of the spheres in their frames [m].   radius_a, radius_b: [m].
+        a: one body, or its name.
+        b: the other body, or its name.
+        centre_a: centre of a's sphere, in its frame [m], shape (3,).
+        centre_b: centre of b's sphere, in its frame [m], shape (3,).
+        radius_a: radius of a's sphere [m].
+        radius_b: radius of b's sphere [m].
         rolling: whether they must not slip.
     """
 
@@ -246,7 +259,12 @@ class LineOnLineContact(Contact):
     """Two edges, as lines that are not parallel, touch: one equation, three with rolling.
 
     Args:
-        a, b: two bodies.   p_a, p_b: a point of each line [m].   direction_a, direction_b: of the lines, in the bodies' frames.
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: a point of a's line, in its frame [m], shape (3,).
+        p_b: a point of b's line, in its frame [m], shape (3,).
+        direction_a: direction of a's line, in its frame, shape (3,).
+        direction_b: direction of b's line, in its frame, shape (3,).
         rolling: whether they must not slip.
     """
 

@@ -98,7 +98,8 @@ class SpeedCoupler(Written):
 
     Args:
         function: of the speeds, then of the coordinates, in their order. A number, or several.
-        speeds: their names, or those of coordinates whose rates they are.   coordinates: names.
+        speeds: their names, or those of coordinates whose rates they are.
+        coordinates: names.
     """
 
     level: ClassVar[str] = "velocity"

@@ -30,7 +30,11 @@ class ConstantAngle(Constraint):
     """Two directions keep their angle: p = cos of the angle between them - cos(angle).
 
     Args:
-        a, b: two bodies.   axis_a, axis_b: directions in their frames.   angle: between 0 and pi, not near either end [rad].
+        a: one body, or its name.
+        b: the other body, or its name.
+        axis_a: direction in a's frame, shape (3,).
+        axis_b: direction in b's frame, shape (3,).
+        angle: between 0 and pi, not near either end [rad].
             Parallel axes are two equations, not one: keep two angles of pi/2.
     """
 
@@ -71,7 +75,10 @@ class ConstantOrientation(Constraint):
     for half a turn.
 
     Args:
-        a, b: two bodies.   R_a, R_b: frames on them, rotations of shape (3, 3) or Transforms; None is the body's own.
+        a: one body, or its name.
+        b: the other body, or its name.
+        R_a: frame on a, a rotation of shape (3, 3) or a Transform; None is the body's own.
+        R_b: frame on b, likewise.
     """
 
     a: BodyName
@@ -102,7 +109,10 @@ class Weld(Constraint):
     """Two frames coincide: six equations, the turn between them as in ConstantOrientation, then p_b - p_a in ground [m].
 
     Args:
-        a, b: two bodies.   X_a, X_b: frames on them: a Transform, a 3-vector (translation) or None.
+        a: one body, or its name.
+        b: the other body, or its name.
+        X_a: frame on a: a Transform, a 3-vector (translation) or None.
+        X_b: frame on b, likewise.
     """
 
     a: BodyName

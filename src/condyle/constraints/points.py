@@ -37,7 +37,11 @@ class Rod(Constraint):
     have no direction: not a number where they are nearer than 1e-8 of the length.
 
     Args:
-        a, b: two bodies.   p_a, p_b: stations on them [m].   length: [m], above zero.
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: station on a, in its frame [m], shape (3,).
+        p_b: station on b, in its frame [m], shape (3,).
+        length: length of the rod [m], above zero.
     """
 
     a: BodyName
@@ -66,7 +70,10 @@ class Ball(Constraint):
     """Two points coincide: p = p_b - p_a, in ground [m]. The multipliers are minus the force on b [N].
 
     Args:
-        a, b: two bodies.   p_a, p_b: stations on them [m].
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: station on a, in its frame [m], shape (3,).
+        p_b: station on b, in its frame [m], shape (3,).
     """
 
     a: BodyName
@@ -91,8 +98,11 @@ class PointInPlane(Constraint):
     """A point of b stays in a plane of a: p = n . (p_b in a's frame) - height [m].
 
     Args:
-        a: the body that carries the plane.   normal: in a's frame, any length but zero.   height: of the plane along it [m].
-        b: another body.   p_b: its station [m].
+        a: the body that carries the plane, or its name.
+        normal: normal of the plane, in a's frame, any length but zero, shape (3,).
+        height: distance of the plane from a's origin, along the normal [m].
+        b: another body, or its name.
+        p_b: station on b, in its frame [m], shape (3,).
     """
 
     a: BodyName
@@ -120,8 +130,11 @@ class PointOnLine(Constraint):
     """A point of b stays on a line of a: two equations, its distances from the line along two directions of a [m].
 
     Args:
-        a: the body that carries the line.   p_a: a point of the line [m].   direction: of the line, in a's frame.
-        b: another body.   p_b: its station [m].
+        a: the body that carries the line, or its name.
+        p_a: a point of the line, in a's frame [m], shape (3,).
+        direction: direction of the line, in a's frame, shape (3,).
+        b: another body, or its name.
+        p_b: station on b, in its frame [m], shape (3,).
     """
 
     a: BodyName

@@ -19,7 +19,10 @@ class NoSlip1D(Constraint):
 
     Args:
         case: the body that carries the point and the direction (it may be a or ground).
-        point: in its frame [m].   direction: in its frame.   a, b: the two bodies that touch there.
+        point: where they touch, in its frame [m], shape (3,).
+        direction: along which they do not slip, in its frame, shape (3,).
+        a: one of the two bodies that touch there, or its name.
+        b: the other one.
     """
 
     level: ClassVar[str] = "velocity"

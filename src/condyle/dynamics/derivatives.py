@@ -253,7 +253,7 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
                     M[k, j] = M[j, k]
     if loads.bodies or loads.mobility:
         applied = generalised(tree, kin, loads)
-        rate = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], u[b.u])[8] for b in tree.bodies))
+        rate = ca.vertcat(ca.SX(0, 1), *(motion(b.mobilizer, t, q[b.q], u[b.u]).qdot for b in tree.bodies))
         dq -= ca.jacobian(applied, q) @ ca.jacobian(rate, u)
         du -= ca.jacobian(applied, u)
     return dq, du, M

@@ -19,8 +19,8 @@ from condyle.tree.tree import Tree
 def rates(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
     """N u of one mobilizer (1), and Ndot f (2)."""
     s_t, s_q, s_u, s_f = (ca.SX.sym(name, x.numel()) for name, x in (("t", t), ("q", q), ("u", u), ("f", f)))
-    qdot = motion(mobilizer, s_t, s_q, s_u)[8]
-    turned = ca.jtimes(motion(mobilizer, s_t, s_q, s_f)[8], s_q, qdot)
+    qdot = motion(mobilizer, s_t, s_q, s_u).qdot
+    turned = ca.jtimes(motion(mobilizer, s_t, s_q, s_f).qdot, s_q, qdot)
     out = Closure("rates", [s_t, s_q, s_u, s_f], [ca.densify(qdot), ca.densify(turned)])(t, q, u, f)
     return out[0], out[1]
 
@@ -33,7 +33,7 @@ def second_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX) -> ca.SX
     """qddot (2), shape (nq,)."""
     out = []
     for b in _moving(tree):
-        straight = motion(b.mobilizer, t, q[b.q], udot[b.u])[8]
+        straight = motion(b.mobilizer, t, q[b.q], udot[b.u]).qdot
         out.append(straight + rates(b.mobilizer, t, q[b.q], u[b.u], u[b.u])[1])
     return ca.vertcat(ca.SX(0, 1), *out)
 
@@ -50,7 +50,7 @@ def speed_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, qddot: ca.SX) -> ca.SX
 
 def matrix(tree: Tree, t: ca.SX, q: ca.SX) -> ca.SX:
     """N, shape (nq, nu)."""
-    blocks = [ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e)[8] for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
+    blocks = [ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e).qdot for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
               for b in _moving(tree)]
     return ca.diagcat(ca.SX(0, 0), *blocks)
 

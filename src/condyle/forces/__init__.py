@@ -1,4 +1,4 @@
-"""Force laws. One file a family."""
+"""Force laws. One file per family."""
 from condyle.arguments import missing, spoken
 from condyle.forces.base import Force
 from condyle.forces.bushing import LinearBushing

@@ -31,7 +31,10 @@ class LinearBushing(Law):
     below pi/2 in size: at pi/2 the other two are not defined.
 
     Args:
-        a, b: bodies or their names.   X_a: frame F on a.   X_b: frame M on b. A Transform, a 3-vector or None.
+        a: one body, or its name.
+        b: the other body, or its name.
+        X_a: frame F on a: a Transform, a 3-vector (translation) or None.
+        X_b: frame M on b, likewise.
         stiffness: k, three of rotation [N m/rad], then three of displacement [N/m]; shape (6,), at least 0.
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.
     """

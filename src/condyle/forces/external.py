@@ -29,7 +29,8 @@ class ConstantForce(Law):
     """A force that keeps size and direction in ground, at a point of a body (16). It stores no energy.
 
     Args:
-        body: the body or its name.   station: the point in its frame [m], shape (3,).
+        body: the body or its name.
+        station: the point in its frame [m], shape (3,).
         force: in ground [N], shape (3,).
     """
 
@@ -49,7 +50,8 @@ class ConstantTorque(Law):
     """A torque on a body that keeps size and direction in ground (17). It stores no energy.
 
     Args:
-        body: the body or its name.   torque: in ground [N m], shape (3,).
+        body: the body or its name.
+        torque: torque on the body, in ground [N m], shape (3,).
     """
 
     tabular = True
@@ -170,8 +172,10 @@ class ExternalWrench(Law):
         cd.forces.ExternalWrench("foot", force=[cd.Input("grf_x", 0), cd.Input("grf_y", 0), cd.Input("grf_z", 0)])
 
     Args:
-        body: the body or its name.   station: where the force acts [m], shape (3,).
-        force: [N], shape (3,).   torque: [N m], shape (3,).
+        body: the body or its name.
+        station: where the force acts [m], shape (3,).
+        force: force on the body [N], shape (3,).
+        torque: torque on the body [N m], shape (3,).
         frame: in which force and torque are expressed, "ground" or "body".
         station_frame: in which the station is given, "body" or "ground" (a centre of pressure on the floor).
     """

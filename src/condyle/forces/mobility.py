@@ -46,7 +46,9 @@ class MobilitySpring(_OnCoordinate):
         f = -k (q - q0),   V = k (q - q0)^2 / 2                                              (6)
 
     Args:
-        coordinate: its name.   stiffness: k [N m/rad, N/m], at least 0.   rest: q0 [rad, m].
+        coordinate: name of the coordinate.
+        stiffness: k [N m/rad, N/m], at least 0.
+        rest: q0 [rad, m].
     """
 
     stiffness: Annotated[Any, quantity("N m/rad, N/m", lowest=0.0)]
@@ -64,7 +66,8 @@ class MobilityDamper(_OnSpeed):
     """A linear damper on a speed: f = -c u (7).
 
     Args:
-        coordinate: name of the speed, or of the coordinate whose rate it is.   damping: c [N m s/rad, N s/m], at least 0.
+        coordinate: name of the speed, or of the coordinate whose rate it is.
+        damping: c [N m s/rad, N s/m], at least 0.
     """
 
     damping: Annotated[Any, quantity("N m s/rad, N s/m", lowest=0.0)]
@@ -102,8 +105,11 @@ class MobilityStop(_OnCoordinate):
     The force has a kink where the stop is met: derivatives there are those of one side.
 
     Args:
-        coordinate: its name.   low, high: limits [rad, m], low < high; an infinite one is no limit.
-        stiffness: k [N m/rad, N/m], at least 0.   dissipation: d [s/rad, s/m], at least 0.
+        coordinate: name of the coordinate.
+        low: lower limit [rad, m]; -inf is no limit.
+        high: upper limit [rad, m], above low; inf is no limit.
+        stiffness: k [N m/rad, N/m], at least 0.
+        dissipation: d [s/rad, s/m], at least 0.
     """
 
     low: Annotated[Any, quantity("rad, m", infinite=True)]

@@ -30,7 +30,8 @@ class NoseHooverThermostat(Law):
     is conserved, if no other force does work: `bath_energy`.
 
     Args:
-        temperature: T_b [K], above 0.   relaxation_time: t [s], above 0.
+        temperature: T_b [K], above 0.
+        relaxation_time: t [s], above 0.
         chain: m, at least 1.
         dofs: N, how many degrees of freedom hold heat; all speeds by default. A system free in space has six that do not.
         boltzmann: kB [J/K].

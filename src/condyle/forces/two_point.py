@@ -45,8 +45,12 @@ class TwoPointSpring(_TwoPoint):
         f = -k (L - l0) e = -k (1 - l0 / L) r on b,   V = k (L - l0)^2 / 2                   (3)
 
     Args:
-        a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
-        stiffness: k [N/m], at least 0.   rest_length: l0 [m], at least 0.
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: point in a's frame [m], shape (3,).
+        p_b: point in b's frame [m], shape (3,).
+        stiffness: k [N/m], at least 0.
+        rest_length: l0 [m], at least 0.
     """
 
     tabular = True
@@ -70,7 +74,10 @@ class TwoPointDamper(_TwoPoint):
         f = -c Ldot e on b                                                                   (4)
 
     Args:
-        a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: point in a's frame [m], shape (3,).
+        p_b: point in b's frame [m], shape (3,).
         damping: c [N s/m], at least 0.
     """
 
@@ -92,7 +99,10 @@ class TwoPointForce(_TwoPoint):
         f = force e on b: positive pushes the points apart                                   (5)
 
     Args:
-        a, b: bodies or their names.   p_a, p_b: points in their frames [m], shape (3,).
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: point in a's frame [m], shape (3,).
+        p_b: point in b's frame [m], shape (3,).
         force: [N]; a cd.Input makes it an actuator whose force comes with each state; a pair (times, values) or a `TimeSeries` is
             a recording: natural cubic splines, the end values before and after.
     """

@@ -39,7 +39,8 @@ class Wrench:
     """A force and a torque on a body, as Custom's functions return them.
 
     Args:
-        force: in ground [N], shape (3,).   torque: in ground [N m], shape (3,).
+        force: force on the body, in ground [N], shape (3,).
+        torque: torque on the body, in ground [N m], shape (3,).
         at: the point of the body where the force acts, in its frame [m], shape (3,).
     """
 
@@ -61,7 +62,7 @@ class Wrench:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Written(Law):
-    """A law from a user's function: the function itself stays behind when pickled; what it computes is kept."""
+    """A law from a user's function: the function itself is not pickled; what it computes is."""
 
     function: Callable[[AskedState], Any] | None
     law: Traced = field(init=False, repr=False)

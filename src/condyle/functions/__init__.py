@@ -1,6 +1,6 @@
 """Functions that a model may be described with, on numbers, arrays and symbols alike: docs/theory/functions.md.
 
-Any Python function may stand where one of these may; these are for what a few lines of NumPy do not say.
+Any Python function may be given where one of these may; these are for what a few lines of NumPy do not say.
 """
 from __future__ import annotations
 

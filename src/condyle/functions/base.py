@@ -45,7 +45,7 @@ class Function:
         """The derivative at x, of whatever kind the value may be; from the right where the two sides differ.
 
         Args:
-            x: as for the value; with several variables a sequence, one entry a variable.
+            x: as for the value; with several variables a sequence, one entry per variable.
             order: 0, 1, 2, ...; with several variables a sequence: how often by each.
         """
         several = isinstance(order, Sequence)

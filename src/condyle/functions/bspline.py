@@ -17,11 +17,11 @@ from condyle.functions.pieces import Piecewise
 class BSpline(Piecewise):
     """The sum of B-splines of one degree on given knots, each times its coefficient (16). Conventions are SciPy's.
 
-    Its interval is from knots[degree] to knots[-degree - 1]. Beyond, the outermost polynomials go on. At a knot that stands m
+    Its interval is from knots[degree] to knots[-degree - 1]. Beyond, the outermost polynomials go on. At a knot that occurs m
     times it has degree - m continuous derivatives; where that is none, a warning says that it has a kink.
 
     Args:
-        knots: shape (n + degree + 1,), increasing; equal ones may stand together, at most `degree` times inside.
+        knots: shape (n + degree + 1,), increasing; equal knots are allowed, at most `degree` times inside.
         coefficients: shape (n,), n > degree; may be Parameters: then evaluating costs in proportion to how many are.
         degree: 1, 2, 3, ...
     """
@@ -55,7 +55,7 @@ class BSpline(Piecewise):
         inside, times = np.unique([x for x in knots if first < x < last], return_counts=True)
         if len(inside) and times.max() > k:
             x, m = inside[times.argmax()], times.max()
-            raise DescriptionError(f"BSpline: the knot {x:g} stands {m} times, at most {k} are allowed for degree {k}")
+            raise DescriptionError(f"BSpline: the knot {x:g} occurs {m} times, at most {k} are allowed for degree {k}")
         if len(inside) and times.max() == k:
             warnings.warn(f"BSpline has a kink at {inside[times.argmax()]:g}: degree {k} and {k} equal knots leave no continuous "
                           "derivative; raise the degree or spread the knots", UserWarning, stacklevel=3)

@@ -37,7 +37,8 @@ class Linear(Function):
     """intercept + slope x, or intercept + slope_1 x_1 + slope_2 x_2 + ... of several variables (2).
 
     Args:
-        slope: a number, or one for each variable.   intercept: the value at zero. All may be Parameters.
+        slope: a number, or one for each variable.
+        intercept: the value at zero. All may be Parameters.
     """
 
     slope: Any
@@ -65,7 +66,9 @@ class Sine(Function):
     """offset + amplitude sin(omega x + phase) (3).
 
     Args:
-        amplitude: half of what it swings.   omega: angular frequency [rad per unit of x].   phase: [rad].
+        amplitude: half of what it swings.
+        omega: angular frequency [rad per unit of x].
+        phase: [rad].
         offset: its mean. All may be Parameters.
     """
 
@@ -95,7 +98,10 @@ class SmoothStep(Function):
     Two continuous derivatives everywhere. x1 < x0 is a step to the left: still y0 at x0 and y1 at x1.
 
     Args:
-        x0, x1: where it starts and ends, different.   y0, y1: values there. All may be Parameters.
+        x0: where it starts.
+        x1: where it ends; not x0.
+        y0: value at x0.
+        y1: value at x1. All numbers may be Parameters.
     """
 
     x0: Number

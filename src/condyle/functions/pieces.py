@@ -31,7 +31,8 @@ class Pieces:
     """Rows of numbers, one for each interval between breaks: rows[k] holds from breaks[k - 1] on, up to breaks[k].
 
     Args:
-        breaks: shape (m,), strictly increasing.   rows: shape (m + 1, size).
+        breaks: shape (m,), strictly increasing.
+        rows: shape (m + 1, size).
     """
 
     def __init__(self, breaks: np.ndarray, rows: np.ndarray) -> None:
@@ -110,7 +111,7 @@ class Piecewise(Function):
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """Rows (x_k, c_0, c_1, ...) of (8), one an interval from left to right; Parameters have their defaults."""
+        """Rows (x_k, c_0, c_1, ...) of (8), one per interval from left to right; Parameters have their defaults."""
         _, origins, c = self.pieces(np.array([[at_default(v)] for v in self.values]))
         rows = np.column_stack([origins, c[:, :, 0]])
         rows.flags.writeable = False

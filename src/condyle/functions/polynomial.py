@@ -21,7 +21,7 @@ class Polynomial(Function):
 
     Args:
         coefficients: shape (n,), the lowest power first; may be Parameters.
-        exponents: shape (n, variables), whole numbers >= 0, one row a coefficient; default: powers 0 .. n-1 of one variable.
+        exponents: shape (n, variables), whole numbers >= 0, one row per coefficient; default: powers 0 .. n-1 of one variable.
     """
 
     coefficients: Sequence[Number] | np.ndarray
@@ -37,7 +37,7 @@ class Polynomial(Function):
         except (TypeError, ValueError):
             array = np.empty(0)
         if array.ndim != 2 or len(array) != len(c) or array.shape[1] == 0:
-            raise DescriptionError(f"Polynomial: exponents must have shape ({len(c)}, variables), one row a coefficient, got "
+            raise DescriptionError(f"Polynomial: exponents must have shape ({len(c)}, variables), one row per coefficient, got "
                                    f"{self.exponents!r}")
         bad = ~((array >= 0) & (array == np.floor(array)) & (array <= 100))
         if bad.any():

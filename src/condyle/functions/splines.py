@@ -133,7 +133,7 @@ def straight(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 
 def measured(series: Any, what: str) -> Spline:
-    """The natural cubic spline through a pair (times, values) that stands for a function of time."""
+    """The natural cubic spline through a pair (times, values) that is given for a function of time."""
     times, values = series
     spline = Spline(times, values)
     warn_of_overshoot(what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None], "add samples", 4)
@@ -170,7 +170,9 @@ def interpolated(x: np.ndarray, y: np.ndarray, degree: int, left: list[Any], rig
     """The spline through points with derivatives (order, value) given at its ends, as pieces.
 
     Args:
-        x: (n,).   y: (n, s).   beyond: degree of the polynomials on either side.
+        x: (n,).
+        y: (n, s).
+        beyond: degree of the polynomials on either side.
     """
     from scipy.interpolate import make_interp_spline
 

@@ -106,7 +106,7 @@ class _Place:
                 continue
             parts = motion_at(b.mobilizer, self.t, q, np.zeros(nu))
             H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])
-            N = np.stack([np.ravel(motion_at(b.mobilizer, self.t, q, e)[8]) for e in np.eye(nu)], axis=1)
+            N = np.stack([np.ravel(motion_at(b.mobilizer, self.t, q, e).qdot) for e in np.eye(nu)], axis=1)
             for name, A in (("H", H / np.maximum(np.linalg.norm(H, axis=0), 1e-300)), ("N", N)):
                 values = np.linalg.svd(A, compute_uv=False) if np.isfinite(A).all() else np.zeros(1)
                 if not values[-1] > NEARLY * values[0]:

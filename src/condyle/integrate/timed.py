@@ -55,7 +55,7 @@ def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
             yield f"the motion of {body.name!r}", body.motion.closure(t, q, u)
         if text not in known:
             known.add(text)
-            yield f"the mobilizer of {body.name!r}", motion(body.mobilizer, t, q, u)
+            yield f"the mobilizer of {body.name!r}", list(motion(body.mobilizer, t, q, u))
 
 
 def _felt(system: System) -> set[int]:

@@ -1,4 +1,4 @@
-"""What all laws of this package share: fields that say what may stand in them, checked when made and when added.
+"""What all laws of this package share: fields that say which values they allow, checked when a law is made and when it is added.
 
 A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest: it keeps names of
 bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the law exactly for the cache.
@@ -28,11 +28,15 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True)
 class Role:
-    """What may stand in a field of a law.
+    """The values that a field of a law allows.
 
     Attributes:
         kind: "body", "coordinate", "frame" or "quantity".
-        unit, shape: of a quantity.   lowest: its smallest value.   positive: zero is too small.   infinite: ±inf is allowed.
+        unit: unit of a quantity.
+        shape: shape of a quantity.
+        lowest: its smallest value.
+        positive: zero is too small.
+        infinite: ±inf is allowed.
     """
 
     kind: str

@@ -22,8 +22,10 @@ class Driven:
     """What drivers say at one state.
 
     Attributes:
-        held: which speeds are locked or prescribed, shape (nu,).   udot: their accelerations, zero elsewhere, shape (nu,).
-        has_u: speeds whose value is prescribed.   u: these values, shape (nu,).
+        held: which speeds are locked or prescribed, shape (nu,).
+        udot: their accelerations, zero elsewhere, shape (nu,).
+        has_u: speeds whose value is prescribed.
+        u: these values, shape (nu,).
         apart: the change of speeds' coordinates that leads to prescribed coordinates, to first order, shape (nu,).
         off: the largest difference of a coordinate from what is prescribed.
     """

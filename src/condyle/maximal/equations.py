@@ -49,7 +49,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Attachment:
-    """Where one body's joint stands: its rows of C_V and S, and its body's columns."""
+    """Where one body's joint is: its rows of C_V and S, and its body's columns."""
 
     rows: slice
     drivers: slice
@@ -65,18 +65,24 @@ class Equations:
         t: [s].
         x: maximal coordinates: unit quaternion and position of each body in ground (7 n), then massless q.
         V: velocities: w, v of each body's origin in ground (6 n), then massless u; shape (nv,).
-        q, u: the mobilizers' coordinates and speeds, shapes (nq,) and (nu,).
+        q: the mobilizers' coordinates, shape (nq,).
+        u: the mobilizers' speeds, shape (nu,).
         C: the equations at x, shape (m,): those of joints, zero up to the accuracy of the position analysis, then those of
             loops and constraints, zero if q satisfies them. Equations on velocities have zero here.
         Cdot: the equations on velocities at x and V, shape (m,).
-        C_V, C_t, gamma: Cdot = C_V V + C_t, Cddot = C_V A - gamma; shapes (m, nv), (m,), (m,).
-        S, sigma: u = S V, udot = S A + sigma; shapes (nu, nv), (nu,).
+        C_V: of Cdot = C_V V + C_t, shape (m, nv).
+        C_t: of the same equation, shape (m,).
+        gamma: of Cddot = C_V A - gamma; shape (m,).
+        S: of u = S V, shape (nu, nv).
+        sigma: of udot = S A + sigma, shape (nu,).
         M: mass matrix, shape (nv, nv), block diagonal, with zeros for massless unknowns.
         Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled law.
         f: the part of the laws that acts on speeds, shape (nu,); Q contains S' f.
         zdot: rates of the laws' states, shape (nz,).
-        locked: whether each speed is locked or prescribed, shape (nu,).   held: accelerations of those that are, else zero.
-        loops: the rows of C that close loops.   constraints: those of each of the System's constraints, by name.
+        locked: whether each speed is locked or prescribed, shape (nu,).
+        held: accelerations of those that are, zero for the others.
+        loops: the rows of C that close loops.
+        constraints: those of each of the System's constraints, by name.
         arms: p_BM of each body in ground, shape (3 n,).
     """
 

@@ -62,11 +62,15 @@ class Expressions:
     """The functions of numbers that a MaximalSystem is made of.
 
     Args:
-        joints, loops: wired.   constraints: those of the System; all but their equations is found here.
-        nx, nv: how many coordinates and velocities.
+        joints: joints of the tree, wired.
+        loops: joints that close loops, wired.
+        constraints: those of the System; all but their equations is found here.
+        nx: number of coordinates.
+        nv: number of velocities.
 
     Attributes:
-        places: rows of each constraint, by name.   m: how many rows.
+        places: rows of each constraint, by name.
+        m: how many rows.
         levels: the lowest level at which each row holds, as its place in LEVELS, shape (m,).
         asks_momentum: whether a law asks for the momentum of each speed.
     """

@@ -29,7 +29,8 @@ class Freedom:
     """(26) and (27) at one position.
 
     Args:
-        K: shape (nv, nv), the last rows those of the drivers.   locked: which of these speeds are locked, shape (nu,).
+        K: shape (nv, nv), the last rows those of the drivers.
+        locked: which of these speeds are locked, shape (nu,).
         L: shape (k, nv).
         rank: r, if it is known from a neighbour; by default all singular values above RANK times the largest.
 

@@ -67,11 +67,20 @@ class Joint:
     """A mobilizer between two bodies as constraints, over x (14 + nq of its own) and V (12 + its own nu), in ground.
 
     Attributes:
-        name: of the body.   P, B: indices of parent and body, -1 for ground.   X_PF, X_BM: its frames on them.
-        q, u: places of its coordinates and speeds among those of the system; empty where it closes a loop.
+        name: name of the body.
+        P: index of the parent, -1 for ground.
+        B: index of the body, -1 for ground.
+        X_PF: frame F on the parent.
+        X_BM: frame M on the body.
+        q: places of its coordinates among the system's; empty where it closes a loop.
+        u: places of its speeds among the system's; likewise.
         closed: whether it is a lower pair in closed form, without unknowns of its own.
-        n: number of constraint equations.   ns, nsu: how many massless coordinates and speeds it brings.
-        positions, rates, pose: its expressions as closures, to be called on symbols.
+        n: number of constraint equations.
+        ns: how many massless coordinates it brings.
+        nsu: how many massless speeds it brings.
+        positions: its position equations as a closure, to be called on symbols.
+        rates: their rates, likewise.
+        pose: the pose of M in F, likewise.
     """
 
     def __init__(self, tree: Tree, name: str, mobilizer: Mobilizer, P: int, X_PF: Frame, B: int, X_BM: Frame,
@@ -109,7 +118,7 @@ class Joint:
     def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
         """(3)"""
         bodies = [ca.vertcat(quaternion_rate_matrix(x[i:i + 4]) @ V[j:j + 3], V[j + 3:j + 6]) for i, j in ((0, 0), (7, 6))]
-        own = motion(self.mobilizer, t, x[14:], V[12:])[8] if self.ns else ca.SX(0, 1)
+        own = motion(self.mobilizer, t, x[14:], V[12:]).qdot if self.ns else ca.SX(0, 1)
         return ca.vertcat(*bodies, own)
 
     def _expressions(self) -> tuple[Closure, Closure, Closure]:

@@ -17,7 +17,7 @@ from condyle.tree.tree import Tree
 
 
 class View:
-    """What laws ask of the state, from x (7 a body, first), V (6 a body, first), q and u of the mobilizers, momentum and t."""
+    """What laws ask of the state, from x (first 7 per body), V (first 6 per body), q and u of the mobilizers, momentum and t."""
 
     def __init__(self, tree: Tree, symbols: Mapping[str, ca.SX]) -> None:
         self.tree, self.symbols = tree, symbols

@@ -15,7 +15,8 @@ class Numbers:
     """A function of named vectors. Results by name: columns as vectors, everything else as matrices.
 
     Args:
-        inputs: symbols by name.   outputs: expressions of them by name; a matrix is filled where it is not structurally zero.
+        inputs: symbols by name.
+        outputs: expressions of them by name; a matrix is filled where it is not structurally zero.
     """
 
     def __init__(self, name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, ca.SX]) -> None:

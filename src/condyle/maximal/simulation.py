@@ -5,7 +5,7 @@ The state is y = (x, V, z). Let P(y) be the state on the constraints that belong
     positions     C(x) = 0,  x <- x + J dV,   dV = K^-1 [-C; d] + T du,   L dV = -C_L,  |du| least                   (30)
     velocities    L V + L_t = 0,               V = K^-1 [-C_t; S V + du],                |du| least                   (31)
 
-where d leads to prescribed coordinates and prescribed speeds stand in S V; f are the equations of motion. What is integrated is
+where d leads to prescribed coordinates and prescribed speeds are in S V; f are the equations of motion. What is integrated is
 
     ydot = f(P(y))                                                                                                   (32)
 
@@ -44,11 +44,14 @@ class MaximalTrajectory:
 
     Attributes:
         t: [s], shape (k,).
-        x, V: maximal coordinates and velocities, shapes (k, nx), (k, nv).
-        q, u: those of the mobilizers, angles with all their turns, shapes (k, nq), (k, nu).
+        x: maximal coordinates, shape (k, nx).
+        V: maximal velocities, shape (k, nv).
+        q: coordinates of the mobilizers, angles with all their turns, shape (k, nq).
+        u: speeds of the mobilizers, shape (k, nu).
         z: states of the forces, shape (k, nz).
         status: "finished", or why the run ended before.
-        steps, evaluations: how many were taken, of the equations.
+        steps: how many steps were taken.
+        evaluations: how many times the equations were evaluated.
     """
 
     t: Array

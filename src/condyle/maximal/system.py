@@ -47,8 +47,10 @@ class Loop:
     """A joint that closes a loop: a lower pair in closed form between two bodies that the tree has placed already.
 
     Args:
-        a: a body or its name.   X_aF: frame F on it, a Transform, a 3-vector or None.
-        b: the other body, or its name.   X_bM: frame M on it.
+        a: a body or its name.
+        X_aF: frame F on it, a Transform, a 3-vector or None.
+        b: the other body, or its name.
+        X_bM: frame M on it.
         mobilizer: what M may do in F: Pin, Ball, Slider, ...
     """
 
@@ -71,8 +73,10 @@ class MaximalSystem:
             tell how well they do.
 
     Attributes:
-        joints: one per body, in their order.   m: how many equations they are.
-        nx, nv: numbers of maximal coordinates, 7 a body and the q of joints that have no closed form, and of velocities.
+        joints: one per body, in their order.
+        m: how many equations they are.
+        nx: number of maximal coordinates: 7 per body, and the q of joints without a closed form.
+        nv: number of maximal velocities.
     """
 
     def __init__(self, system: System, loops: Iterable[Loop] = ()) -> None:

@@ -1,7 +1,16 @@
-"""Mobilizers: what a body may do relative to its parent. One file a family."""
+"""Mobilizers: what a body may do relative to its parent. One file per family."""
 from condyle.arguments import spoken
 from condyle.mobilizers.angles import Bushing, Gimbal, Universal
-from condyle.mobilizers.base import Mobilizer, Motion, motion, motion_at, motion_size, motion_symbols, runaway
+from condyle.mobilizers.base import (
+    JointMotion,
+    Mobilizer,
+    Motion,
+    motion,
+    motion_at,
+    motion_size,
+    motion_symbols,
+    runaway,
+)
 from condyle.mobilizers.beam import CantileverFreeBeam
 from condyle.mobilizers.compose import compose
 from condyle.mobilizers.custom import Custom
@@ -14,11 +23,11 @@ from condyle.mobilizers.lower_pairs import Cylinder, Pin, Planar, Screw, Slider,
 from condyle.mobilizers.numbers import Numbered, Pattern, pattern
 from condyle.mobilizers.polar import BendStretch, SphericalCoords
 
-__all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free", "FreeLine",
-           "FunctionBased", "Gimbal", "LineOrientation", "Mobilizer", "Motion", "Numbered", "Pattern", "Pin", "Planar",
-           "Screw", "Slider",
-           "SphericalCoords", "Translation", "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at",
-           "motion_size", "motion_symbols", "pattern", "runaway"]
+__all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free",
+           "FreeLine", "FunctionBased", "Gimbal", "JointMotion", "LineOrientation", "Mobilizer", "Motion",
+           "Numbered", "Pattern", "Pin", "Planar", "Screw", "Slider", "SphericalCoords", "Translation",
+           "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at", "motion_size",
+           "motion_symbols", "pattern", "runaway"]
 
 spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine, FunctionBased, Gimbal,
        LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, Translation, Universal, Weld)

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import vector
 from condyle.mobilizers.constants import depends, text, valued
@@ -26,6 +27,8 @@ from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.sweeps.lookup import Closure
 from condyle.spatial import Transform
 from condyle.trace import DEFAULTED
+
+T = TypeVar("T")
 
 STARTS = 12
 """Random places to start from where a pose is not reached."""
@@ -61,8 +64,8 @@ class Mobilizer:
         speed_names: one short name for each speed.
         units: unit of each coordinate; a class of your own that states none gets them from its equations.
         speed_units: unit of each speed; from the equations too, where a class does not state them.
-        quaternions: where unit quaternions stand among the coordinates, such as (slice(0, 4),).
-        named_by_user: the coordinates' names were given with the mobilizer and stand as they are.
+        quaternions: where unit quaternions are among the coordinates, such as (slice(0, 4),).
+        named_by_user: the user gave the coordinates' names with the mobilizer; they are used as they are.
         singular: where H or N loses rank, in words; empty if nowhere.
     Two are equal if they are of one class and their descriptions, names and units agree.
     """
@@ -95,8 +98,8 @@ class Mobilizer:
     def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """H_w, H_v and N as expressions."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
-        _, _, H_w, H_v, *_ = motion(self, t, q, u)
-        return H_w, H_v, self.N(q)
+        terms = motion(self, t, q, u)
+        return terms.H_w, terms.H_v, self.N(q)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         """The expressions (1)-(3) at time t [s], coordinates q (nq,) and speeds u (nu,)."""
@@ -119,36 +122,45 @@ class Mobilizer:
         """Some valid coordinates, for checks and tests."""
         return rng.uniform(-1.0, 1.0, self.nq)
 
-    def fit_q(self, X_FM: Any, q: Any = None, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates q (nq,) that bring M nearest to a pose in F, and what is left: angle [rad] and distance [m], shape (2,).
+    def fit_q(self, X_FM: Transform | ArrayLike, q: ArrayLike | None = None, t: float = 0.0) -> tuple[
+            NDArray[np.float64], NDArray[np.float64]]:
+        """Coordinates that bring M nearest to a pose in F.
+
+        They give the least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State: `state.fit_q`.
 
         Args:
             X_FM: a Transform, or a 3-vector (translation).
             q: where to start, shape (nq,): among several answers one near it is found; by default `default_q()`.
             t: time [s], for mobilizers that depend on it.
 
-        The least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State: `state.fit_q`.
+        Returns:
+            q, shape (nq,), and what is left: angle [rad] and distance [m], shape (2,).
         """
         X = Transform.of(X_FM, "X_FM")
         start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
         return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X.R), X.R, X.p)
 
-    def fit_u(self, q: Any, V_FM: Any, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Speeds u (nu,) by which M moves as given at q, and what is left [rad/s, m/s], shape (2,).
+    def fit_u(self, q: ArrayLike, V_FM: ArrayLike, t: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Speeds that bring M's velocity nearest to a given one.
 
         Args:
-            V_FM: velocity of M in F, angular part first, shape (6,).
+            q: coordinates, shape (nq,).
+            V_FM: velocity of M in F, angular part first [rad/s, m/s], shape (6,).
+            t: time [s], for mobilizers that depend on it.
+
+        Returns:
+            u, shape (nu,), and what is left [rad/s, m/s], shape (2,).
         """
         V = vector("fit_u: V_FM", V_FM, 6, None, one=True)
         at = motion_at(self, t, vector("fit_u: q", q, self.nq, None, one=True), np.zeros(self.nu))
-        return fit_velocity(self._hinge_of(at), V - np.concatenate([np.ravel(at[4]), np.ravel(at[5])]))
+        return fit_velocity(self._hinge_of(at), V - np.concatenate([np.ravel(at.w_t), np.ravel(at.v_t)]))
 
     def guess(self, R_FM: np.ndarray) -> np.ndarray | None:
-        """Coordinates (nq,) that turn M as given, where that is known at once."""
+        """Coordinates (nq,) that turn M by R_FM, where they are known without a search; else None."""
         return None
 
     def starts(self, q: np.ndarray, R_FM: np.ndarray) -> Iterator[np.ndarray]:
-        """Where searches for coordinates that turn M so start: at q, then elsewhere."""
+        """Coordinates from which a search for those that turn M by R_FM starts: q, then others."""
         yield q
         if (known := self.guess(R_FM)) is not None:
             yield known
@@ -159,14 +171,14 @@ class Mobilizer:
 
     def _pose_and_hinge(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         at = motion_at(self, t, q, np.zeros(self.nu))
-        return at[0], np.ravel(at[1]), self._hinge_of(at)
+        return at.R, np.ravel(at.p), self._hinge_of(at)
 
-    def _hinge_of(self, at: list[np.ndarray]) -> np.ndarray:
-        return np.concatenate([np.reshape(at[2], (3, self.nu)), np.reshape(at[3], (3, self.nu))])
+    def _hinge_of(self, at: JointMotion[NDArray[np.float64]]) -> NDArray[np.float64]:
+        return np.concatenate([np.reshape(at.H_w, (3, self.nu)), np.reshape(at.H_v, (3, self.nu))])
 
     def _moved(self, q: np.ndarray, du: np.ndarray) -> np.ndarray:
         """q + N du with unit quaternions."""
-        q = q + np.ravel(motion_at(self, 0.0, q, du)[8])
+        q = q + np.ravel(motion_at(self, 0.0, q, du).qdot)
         for part in self.quaternions:
             q[part] /= np.linalg.norm(q[part])
         return q
@@ -320,16 +332,30 @@ def motion_symbols(mobilizer: Mobilizer) -> ca.SX:
     return traced(mobilizer).outside
 
 
-def motion(mobilizer: Mobilizer, t: Any, q: Any, u: Any) -> list[ca.SX]:
-    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v and qdot as expressions, traced once a description and inlined."""
-    return traced(mobilizer)(t, q, u)[:9]
+class JointMotion(NamedTuple, Generic[T]):
+    """The terms of (1)-(4) of one mobilizer at one t, q, u: expressions or numbers."""
+
+    R: T
+    p: T
+    H_w: T
+    H_v: T
+    w_t: T
+    v_t: T
+    bias_w: T
+    bias_v: T
+    qdot: T
 
 
-def motion_at(mobilizer: Mobilizer, t: float, q: Any, u: Any) -> list[np.ndarray]:
-    """The same as numbers, Parameters at their defaults."""
+def motion(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX) -> JointMotion[ca.SX]:
+    """The terms of (1)-(4) as expressions, traced once per description and inlined."""
+    return JointMotion(*traced(mobilizer)(t, q, u)[:9])
+
+
+def motion_at(mobilizer: Mobilizer, t: float, q: ArrayLike, u: ArrayLike) -> JointMotion[NDArray[np.float64]]:
+    """The terms of (1)-(4) as numbers; Parameters have their defaults."""
     closure = traced(mobilizer)
     defaults = [DEFAULTED[s.element_hash()].default for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
-    return closure.at(t, q, u, outside=defaults)[:9]
+    return JointMotion(*closure.at(t, q, u, outside=defaults)[:9])
 
 
 LARGEST_RATE = 1e8

@@ -24,7 +24,7 @@ class CantileverFreeBeam(Mobilizer):
     the shortening is half the integral of the slope squared, 4/15 L of the end's slope squared. Right for small angles,
     a definition for large ones. The stiffness is not here: add forces on the coordinates.
 
-    At q = 0, M stands at (0, 0, L). W is singular where the second angle is ±pi/2; H keeps its rank since the first angle
+    At q = 0, M is at (0, 0, L). W is singular where the second angle is ±pi/2; H keeps its rank since the first angle
     also shifts M.
 
     Args:

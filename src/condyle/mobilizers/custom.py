@@ -158,7 +158,7 @@ class Custom(Mobilizer):
 
 
 def _quaternions(given: Any, names: tuple[str, ...], default: tuple[float, ...], what: str) -> tuple[slice, ...]:
-    """Where the unit quaternions stand that a user states."""
+    """Where the unit quaternions are that a user states."""
     if given is None and any(names[k:k + 4] == QUATERNION for k in range(len(names))):
         raise DescriptionError(f"{what}: are these a unit quaternion? Say so by quaternions=({names.index('qw')},), and by a "
                                "default= of unit length; or that they are not, by quaternions=()")

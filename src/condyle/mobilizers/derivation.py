@@ -21,7 +21,8 @@ def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX, H
     """The whole motion from R_FM(t, q), p_FM(t, q) and N(q).
 
     Args:
-        R, p: (3, 3) and (3,), expressions in the symbols t and q. R must be a rotation for every q.
+        R: shape (3, 3), expressions in the symbols t and q; a rotation for every q.
+        p: shape (3,), expressions in the symbols t and q.
         N: (nq, nu).
         H: (6, nu), if it is known; else (5), (6).
     """

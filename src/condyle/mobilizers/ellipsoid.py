@@ -28,7 +28,7 @@ class Ellipsoid(Oriented):
         p = a^2 n / d,   d = |a n|,   v = (a^2 ndot - p (p . ndot)) / d,   ndot = w x n                (35), (36)
         Hdot u = [0; (a^2 m - 2 (p . ndot) v - p (v . ndot + p . m)) / d],   m = w x (w x n)            (37)
 
-    At q = 0, M stands at (0, 0, radii[2]), with its axes along F's.
+    At q = 0, M is at (0, 0, radii[2]), with its axes along F's.
 
     Args:
         radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters.

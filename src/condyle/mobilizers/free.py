@@ -17,7 +17,7 @@ class Ball(Oriented):
 
         H = [1; 0],   Hdot = 0                                                  seth2010 (9)
 
-    A quaternion that is not quite of unit length stands for the rotation of its direction.
+    A quaternion that is not quite of unit length means the rotation of its direction.
 
     Args:
         coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N, seth2010 (10) as
@@ -35,7 +35,7 @@ class Free(Oriented):
     q: unit quaternion of M in F (w, x, y, z), then p_FM in F [m].   u: w_FM in F [rad/s], then v_FM in F [m/s].
 
     H is the identity and constant (seth2010 (9)); only N depends on q. A quaternion that is not quite of unit length
-    stands for the rotation of its direction.
+    means the rotation of its direction.
 
     Args:
         coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; singular where the

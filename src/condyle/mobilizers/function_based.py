@@ -99,7 +99,7 @@ class FunctionBased(Mobilizer):
         return f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {text(self.laws)})"
 
     def __getstate__(self) -> dict:
-        # Callables of the user stay behind: what they computed was traced, and that is kept.
+        # The user's callables are not pickled: what they compute was traced, and that is.
         return self.__dict__ | {"angles": (None,) * 3, "translations": (None,) * 3}
 
     def __repr__(self) -> str:

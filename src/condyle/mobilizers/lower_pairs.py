@@ -60,7 +60,7 @@ def _axis_text(axis: object, default: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Mobilizer):
-    """No motion at all: M stands on F. No coordinates, no speeds."""
+    """No motion at all: M is F. No coordinates, no speeds."""
 
     units = speed_units = ()
 

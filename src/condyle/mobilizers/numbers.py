@@ -2,7 +2,7 @@
 
 Two pins about general axes have the same equations up to numbers; a pin about z has others, in which zeros and ones have
 vanished. The instructions of the traced equations say so for every mobilizer alike, without knowing what its numbers mean:
-numbers are what stands in them as a constant. So radii, pitches, lengths and the numbers in users' functions count too.
+numbers are the constants in them. So radii, pitches, lengths and the numbers in users' functions count too.
 """
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Numbered(Mobilizer):
 
     Attributes:
         table: the numbers that differ, shape (mobilizers, n).
-        symbols: what stands for them in the equations, shape (n,).
+        symbols: their symbols in the equations, shape (n,).
     """
 
     def __init__(self, like: Mobilizer, patterns: Sequence[Pattern]) -> None:

@@ -6,7 +6,7 @@ Quaternion (w, x, y, z) of M in F, with w_FM in F or in M:
 
     qdot = 1/2 (0, w_FM_F) q = 1/2 q (0, w_FM_M)                                (14)
 
-Any length of q stands for the rotation of its direction; (14) keeps the length. Euler angles are body-fixed x-y-z:
+Any length of q means the rotation of its direction; (14) keeps the length. Euler angles are body-fixed x-y-z:
 
     R_FM = Rx(q1) Ry(q2) Rz(q3),   N of seth2010 (10) as corrected in its errata   (15)
 """

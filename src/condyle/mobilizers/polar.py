@@ -1,6 +1,6 @@
 """Angles and a distance: BendStretch (polar coordinates) and SphericalCoords.
 
-M's origin stands at p = r e, e an axis of M; w turns M and e with it. Equation numbers are those of
+M's origin is at p = r e, e an axis of M; w turns M and e with it. Equation numbers are those of
 docs/theory/mobilizers.md. u = qdot throughout.
 """
 from __future__ import annotations
@@ -62,8 +62,11 @@ class SphericalCoords(Mobilizer):
     radius is zero, nor the azimuth where e is along F's z (with radial_axis="z": zenith 0 or pi).
 
     Args:
-        azimuth_offset, zenith_offset: angles where q1, q2 = 0 [rad], numbers or Parameters.
-        negate_azimuth, negate_zenith, negate_radial: count the coordinate the other way.
+        azimuth_offset: azimuth where q1 = 0 [rad], a number or a Parameter.
+        zenith_offset: zenith where q2 = 0 [rad], a number or a Parameter.
+        negate_azimuth: count the azimuth the other way.
+        negate_zenith: count the zenith the other way.
+        negate_radial: count the radius the other way.
         radial_axis: M's axis of translation, "z" or "x".
     """
 

@@ -114,7 +114,7 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
         turn(tree.parent(owner[k][0]), _crossed(seen["H"][k], H_bar))
     for b in tree.bodies:
         if dq[b.q].nnz():
-            rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8]
+            rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot
             out.q[b.index] = ca.densify(ca.jtimes(rate, s["u"][b.u], dq[b.q], True))
         if du[b.u].nnz():
             out.u[b.index] = ca.densify(du[b.u])

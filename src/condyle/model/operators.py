@@ -44,7 +44,7 @@ def _instance(s: Symbols) -> list[ca.SX]:
 
 def _qdot(s: Symbols) -> list[ca.SX]:
     bodies = s.model.tree.bodies
-    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8] for b in bodies if b.mobilizer.nq), _lost_rates(s)]
+    return [column(motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in bodies if b.mobilizer.nq), _lost_rates(s)]
 
 
 def _lost_rates(s: Symbols) -> ca.SX:

@@ -86,8 +86,10 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A coordinate that nothing
             sees keeps its value from frame to frame.
         t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on time.
-        locked, limits, accuracy: as in `assemble`.
-        progress: True shows a bar; a function is called some times a second with the share of frames done.
+        locked: as in `assemble`.
+        limits: as in `assemble`.
+        accuracy: as in `assemble`.
+        progress: True shows a bar; a function is called a few times per second with the share of frames done.
 
     All frames are one native run. New targets, weights and stations do not compile anything; goals on other bodies do. A frame
     whose constraints cannot be met is named in `Frames.failures`, and the next one starts from the last good one. The run can be

@@ -80,7 +80,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         max_step: longest step [s].
         events: see Event; those of witnesses first, then those set in time, each in the order given. Not with many states.
         weights: of the errors in q, u, z, shape (nq + nu + nz,), for those who know better.
-        progress: True shows a bar; a function is called some times a second with the share of time or members done.
+        progress: True shows a bar; a function is called a few times per second with the share of time or members done.
         keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
         threads: with many states, how many to use; all cores by default.
 

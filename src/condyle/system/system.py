@@ -316,7 +316,8 @@ class System(Shown, Operations, Differentiation):
         Args:
             operator: its name, such as "forward_dynamics".
             body: whose, for operators of one body: "body_pose" (R row by row, then p), "frame_jacobian", and the like.
-            locked, disabled: as for operators; they are built in.
+            locked: as for operators; it is built in.
+            disabled: as for operators; it is built in.
 
         Returns:
             inputs by name: the operator's arrays, then t, z, inputs, discrete and parameters where the system has some: columns

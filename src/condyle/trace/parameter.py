@@ -1,7 +1,7 @@
 """Numbers that may change without compiling again: Parameter (describes the system), Input (drives it) and Discrete (its memory).
 
-All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may stand where a number may. Equal names
-are the same parameter.
+All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may be given wherever a number may. Equal
+names are the same parameter.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Parameter(Symbol):
             value = np.nan
         if not np.isfinite(value):
             raise DescriptionError(f"{self.kind} {name!r}: its default is one finite number, got {default!r}")
-        # One node a name and default: a symbol met in an expression then tells which parameter it is.
+        # One node per name and default: a symbol that is found in an expression then tells which parameter it is.
         sx = _NODES.setdefault((type(self), name, value), ca.SX.sym(name))
         super().__init__(sx)
         self.name, self.default = name, value
@@ -106,7 +106,9 @@ class Expression:
     """A matrix computed from Parameters and Inputs. Pickles, and its text determines it exactly.
 
     Attributes:
-        parameters: what it is computed from.   sx: the expression.   text: its serialised form.
+        parameters: what it is computed from.
+        sx: the expression.
+        text: its serialised form.
     """
 
     def __init__(self, sx: ca.SX, what: str = "an expression") -> None:

@@ -45,7 +45,7 @@ class Symbol:
         """What is computed from Parameters pickles: as its serialised expression."""
         outside = defaulted_in(self.sx)
         if len(outside) != len(ca.symvar(self.sx)):
-            raise TypeError(f"{self!r} cannot be pickled: it stands for no value outside the function that is being traced")
+            raise TypeError(f"{self!r} cannot be pickled: it has no value outside the function that is being traced")
         return _restored, (ca.Function("f", [s.sx for s in outside], [self.sx]).serialize(), outside)
 
     def __float__(self) -> NoReturn:

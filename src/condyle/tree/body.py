@@ -32,8 +32,11 @@ class Body:
     Attributes:
         index: place among the system's bodies, parents before children; -1 is ground.
         X_PF: frame F on the parent, X_BM: frame M on this body.
-        X_PF, X_BM, mass_properties: numbers; Parameters in them have their defaults here.
-        q, u: where its coordinates and speeds stand in the system's vectors.
+        X_PF: frame F on the parent; Parameters in it have their defaults here.
+        X_BM: frame M on the body; likewise.
+        mass_properties: mass, mass centre and inertia; likewise.
+        q: where its coordinates are in the system's q.
+        u: where its speeds are in the system's u.
         motion: what prescribes its coordinates, speeds or accelerations, if anything does.
         symbolic: what depends on Parameters, by name: R_PF, p_PF, R_BM, p_BM, mass, com, inertia.
     """
@@ -58,7 +61,7 @@ class Body:
 
     @property
     def prescribed_speeds(self) -> tuple[int, ...]:
-        """Where the speeds that its motion prescribes stand in the system's u."""
+        """Where the speeds that its motion prescribes are in the system's u."""
         return () if self.motion is None else tuple(self.u.start + j for j in self.motion.speeds)
 
     @property

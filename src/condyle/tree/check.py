@@ -1,4 +1,4 @@
-"""Is there inertia behind every mobility? A massless tip has no acceleration: found when a system is first used.
+"""Does every mobility move some inertia? A massless tip has no acceleration: found when a system is first used.
 
 The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at the default
 and at random coordinates and times. A pivot that is zero against its value before elimination cannot be divided by. A prescribed

@@ -5,7 +5,7 @@ or a ball the hinge axes then pass through the point of reference, and half of H
 of the articulated-body recursion). Body frames B return only where a user asks for them.
 
 Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a table, which an
-INSTANCE kernel fills once a set of parameters. Those of one body stand side by side, in the order of `Placed`, so that loops over
+INSTANCE kernel fills once per set of parameters. Those of one body are side by side, in the order of `Placed`, so that loops over
 bodies read them where they are.
 """
 from __future__ import annotations
@@ -29,9 +29,13 @@ class Placed:
     """Constants of one body: numbers, or SX where Parameters are in them.
 
     Attributes:
-        R_PF, p_PF: F on the parent's M (or ground).   R_MB, p_MB: the user's body frame on M.
-        mass, com, I: mass, mass centre from M's origin and inertia about M's origin, in M's axes. The inertia as a 3 x 3
-            matrix where Parameters are in it, else as `principal` gives it.
+        R_PF: turns F on the parent's M (or ground).
+        p_PF: origin of F on the parent's M (or ground).
+        R_MB: turns the user's body frame on M.
+        p_MB: origin of the user's body frame on M.
+        mass: mass of the body.
+        com: mass centre from M's origin, in M's axes.
+        I: inertia about M's origin, in M's axes: a 3 x 3 matrix where Parameters are in it, else as `principal` gives it.
     """
 
     R_PF: Any
@@ -49,8 +53,9 @@ class Tabulated:
 
     Attributes:
         placed: the constants; fields with Parameters in them as symbols of the table.
-        symbols, meanings: the table as symbols, and what they stand for, shape (n,). A field has all its entries there, column by
-            column, an inertia the lower half of its own.
+        symbols: the table as symbols, shape (n,). A field has all its entries there, column by column; an inertia has the lower
+            half of its entries.
+        meanings: the expression of each symbol, shape (n,).
         starts: where each body's entries begin.
     """
 

@@ -45,7 +45,7 @@ class Prescribed:
     f gives one value for each coordinate (or speed): a number if there is one, else a sequence. Or give a sequence instead, one
     entry for each coordinate (or speed): functions, `cd.Spline`s, numbers and Parameters; None leaves it free. Functions are
     traced once: use NumPy. Their derivatives with respect to time are taken exactly: q = f(t) must be twice differentiable.
-    Measured values may stand for a function or an entry as a pair (times, values), shapes (n,) and (n,), or (n, coordinates)
+    Measured values may be given for a function or an entry as a pair (times, values), shapes (n,) and (n,), or (n, coordinates)
     for all at once: the natural cubic spline through them, `cd.Spline(times, values)`.
     """
 
@@ -210,7 +210,7 @@ class Driver:
             u_p = self._speeds(t, q_p)
             outputs = [q_p, u_p, ca.jacobian(u_p, t)]                                        # (1)
         elif self.level == "velocity":
-            rate = motion(m, t, q, u)[8]
+            rate = motion(m, t, q, u).qdot
             outputs = [none, values, ca.jtimes(values, ca.vertcat(t, q), ca.vertcat(1, rate))]       # (2)
         else:
             outputs = [none, none, values]                                                   # (3)

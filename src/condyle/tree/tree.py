@@ -49,7 +49,7 @@ class Tree:
 
     @property
     def quaternions(self) -> list[slice]:
-        """Where unit quaternions stand in q."""
+        """Where unit quaternions are in q."""
         return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.bodies for part in b.mobilizer.quaternions]
 
     @property

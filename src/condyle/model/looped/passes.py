@@ -100,7 +100,7 @@ def _report_status(d: Draft) -> None:
 def _qdot(looped: Looped) -> None:
     def rates(d: Draft) -> None:
         u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
-        d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u)[8])
+        d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
         if (lost := runaway(d.mobilizer, d.q)) is not None:
             d.writes["root.status"] = ca.if_else(lost, d.read("constant.number", 1), d.read("root.status", 1))
 

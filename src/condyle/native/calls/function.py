@@ -168,7 +168,7 @@ class _Evaluator:
         self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
         self._inputs, self._outputs = inputs, outputs
         self._entries = [entries.get(name) for name, _ in inputs]
-        self._watched = [Watched(k, size, tuple(part.start for _, part in e.turned))
+        self._watched = [Watched(k, size, tuple(part.start for _, part in e.quaternions))
                          for k, ((_, size), e) in enumerate(zip(inputs, self._entries)) if e is not None]
         self._build, self._wide = build, wide or build
         self._function: ca.Function | Composite | None = None
