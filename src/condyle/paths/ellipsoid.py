@@ -292,7 +292,7 @@ class _Search:
         n = length.size
         self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3, "active": 1, "signed": 1,
                       "chart": 26}
-        self.width: int = 1 + ROW + 2 + n                                # kind, segment, converged, rounds, z
+        self.width: int = 1 + ROW + 6 + 2 + n                            # kind, segment, A, B, converged, rounds, z
         self.needs: int = 12 + (coarse.width if coarse else 0)
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
@@ -304,7 +304,7 @@ class _Search:
         chart, phi, psi, signed = ends.start()
         active = ends.kind != NONE
         if self.coarse:
-            found = p[12 + 1 + ROW:]
+            found = p[12 + 1 + ROW + 6:]
             z = found[2:]
             large = ca.fmax(ca.fabs(z[-1]), ca.fabs(z[-2])) > FINE
             active = ca.logic_and(active, ca.logic_or(large, ca.logic_not(found[0])))
@@ -331,7 +331,7 @@ class _Search:
         return x, ca.logic_and(ca.logic_or(worse, ca.logic_not(good)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
-        """kind, the segment, whether it converged, rounds, z."""
+        """kind, the segment, its ends, whether it converged, rounds, z."""
         s, ends = self.state(x), Ends(p[:12])
         a, z, chart, (d_phi, d_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
         (y_P, y_P1), (y_Q, y_Q1) = chart.A.at(z[0]), chart.B.at(z[1])
@@ -344,11 +344,11 @@ class _Search:
         converged = s["left"] <= CONVERGED
         if self.coarse:
             coarse = p[12:]
-            mine = ca.vertcat(ends.kind, over.row, converged, s["count"], z)
-            kept = ca.vertcat(coarse[:1 + ROW + 2], ca.SX.zeros(self.length.size))
+            mine = ca.vertcat(ends.kind, over.row, ends.A, ends.B, converged, s["count"], z)
+            kept = ca.vertcat(coarse[:1 + ROW + 6 + 2], ca.SX.zeros(self.length.size))
             return ca.if_else(s["active"], mine, kept)
         segment = either(s["active"], over, straight(ends.A, ends.B))
-        return ca.vertcat(ends.kind, segment.row, ca.if_else(s["active"], converged, 1), s["count"], z)
+        return ca.vertcat(ends.kind, segment.row, ends.A, ends.B, ca.if_else(s["active"], converged, 1), s["count"], z)
 
     def solver(self, name: str) -> Solver:
         return Solver.of(name, self.needs, self.start, self.step, self.finish, ROUNDS)

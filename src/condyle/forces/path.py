@@ -1,0 +1,73 @@
+"""Forces along a path: springs, dampers and actuators that pull its ends together.
+
+    a tension T pulls the path shorter: the force on its length L is -T                                    (1)
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import casadi as ca
+
+from condyle.errors import DescriptionError
+from condyle.forces.base import Law
+from condyle.laws.described import quantity, sx
+from condyle.laws.view import Loads, View
+from condyle.paths import Path
+from condyle.trace.parameter import Parameter
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathLaw(Law):
+    """A force law along a path. Write `tension`."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.path, Path):
+            raise DescriptionError(f"{type(self).__name__}: path: expected a cd.paths.Path, got {self.path!r}")
+
+    def check(self, tree: Tree) -> None:
+        super().check(tree)
+        self.path.check(tree)
+
+    def parameters(self) -> list[Parameter]:
+        return [*super().parameters(), *self.path.parameters()]
+
+    def tension(self, s: View) -> ca.SX:
+        """T [N]; positive pulls."""
+        raise TypeError(f"{type(self).__name__} needs a tension")
+
+    def apply(self, s: View, loads: Loads) -> None:
+        self.path.length.load(s, -self.tension(s), loads)                                    # (1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathSpring(PathLaw):
+    """A spring along a path, that pulls only.
+
+        T = max(k x (1 + d xdot), 0) where x = L - l0 > 0, else 0                               (2)
+
+    Args:
+        path: where it runs.
+        stiffness: k [N/m], at least 0.
+        rest_length: l0 [m], at least 0.
+        dissipation: d [s/m], at least 0.
+    """
+
+    stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]
+    rest_length: Annotated[Any, quantity("m", lowest=0.0)]
+    dissipation: Annotated[Any, quantity("s/m", lowest=0.0)] = 0.0
+
+    def tension(self, s: View) -> ca.SX:
+        x = self.path.length.at(s) - sx(self.rest_length)
+        T = sx(self.stiffness) * x
+        if not (isinstance(self.dissipation, float) and self.dissipation == 0):
+            T = T * (1 + sx(self.dissipation) * self.path.length.rate(s))
+        return ca.if_else(x > 0, ca.fmax(T, 0), 0)                                           # (2)
+
+    def potential(self, s: View) -> ca.SX:
+        x = ca.fmax(self.path.length.at(s) - sx(self.rest_length), 0)
+        return sx(self.stiffness) * x * x / 2

@@ -1,0 +1,142 @@
+"""Surfaces that a path may wrap over, each in a frame S of its own.
+
+A surface says by OpenSim's rules whether a path between two points goes over it and on which side, and finds the geodesic: a
+row of numbers (segment.py) from a solver that is compiled once for all surfaces of its kind.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Annotated, Any, ClassVar
+
+import casadi as ca
+
+from condyle.errors import DescriptionError
+from condyle.laws.described import Described, quantity, sx
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.solver import Solver
+from condyle.paths import ellipsoid, round
+from condyle.paths.round import NONE
+from condyle.paths.segment import ROW, dot
+
+QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0), "z": (0, 0, 1),
+             "-z": (0, 0, -1)}
+WIDTH = 1 + ROW + 6
+"""Numbers of a row: the rule's answer, the segment, and the ends A, B that it was found for."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surface(Described):
+    """A surface in its frame S.
+
+    Attributes:
+        quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or "all".
+    """
+
+    quadrant: str = field(default="all", kw_only=True)
+
+    several: ClassVar[bool] = True                           # may say WRAPPED beside MANDATORY
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.quadrant not in QUADRANTS:
+            raise DescriptionError(f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, got "
+                                   f"{self.quadrant!r}")
+
+    def numbers(self) -> ca.SX:
+        """What solvers are given beside A and B, a column."""
+        raise TypeError(f"{type(self).__name__} needs numbers")
+
+    def given(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        return ca.vertcat(A, B, self.numbers(), ca.SX(QUADRANTS[self.quadrant]))
+
+    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""
+        raise TypeError(f"{type(self).__name__} needs a rule")
+
+    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
+        raise TypeError(f"{type(self).__name__} needs a row")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Round(Surface):
+    """A surface whose geodesics have closed forms."""
+
+    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        kind, segment = getattr(round, type(self).__name__.lower())(self.given(A, B))
+        return kind, segment.L - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
+
+    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        p = self.given(A, B)
+        return get(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
+
+
+@cache
+def _closed_form(name: str, needs: int) -> Solver:
+    """A closed form as a solver that needs no step: compiled once, and its row is constant for derivatives."""
+    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        kind, segment = getattr(round, name)(p)
+        return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
+
+    return Solver.of(f"path_{name}", needs, start, lambda p, x: (x, ca.SX(0)), lambda p, x: x, 0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cylinder(_Round):
+    """A cylinder about the z axis of S, as high as long above the origin as below.
+
+    Args:
+        radius: [m], positive.
+        length: along z [m], positive. A path whose points of touch both lie beyond it does not wrap.
+        quadrant: see Surface.
+    """
+
+    radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+    length: Annotated[Any, quantity("m", lowest=0.0, positive=True, infinite=True)] = float("inf")
+
+    def numbers(self) -> ca.SX:
+        return ca.vertcat(sx(self.radius), sx(self.length))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sphere(_Round):
+    """A sphere about the origin of S.
+
+    Args:
+        radius: [m], positive.
+        quadrant: see Surface.
+    """
+
+    radius: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
+
+    def numbers(self) -> ca.SX:
+        return sx(self.radius)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ellipsoid(Surface):
+    """An ellipsoid about the origin of S, its axes along those of S.
+
+    Args:
+        radii: half axes [m], shape (3,), positive.
+        quadrant: see Surface.
+    """
+
+    radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
+
+    several = False
+
+    def numbers(self) -> ca.SX:
+        return sx(self.radii)
+
+    def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
+        return ellipsoid.Ends(self.given(A, B)).kind, ca.SX(0)
+
+    def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        p = self.given(A, B)
+        coarse, fine = ellipsoid.solvers()
+        found = get(coarse, p)
+        found = get(fine, ca.vertcat(p, found[:-1]))
+        bad = ca.logic_and(found[0] != NONE, ca.logic_not(found[WIDTH]))
+        return ca.if_else(bad, float("nan"), found[:WIDTH])
