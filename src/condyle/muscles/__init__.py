@@ -1,0 +1,1 @@
+"""Muscles: curves, fibres and tendons, activation."""

@@ -1,0 +1,220 @@
+"""Curves of Millard, Uchida, Seth, Delp 2013: quintic Bezier curves between corners, straight beyond their ends.
+
+A section from (x0, y0) with slope d0 to (x1, y1) with slope d1 has its control points on the lines along these slopes, which
+meet in a corner C:  P0, P0 + c (C - P0) twice, P1 + c (C - P1) twice, P1;  c = 0.1 + 0.8 curviness                 (1)
+
+x(s) and y(s) are polynomials of s. As a function of x the curve is tabulated: polynomials of degree five in x that share
+value, slope and bending with it at knots, dense enough that the difference is below 1e-10 (`tests/muscles`).
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+import casadi as ca
+import numpy as np
+from scipy.interpolate import BPoly, PPoly
+
+from condyle.functions.pieces import Pieces
+from condyle.muscles.curves import Curve
+
+KNOTS = 60
+"""Pieces per section."""
+
+Corner = tuple[float, float, float]
+"""x, y and slope."""
+
+
+def control_points(a: Corner, b: Corner, curviness: float) -> np.ndarray:
+    """(1), shape (6, 2)."""
+    (x0, y0, d0), (x1, y1, d1) = a, b
+    x = (y1 - y0 - x1 * d1 + x0 * d0) / (d0 - d1) if abs(d0 - d1) > np.sqrt(np.finfo(float).eps) else (x0 + x1) / 2
+    first, last, corner = np.array([x0, y0]), np.array([x1, y1]), np.array([x, (x - x1) * d1 + y1])
+    c = 0.1 + 0.8 * curviness
+    left, right = first + c * (corner - first), last + c * (corner - last)
+    return np.array([first, left, left, right, right, last])
+
+
+def derivatives(points: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """x, y, dy/dx and d2y/dx2 along a section, shape (4, len(s))."""
+    curve = BPoly(points[:, None, :], [0, 1])
+    (x1, y1), (x2, y2) = curve(s, 1).T, curve(s, 2).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.array([*curve(s).T, y1 / x1, (y2 * x1 - y1 * x2) / x1**3])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bezier(Curve):
+    """Sections between corners. Write `corners` and `curviness`."""
+
+    def corners(self) -> Sequence[Corner]:
+        """x, y and slope where sections meet, from left to right."""
+        raise TypeError(f"{type(self).__name__} needs corners")
+
+    def curvinesses(self) -> Sequence[float]:
+        """One per section."""
+        raise TypeError(f"{type(self).__name__} needs curvinesses")
+
+    @cached_property
+    def sections(self) -> list[np.ndarray]:
+        corners = self.corners()
+        return [control_points(a, b, c) for a, b, c in zip(corners, corners[1:], self.curvinesses(), strict=False)]
+
+    @cached_property
+    def _pieces(self) -> tuple[Pieces, Pieces]:
+        """The curve by x, and where it rises its inverse by y."""
+        s = np.linspace(0, 1, KNOTS + 1)
+        x, y, slope, bend = np.hstack([derivatives(p, s)[:, i > 0:] for i, p in enumerate(self.sections)])
+        (_, _, first), (_, _, last) = self.corners()[0], self.corners()[-1]
+        by_x = _quintic(x, y, slope, bend, first, last)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if not ((np.diff(y) > 0).all() and (slope > 0).all()):
+                return by_x, by_x
+            return by_x, _quintic(y, x, 1 / slope, -bend / slope**3, 1 / first, 1 / last)
+
+    def value(self, x: ca.SX) -> ca.SX:
+        return _at(self._pieces[0], x)
+
+    def inverse(self, y: ca.SX) -> ca.SX:
+        if self._pieces[1] is self._pieces[0]:
+            return super().inverse(y)
+        return _at(self._pieces[1], y)
+
+
+def _quintic(x: np.ndarray, y: np.ndarray, slope: np.ndarray, bend: np.ndarray, first: float, last: float) -> Pieces:
+    """Rows (origin, c_0 .. c_5) from left to right: straight, then degree five between knots, then straight."""
+    bend = np.where(np.isfinite(bend), bend, 0.0)            # where a section's own speed is zero
+    c = PPoly.from_bernstein_basis(BPoly.from_derivatives(x, np.column_stack([y, slope, bend]))).c[::-1].T
+    rows = np.column_stack([x[:-1], c])
+    ends = np.zeros((2, 7))
+    ends[0, :3], ends[1, :3] = (x[0], y[0], first), (x[-1], y[-1], last)
+    return Pieces(x, np.vstack([ends[:1], rows, ends[1:]]))
+
+
+def _at(pieces: Pieces, x: ca.SX) -> ca.SX:
+    row = ca.vertsplit(pieces.at(x, look_up=True))
+    t, out = x - row[0], row[6]
+    for c in row[5:0:-1]:
+        out = c + t * out
+    return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MillardActiveForceLength(Bezier):
+    """Active force over fibre length.
+
+    Args:
+        shortest, longest: fibre lengths at which it is `least`.
+        transition: where the steep part of the ascending limb ends.
+        slope: of the shallow part.
+        least: its smallest value.
+    """
+
+    shortest: float = 0.4441
+    transition: float = 0.73
+    longest: float = 1.8123
+    slope: float = 0.8616
+    least: float = 0.1
+
+    def corners(self) -> Sequence[Corner]:
+        x0, x1, x2, x3 = self.shortest, self.transition, 1.0, self.longest
+        width = 0.05                                                     # half of the plateau
+        shoulder = x2 - width
+        y1 = 1 - self.slope * (shoulder - x1)
+        rising, falling = 1.25 * y1 / (x1 - x0), -1 / ((x3 - width) - (x2 + width))
+        return [(x0, self.least, 0.0), ((x0 + x1) / 2, y1 / 2, rising), ((x1 + shoulder) / 2, (y1 + 1) / 2, self.slope),
+                (x2, 1.0, 0.0), ((x2 + width + x3) / 2, 0.5, falling), (x3, self.least, 0.0)]
+
+    def curvinesses(self) -> Sequence[float]:
+        return [1.0] * 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MillardPassiveForceLength(Bezier):
+    """Passive force over fibre length.
+
+    Args:
+        start: strain at which it begins.
+        strain: at which it is 1.
+        low_stiffness, stiffness: slopes after the toe and at 1.
+        curviness: from 0, straight, to 1.
+    """
+
+    start: float = 0.0
+    strain: float = 0.7
+    low_stiffness: float = 0.2
+    stiffness: float = 2 / 0.7
+    curviness: float = 0.75
+
+    def corners(self) -> Sequence[Corner]:
+        x0, x1 = 1 + self.start, 1 + self.strain
+        step = min(0.1 / self.stiffness, 0.1 * (x1 - x0))
+        return [(x0, 0.0, 0.0), (x0 + step, self.low_stiffness * step / 2, self.low_stiffness), (x1, 1.0, self.stiffness)]
+
+    def curvinesses(self) -> Sequence[float]:
+        return [self.curviness] * 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MillardTendonForceLength(Bezier):
+    """Tendon force over tendon length.
+
+    Args:
+        strain: at which it is 1.
+        stiffness: slope there, by default 1.375 / strain.
+        toe: force at which it becomes straight.
+        curviness: from 0 to 1.
+    """
+
+    strain: float = 0.049
+    stiffness: float | None = None
+    toe: float = 2 / 3
+    curviness: float = 0.5
+
+    def corners(self) -> Sequence[Corner]:
+        k = self.stiffness or 1.375 / self.strain
+        x_iso = 1 + self.strain
+        x_toe = (self.toe - 1) / k + x_iso
+        x_foot = 1 + (x_toe - 1) / 10
+        x_middle = (self.toe / 2 - 1) / k + x_iso
+        slope = self.toe / 2 / (x_middle - x_foot)
+        x_corner = (x_foot + x_middle) / 2
+        return [(1.0, 0.0, 0.0), (x_corner, slope * (x_corner - x_foot), slope), (x_toe, self.toe, k)]
+
+    def curvinesses(self) -> Sequence[float]:
+        return [self.curviness] * 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MillardForceVelocity(Bezier):
+    """Active force over fibre velocity, -1 to 1.
+
+    Args:
+        concentric_slope, near_concentric_slope: at -1 and at -0.9.
+        isometric_slope: at 0.
+        eccentric_slope, near_eccentric_slope: at 1 and at 0.9.
+        eccentric_force: at 1.
+        concentric_curviness, eccentric_curviness: from 0 to 1.
+    """
+
+    concentric_slope: float = 0.0
+    near_concentric_slope: float = 0.25
+    isometric_slope: float = 5.0
+    eccentric_slope: float = 0.0
+    near_eccentric_slope: float = 0.15
+    eccentric_force: float = 1.4
+    concentric_curviness: float = 0.6
+    eccentric_curviness: float = 0.9
+
+    def corners(self) -> Sequence[Corner]:
+        low, high = (self.concentric_slope + self.near_concentric_slope) / 2, (
+            self.eccentric_slope + self.near_eccentric_slope) / 2
+        return [(-1.0, 0.0, self.concentric_slope), (-0.9, 0.1 * low, self.near_concentric_slope),
+                (0.0, 1.0, self.isometric_slope),
+                (0.9, self.eccentric_force - 0.1 * high, self.near_eccentric_slope),
+                (1.0, self.eccentric_force, self.eccentric_slope)]
+
+    def curvinesses(self) -> Sequence[float]:
+        return [self.concentric_curviness] * 2 + [self.eccentric_curviness] * 2
