@@ -32,6 +32,10 @@ class Force:
     group: str = "passive"
     states: tuple[tuple[str, float], ...] = ()
 
+    def named(self, name: str) -> Force:
+        """The law as a System keeps it under a name: one that has an Input of its own calls it so."""
+        return self
+
     def check(self, tree: Tree) -> None:
         """Raise a clear error if a body or coordinate that the law names does not exist."""
 

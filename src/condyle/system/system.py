@@ -112,6 +112,8 @@ class System(Shown, Operations, Differentiation):
     @answered(skip=1)
     def add_force(self, name: str, force: Force) -> None:
         """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
+        if isinstance(force, Force) and isinstance(name, str):
+            force = force.named(name)
         self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
         self._forces[name] = force
 

@@ -1,0 +1,51 @@
+"""The muscle of Thelen 2003, as OpenSim has it."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from condyle.muscles.curves import (
+    ThelenActiveForceLength,
+    ThelenForceVelocity,
+    ThelenPassiveForceLength,
+    ThelenTendonForceLength,
+)
+from condyle.muscles.muscle import Muscle, Positive
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Thelen2003(Muscle):
+    """A muscle with the curves of Thelen 2003; names and defaults as in OpenSim.
+
+    Args:
+        FmaxTendonStrain: strain of the tendon at F_0.
+        FmaxMuscleStrain: strain of the passive fibre at F_0.
+        KshapeActive, KshapePassive: shapes of the force-length curves.
+        Af: shape of the force-velocity curve.
+        Flen: greatest force in lengthening.
+        fv_linear_extrap_threshold: share of Flen from which on the force-velocity curve is straight.
+    """
+
+    FmaxTendonStrain: Positive = field(default=0.04, kw_only=True)
+    FmaxMuscleStrain: Positive = field(default=0.6, kw_only=True)
+    KshapeActive: Positive = field(default=0.45, kw_only=True)
+    KshapePassive: Positive = field(default=5.0, kw_only=True)
+    Af: Positive = field(default=0.25, kw_only=True)
+    Flen: Positive = field(default=1.4, kw_only=True)
+    fv_linear_extrap_threshold: Positive = field(default=0.95, kw_only=True)
+
+    @cached_property
+    def active_force_length(self) -> ThelenActiveForceLength:  # type: ignore[override]
+        return ThelenActiveForceLength(self.KshapeActive)
+
+    @cached_property
+    def passive_force_length(self) -> ThelenPassiveForceLength:  # type: ignore[override]
+        return ThelenPassiveForceLength(self.FmaxMuscleStrain, self.KshapePassive)
+
+    @cached_property
+    def tendon_force_length(self) -> ThelenTendonForceLength:  # type: ignore[override]
+        return ThelenTendonForceLength(self.FmaxTendonStrain)
+
+    @cached_property
+    def force_velocity(self) -> ThelenForceVelocity:  # type: ignore[override]
+        return ThelenForceVelocity(self.Af, self.Flen, self.fv_linear_extrap_threshold)

@@ -1,0 +1,96 @@
+"""Curves of muscles against the numbers of OpenSim 4.6 (tests/data/muscle_curves)."""
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from condyle.muscles import activation
+from condyle.muscles import curves as C
+from condyle.muscles import millard as M
+from condyle.native.sweeps.lookup import Closure
+
+DATA = Path(__file__).parents[1] / "data" / "muscle_curves"
+UNDAMPED = M.MillardForceVelocity(0.125, 0.25, 5.0, 0.075, 0.15)
+
+CURVES = {
+    "degroote2016_active_force_length": (C.DeGrooteActiveForceLength(), "x", "value"),
+    "degroote2016_active_force_length_width1.2": (C.DeGrooteActiveForceLength(1.2), "x", "value"),
+    "degroote2016_passive_force_length": (C.DeGrootePassiveForceLength(), "x", "value"),
+    "degroote2016_passive_force_length_strain0.4": (C.DeGrootePassiveForceLength(0.4), "x", "value"),
+    "degroote2016_tendon_force_length": (C.DeGrooteTendonForceLength(), "x", "value"),
+    "degroote2016_tendon_force_length_strain0.033": (C.DeGrooteTendonForceLength(0.033), "x", "value"),
+    "degroote2016_force_velocity": (C.DeGrooteForceVelocity(), "x", "value"),
+    "thelen2003_fiber_force_length": (C.ThelenActiveForceLength(), "norm_fiber_length", "active_multiplier"),
+    "thelen2003_fiber_force_length passive": (C.ThelenPassiveForceLength(), "norm_fiber_length", "passive_multiplier"),
+    "thelen2003_tendon_force_length": (C.ThelenTendonForceLength(), "norm_tendon_length", "norm_force"),
+    "millard2012_active_force_length": (M.MillardActiveForceLength(), "x", "value"),
+    "millard2012_muscle_damped0.1_active_force_length": (M.MillardActiveForceLength(least=0.0), "x", "value"),
+    "millard2012_passive_force_length": (M.MillardPassiveForceLength(), "x", "value"),
+    "millard2012_tendon_force_length": (M.MillardTendonForceLength(), "x", "value"),
+    "millard2012_force_velocity": (M.MillardForceVelocity(), "x", "value"),
+    "millard2012_muscle_undamped_force_velocity": (UNDAMPED, "x", "value"),
+}
+INVERSES = {
+    "degroote2016_tendon_force_length_inverse": C.DeGrooteTendonForceLength(),
+    "degroote2016_force_velocity_inverse": C.DeGrooteForceVelocity(),
+    "millard2012_force_velocity_inverse_default": M.MillardForceVelocity(0.1, 0.25, 5.0, 0.1, 0.15),
+    "millard2012_muscle_undamped_force_velocity_inverse": UNDAMPED,
+}
+
+
+def table(name: str) -> dict[str, np.ndarray]:
+    with open(DATA / f"{name.split()[0]}.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {k: np.array([r[k] for r in rows]) if k == "model" else np.array([float(r[k]) for r in rows]) for k in rows[0]}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_values_and_slopes(name):
+    """Closed forms to rounding; Millard's curves are tables of 60 pieces per section: 1e-9, slopes 1e-6."""
+    curve, x, y = CURVES[name]
+    data, bezier = table(name), name.startswith("millard")
+    np.testing.assert_allclose(curve(data[x]), data[y], rtol=0, atol=1e-9 if bezier else 1e-11)
+    if "d1" in data:
+        np.testing.assert_allclose(curve.derivative(data[x]), data["d1"], rtol=0, atol=1e-6 if bezier else 1e-10)
+
+
+@pytest.mark.parametrize("name", INVERSES)
+def test_inverses(name):
+    data, y = table(name), ca.SX.sym("y")
+    inverse = Closure("inverse", [y], [INVERSES[name].inverse(y)])
+    found = [inverse.at(v)[0].item() for v in data["x"]]
+    np.testing.assert_allclose(found, data["value"], rtol=0, atol=1e-9)
+
+
+def test_thelen_velocity_both_ways():
+    """Velocity over force at seven activations, straight ends included; and back."""
+    data = table("thelen2003_force_velocity_inverse_compliant")
+    f, a = ca.SX.sym("f"), ca.SX.sym("a")
+    curve = C.ThelenForceVelocity()
+    v = ca.Function("v", [f, a], [curve.inverse_at(f, a)])(data["fv_multiplier"], data["activation"]).full().ravel()
+    np.testing.assert_allclose(v, data["norm_fiber_velocity"], rtol=0, atol=1e-12)
+    back = ca.Function("f", [f, a], [curve.at(f, a)])(v, data["activation"]).full().ravel()
+    np.testing.assert_allclose(back, data["fv_multiplier"], rtol=0, atol=1e-12 * np.abs(back).max())
+
+
+def test_inverses_of_tendons():
+    y = ca.SX.sym("y")
+    for curve in (C.ThelenTendonForceLength(), C.DeGrooteTendonForceLength()):
+        f = ca.Function("round", [y], [curve.value(curve.inverse(y))])
+        at = np.linspace(0.01, 2, 30)
+        np.testing.assert_allclose(f(at).full().ravel(), at, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("model", "rise", "fall"), [("thelen2003", 0.015, 0.05), ("millard2012", 0.01, 0.04),
+                                                     ("degroote2016", 0.015, 0.06)])
+def test_activation_rates(model, rise, fall):
+    data = table("activation_rate")
+    mine = data["model"] == model
+    a, e = ca.SX.sym("a"), ca.SX.sym("e")
+    rate = activation.smooth(a, e, rise, fall) if model == "degroote2016" else activation.first_order(a, e, rise, fall, 0.01)
+    found = ca.Function("rate", [a, e], [rate])(data["activation"][mine], data["excitation"][mine]).full().ravel()
+    np.testing.assert_allclose(found, data["dadt"][mine], rtol=1e-12, atol=1e-12)
