@@ -1,8 +1,9 @@
 """Curves of muscles: forces and lengths without units, one small class per curve, named by its paper.
 
-x is a length over the optimal fibre length or the tendon's slack length, a velocity over the greatest speed of shortening, or a
-force over the greatest isometric force. A curve says its value over SX; its derivative comes by automatic differentiation, its
-inverse in closed form where there is one. Called with numbers it gives numbers.
+x is a length over the optimal fibre length or the tendon's slack length, a velocity over the greatest speed
+of shortening, or a force over the greatest isometric force. A curve says its value over SX; its derivative
+comes by automatic differentiation, its inverse in closed form where there is one. Called with numbers it
+gives numbers.
 """
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Curve(Described):
     def _closures(self) -> dict[str, Closure]:
         x = ca.SX.sym("x")
         value = ca.SX(self.value(x))
-        return {"value": Closure("value", [x], [value]), "derivative": Closure("derivative", [x], [ca.jacobian(value, x)])}
+        return {"value": Closure("value", [x], [value]), "derivative": Closure("derivative", [x],
+                                                                               [ca.jacobian(value, x)])}
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """The curve at numbers, of the same shape."""
@@ -55,7 +57,7 @@ class Curve(Described):
         return {k: v for k, v in super().__getstate__().items() if k != "_closures"}
 
 
-# ---- De Groote, Kinney, Rao, Fregly 2016 ------------------------------------------------------------------------------
+# ---- De Groote, Kinney, Rao, Fregly 2016 -------------------------------------------------------------------
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeGrooteActiveForceLength(Curve):
@@ -75,7 +77,8 @@ class DeGrooteActiveForceLength(Curve):
 
     def value(self, x: ca.SX) -> ca.SX:
         x = 1 + (x - 1) / sx(self.width)
-        return sum((b1 * ca.exp(-((x - b2) / (b3 + b4 * x))**2 / 2) for b1, b2, b3, b4 in self.BELLS), ca.SX(0))
+        return sum((b1 * ca.exp(-((x - b2) / (b3 + b4 * x))**2 / 2) for b1, b2, b3, b4 in self.BELLS),
+                   ca.SX(0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +143,7 @@ class DeGrooteForceVelocity(Curve):
         return (ca.sinh((y - d4) / d1) - d3) / d2
 
 
-# ---- Thelen 2003 ------------------------------------------------------------------------------------------------------
+# ---- Thelen 2003 -------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ThelenActiveForceLength(Curve):
@@ -248,7 +251,8 @@ class ThelenForceVelocity(Curve):
         shortening = (k + ca.fmin(w, 0)) / (k - ca.fmin(w, 0) / A)
         lengthening = (k * (F - 1) + c * F * up) / (k * (F - 1) + c * up)
         middle = ca.if_else(v <= 0, shortening, lengthening)
-        return ca.if_else(v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last, middle))
+        return ca.if_else(v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last,
+                                                                middle))
 
     def inverse_at(self, f: ca.SX, a: ca.SX) -> ca.SX:
         """Velocity at force f and activation a."""
@@ -256,7 +260,8 @@ class ThelenForceVelocity(Curve):
         last = sx(self.threshold) * F
         g = ca.fmax(ca.fmin(f, last), 0)
         middle = ca.if_else(g <= 1, k * (g - 1) / (1 + g / A), k * (g - 1) * (F - 1) / (c * (F - g)))
-        beyond = ca.if_else(f < 0, f * _slope(self, ca.SX(0), a), ca.fmax(f - last, 0) * _slope(self, last, a))
+        beyond = ca.if_else(f < 0, f * _slope(self, ca.SX(0), a), ca.fmax(f - last, 0) * _slope(self, last,
+                                                                                                a))
         return middle + beyond
 
 

@@ -1,10 +1,13 @@
-"""Curves of Millard, Uchida, Seth, Delp 2013: quintic Bezier curves between corners, straight beyond their ends.
+"""Curves of Millard, Uchida, Seth, Delp 2013: quintic Bezier curves between corners, straight beyond their
+ends.
 
-A section from (x0, y0) with slope d0 to (x1, y1) with slope d1 has its control points on the lines along these slopes, which
-meet in a corner C:  P0, P0 + c (C - P0) twice, P1 + c (C - P1) twice, P1;  c = 0.1 + 0.8 curviness                 (1)
+A section from (x0, y0) with slope d0 to (x1, y1) with slope d1 has its control points on the lines along
+these slopes, which
+meet in a corner C:  P0, P0 + c (C - P0) twice, P1 + c (C - P1) twice, P1;  c = 0.1 + 0.8 curviness        (1)
 
-x(s) and y(s) are polynomials of s. As a function of x the curve is tabulated: polynomials of degree five in x that share
-value, slope and bending with it at knots, dense enough that the difference is below 1e-10 (`tests/muscles`).
+x(s) and y(s) are polynomials of s. As a function of x the curve is tabulated: polynomials of degree five in x
+that share value, slope and bending with it at knots, dense enough that the difference is below 1e-9
+(`tests/muscles`).
 """
 from __future__ import annotations
 
@@ -12,10 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-
 import casadi as ca
 import numpy as np
-from scipy.interpolate import BPoly, PPoly
 
 from condyle.functions.pieces import Pieces
 from condyle.muscles.curves import Curve
@@ -30,7 +31,8 @@ Corner = tuple[float, float, float]
 def control_points(a: Corner, b: Corner, curviness: float) -> np.ndarray:
     """(1), shape (6, 2)."""
     (x0, y0, d0), (x1, y1, d1) = a, b
-    x = (y1 - y0 - x1 * d1 + x0 * d0) / (d0 - d1) if abs(d0 - d1) > np.sqrt(np.finfo(float).eps) else (x0 + x1) / 2
+    x = (y1 - y0 - x1 * d1 + x0 * d0) / (d0 - d1) if abs(d0 - d1) > np.sqrt(np.finfo(float).eps) else (x0
+                                                                                                       + x1) / 2
     first, last, corner = np.array([x0, y0]), np.array([x1, y1]), np.array([x, (x - x1) * d1 + y1])
     c = 0.1 + 0.8 * curviness
     left, right = first + c * (corner - first), last + c * (corner - last)
@@ -39,6 +41,8 @@ def control_points(a: Corner, b: Corner, curviness: float) -> np.ndarray:
 
 def derivatives(points: np.ndarray, s: np.ndarray) -> np.ndarray:
     """x, y, dy/dx and d2y/dx2 along a section, shape (4, len(s))."""
+    from scipy.interpolate import BPoly
+
     curve = BPoly(points[:, None, :], [0, 1])
     (x1, y1), (x2, y2) = curve(s, 1).T, curve(s, 2).T
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -60,7 +64,8 @@ class Bezier(Curve):
     @cached_property
     def sections(self) -> list[np.ndarray]:
         corners = self.corners()
-        return [control_points(a, b, c) for a, b, c in zip(corners, corners[1:], self.curvinesses(), strict=False)]
+        return [control_points(a, b, c) for a, b, c in zip(corners, corners[1:], self.curvinesses(),
+                                                           strict=False)]
 
     @cached_property
     def _pieces(self) -> tuple[Pieces, Pieces]:
@@ -83,8 +88,12 @@ class Bezier(Curve):
         return _at(self._pieces[1], y)
 
 
-def _quintic(x: np.ndarray, y: np.ndarray, slope: np.ndarray, bend: np.ndarray, first: float, last: float) -> Pieces:
-    """Rows (origin, c_0 .. c_5) from left to right: straight, then degree five between knots, then straight."""
+def _quintic(x: np.ndarray, y: np.ndarray, slope: np.ndarray, bend: np.ndarray, first: float,
+             last: float) -> Pieces:
+    """Rows (origin, c_0 .. c_5) from left to right: straight, then degree five between knots, then
+    straight."""
+    from scipy.interpolate import BPoly, PPoly
+
     bend = np.where(np.isfinite(bend), bend, 0.0)            # where a section's own speed is zero
     c = PPoly.from_bernstein_basis(BPoly.from_derivatives(x, np.column_stack([y, slope, bend]))).c[::-1].T
     rows = np.column_stack([x[:-1], c])
@@ -124,7 +133,8 @@ class MillardActiveForceLength(Bezier):
         shoulder = x2 - width
         y1 = 1 - self.slope * (shoulder - x1)
         rising, falling = 1.25 * y1 / (x1 - x0), -1 / ((x3 - width) - (x2 + width))
-        return [(x0, self.least, 0.0), ((x0 + x1) / 2, y1 / 2, rising), ((x1 + shoulder) / 2, (y1 + 1) / 2, self.slope),
+        return [(x0, self.least, 0.0), ((x0 + x1) / 2, y1 / 2, rising), ((x1 + shoulder) / 2, (y1 + 1) / 2,
+                                                                         self.slope),
                 (x2, 1.0, 0.0), ((x2 + width + x3) / 2, 0.5, falling), (x3, self.least, 0.0)]
 
     def curvinesses(self) -> Sequence[float]:
@@ -151,7 +161,8 @@ class MillardPassiveForceLength(Bezier):
     def corners(self) -> Sequence[Corner]:
         x0, x1 = 1 + self.start, 1 + self.strain
         step = min(0.1 / self.stiffness, 0.1 * (x1 - x0))
-        return [(x0, 0.0, 0.0), (x0 + step, self.low_stiffness * step / 2, self.low_stiffness), (x1, 1.0, self.stiffness)]
+        return [(x0, 0.0, 0.0), (x0 + step, self.low_stiffness * step / 2, self.low_stiffness),
+                (x1, 1.0, self.stiffness)]
 
     def curvinesses(self) -> Sequence[float]:
         return [self.curviness] * 2

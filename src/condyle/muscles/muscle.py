@@ -1,12 +1,12 @@
 """Muscles: a fibre, at a pennation angle, in series with a tendon along a path (ruggiero2020 section 2.4).
 
-    h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)                  (1)
-    d(l_M cos(alpha))/dt = v_M / cos(alpha)                                                                 (2)
+    h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
+    d(l_M cos(alpha))/dt = v_M / cos(alpha)                                                                (2)
     F = F_0 (a f_L(l_M / l_0) f_V(v_M / (v_max l_0)) + f_P(l_M / l_0) + beta v_M / (v_max l_0))              ruggiero2020 (20)
-    the tendon's force is T = F cos(alpha) = F_0 f_T(l_T / l_S)                                               (3)
+    the tendon's force is T = F cos(alpha) = F_0 f_T(l_T / l_S)                                            (3)
 
-With a rigid tendon l_T = l_S and (1), (2) give l_M and v_M (ruggiero2020 (21)). With an elastic one the fibre's length, or the
-tendon's force, is a state whose rate (3) gives. Normalised quantities end in _n.
+With a rigid tendon l_T = l_S and (1), (2) give l_M and v_M (ruggiero2020 (21)). With an elastic one the
+fibre's length, or the tendon's force, is a state whose rate (3) gives. Normalised quantities end in _n.
 """
 from __future__ import annotations
 
@@ -77,7 +77,8 @@ class Muscle(PathLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.tendon not in self.TENDONS:
-            raise DescriptionError(f"{type(self).__name__}: tendon must be one of {', '.join(self.TENDONS)}, got "
+            raise DescriptionError(f"{type(self).__name__}: tendon must be one of {', '.join(self.TENDONS)}, "
+                                   "got "
                                    f"{self.tendon!r}")
 
     def named(self, name: str) -> Muscle:
@@ -86,7 +87,7 @@ class Muscle(PathLaw):
             return replace(self, excitation=Input(name, 0.0))
         return self
 
-    # ---- curves: a subclass gives them --------------------------------------------------------------------------
+    # ---- curves: a subclass gives them ---------------------------------------------------------------------
 
     active_force_length: ClassVar[Curve]
     passive_force_length: ClassVar[Curve]
@@ -103,7 +104,7 @@ class Muscle(PathLaw):
         curve = self.force_velocity
         return curve.inverse_at(f, a) if isinstance(curve, ThelenForceVelocity) else curve.inverse(f)
 
-    # ---- states -------------------------------------------------------------------------------------------------
+    # ---- states --------------------------------------------------------------------------------------------
 
     @property
     def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
@@ -133,7 +134,7 @@ class Muscle(PathLaw):
         return first_order(s.state_variable(0), sx(self.excitation), sx(self.activation_time_constant),
                            sx(self.deactivation_time_constant), sx(self.minimum_activation))
 
-    # ---- mechanics ----------------------------------------------------------------------------------------------
+    # ---- mechanics -----------------------------------------------------------------------------------------
 
     @property
     def _height(self) -> ca.SX:
@@ -145,7 +146,8 @@ class Muscle(PathLaw):
         along = self.path.length.at(s) - sx(self.tendon_slack_length)
         l_M = ca.sqrt(self._height**2 + along**2)
         cos = along / l_M
-        v_n = self.path.length.rate(s) * cos / (sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length))
+        v_n = self.path.length.rate(s) * cos / (sx(self.max_contraction_velocity)
+                                                * sx(self.optimal_fiber_length))
         return Fibre(l_M, cos, v_n, l_M / sx(self.optimal_fiber_length))
 
     def fibre_force_n(self, fibre: Fibre, a: ca.SX) -> ca.SX:

@@ -1,4 +1,5 @@
-"""Paths of muscles, ligaments and springs: points on bodies, surfaces between them. `cd.paths.Path` describes one."""
+"""Paths of muscles, ligaments and springs: points on bodies, surfaces between them. `cd.paths.Path` describes
+one."""
 from condyle.paths.path import ConditionalPoint, Path, Point, Wrap
 from condyle.paths.surfaces import Cylinder, Ellipsoid, Sphere, Surface
 

@@ -1,25 +1,30 @@
 """Geodesics over an ellipsoid: a small problem of least length, without trigonometry in its loop.
 
-In scaled space y = x / radii the ellipsoid is the unit sphere. Its points whose tangent planes hold an outside point U are
-a circle, the silhouette of U. The curve, s in [0, 1], before it is normalised to |y| = 1, is
+In scaled space y = x / radii the ellipsoid is the unit sphere. Its points whose tangent planes hold an
+outside point U are a circle, the silhouette of U. The curve, s in [0, 1], before it is normalised to |y| = 1,
+is
 
-    y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)                    (1)
+    y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)           (1)
 
-with p(phi) on the silhouette of A and q(psi) on that of B, so that the path is tangent along the normal at both ends. m is the
-middle of the start, w the pole about which it turns. With tau = 0 it is an exact circle of any arc below 2 pi.
+with p(phi) on the silhouette of A and q(psi) on that of B, so that the path is tangent along the normal at
+both ends. m is the middle of the start, w the pole about which it turns. With tau = 0 it is an exact circle
+of any arc below 2 pi.
 
-    L(z) = |A - P| + int |x'| ds + |B - Q|,     z = (phi, psi, tau_1 .. tau_K),     Gauss points               (2)
+    L(z) = |A - P| + int |x'| ds + |B - Q|,     z = (phi, psi, tau_1 .. tau_K),     Gauss points           (2)
 
-The gradient g of the discrete L is exact. The Hessian is that of length at a geodesic, its second variation, with
-eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = diag(1/radii^2), f = (x' W x - 1) / 2:
+The gradient g of the discrete L is exact. The Hessian is that of length at a geodesic, its second variation,
+with eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = diag(1/radii^2), f = (x' W x -
+1) / 2:
 
     H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2      (3)
 
-What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the operations. Only phi moves
-P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A, alpha_B and gamma of segment.py (2).
+What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the
+operations. Only phi moves
+P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A, alpha_B and gamma of segment.py
+(2).
 
-A path that a quadrant forces to the longer side may be a saddle of length. There the merit is |g|^2 and pivots keep their
-signs; elsewhere it is L and pivots count by their size, so that each step descends.
+A path that a quadrant forces to the longer side may be a saddle of length. There the merit is |g|^2 and
+pivots keep their signs; elsewhere it is L and pivots count by their size, so that each step descends.
 """
 from __future__ import annotations
 
@@ -98,7 +103,8 @@ class Silhouette:
 def closest(m: ca.SX, radii: ca.SX, steps: int = 8) -> ca.SX:
     """The scaled surface point that is closest, in space, to the inside point radii * m.
 
-    y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which |y| = 1; Newton's method comes from below the root.
+    y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which |y| = 1; Newton's method comes from
+    below the root.
     """
     a = radii * radii
     t = -ca.mmin(a) * (1 - 1e-9)
@@ -111,7 +117,8 @@ def closest(m: ca.SX, radii: ca.SX, steps: int = 8) -> ca.SX:
 
 
 def section(U: ca.SX, V: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Where the path U, c, V in a plane touches and leaves the unit sphere, and the axis about which it turns."""
+    """Where the path U, c, V in a plane touches and leaves the unit sphere, and the axis about which it
+    turns."""
     axis = -unit(cross(U - c, V - c))
     centre = axis * dot(axis, U)
     rho = ca.sqrt(ca.fmax(1 - dot(centre, centre), 1e-12))
@@ -154,7 +161,8 @@ class Ends:
 
     @cached_property
     def _chord(self) -> tuple[ca.SX, ca.SX]:
-        """Its point nearest to the centre, scaled; and whether it passes through the ellipsoid between its ends."""
+        """Its point nearest to the centre, scaled; and whether it passes through the ellipsoid between its
+        ends."""
         U, V = self.scaled
         d = V - U
         dd = ca.fmax(dot(d, d), 1e-300)
@@ -171,7 +179,8 @@ class Ends:
         return ca.if_else(self._chord[1], MANDATORY, NONE)
 
     def start(self) -> tuple[Chart, ca.SX, ca.SX, ca.SX]:
-        """A chart, phi and psi of the section through the side point, and whether the quadrant has mirrored that."""
+        """A chart, phi and psi of the section through the side point, and whether the quadrant has mirrored
+        that."""
         U, V = self.scaled
         quadrant = Quadrant(self.p[9:12])
         c = closest(self._chord[0], self.radii)
@@ -195,14 +204,16 @@ class Length:
         s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
         self.nodes = s, weights / 2
         self.B = np.array([s * (1 - s) * f(x) for f in basis]).T.reshape(points, modes)
-        self.D = np.array([(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x) for f in basis]).T.reshape(points, modes)
+        self.D = np.array([(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x)
+                           for f in basis]).T.reshape(points, modes)
         self.middle = np.array([f(0) / 4 for f in basis])
 
     @cached_property
     def function(self) -> ca.Function:
         """z, p, chart -> L, g (n,), H (n, n)."""
         z, p, chart = ca.SX.sym("z", self.size), ca.SX.sym("p", 12), ca.SX.sym("chart", 26)
-        return ca.Function("length", [z, p, chart], self._expressions(z, Ends(p), Chart.of(chart)), {"cse": True})
+        return ca.Function("length", [z, p, chart], self._expressions(z, Ends(p), Chart.of(chart)),
+                           {"cse": True})
 
     def _expressions(self, z: ca.SX, ends: Ends, chart: Chart) -> list[ca.SX]:
         n, a = self.size, ends.radii
@@ -216,11 +227,12 @@ class Length:
         which = [p1, q1] + [chart.w] * self.modes                        # dy/dz are these, by factors of s
         for s, weight, B, D in zip(*self.nodes, self.B, self.D, strict=True):
             by, bd = [(1 - s)**2, s * s, *B], [-2 * (1 - s), 2 * s, *D]
-            y = by[0] * p + 2 * s * (1 - s) * chart.m + by[1] * q + dot(ca.DM(B), z[2:]) * chart.w          # (1)
+            y = by[0] * p + 2 * s * (1 - s) * chart.m + by[1] * q + dot(ca.DM(B), z[2:]) * chart.w  # (1)
             d = bd[0] * p + (2 - 4 * s) * chart.m + bd[1] * q + dot(ca.DM(D), z[2:]) * chart.w
             F, G_y, G_d, eta_y, eta_d, Kg = _at_point(y, d, a)
             L += weight * F
-            dots = {id(v): (dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1, chart.w)}
+            dots = {id(v): (dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1,
+                                                                                              chart.w)}
             x = [dots[id(v)] for v in which]
             eta = [by[i] * x[i][0] for i in range(n)]
             eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
@@ -228,12 +240,14 @@ class Length:
                 g[i] = g[i] + weight * (by[i] * x[i][2] + bd[i] * x[i][3])
                 turn, bend = (weight / F) * eta1[i], (-weight * Kg * F) * eta[i]
                 for j in range(i + 1):
-                    H[i][j] = H[i][j] + turn * eta1[j] + bend * eta[j]                                     # (3)
-        return [L, ca.vertcat(*g), ca.blockcat([[H[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)])]
+                    H[i][j] = H[i][j] + turn * eta1[j] + bend * eta[j]  # (3)
+        return [L, ca.vertcat(*g), ca.blockcat([[H[max(i, j)][min(i, j)] for j in range(n)]
+                                                for i in range(n)])]
 
 
 def _at_point(y: ca.SX, d: ca.SX, a: ca.SX) -> tuple[ca.SX, ...]:
-    """|x'|, its gradients by y and y' = d; eta = eta_y . dy, eta' = eta_d . dy + eta_y . dd; Gauss curvature."""
+    """|x'|, its gradients by y and y' = d; eta = eta_y . dy, eta' = eta_d . dy + eta_y . dd; Gauss
+    curvature."""
     i2 = 1 / dot(y, y)
     i1, k = ca.sqrt(i2), dot(y, d) * i2
     v = i1 * a * (d - k * y)                                             # x' of the normalised curve
@@ -267,7 +281,8 @@ def eliminate(H: ca.SX, g: ca.SX, signed: ca.SX) -> tuple[ca.SX, ca.SX]:
         size = ca.fmax(ca.fabs(pivot), floor)
         d[j] = ca.if_else(ca.logic_and(signed, pivot < 0), -size, size)
         for i in range(j + 1, n):
-            l[i, j] = (H[order[i], order[j]] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)), ca.SX(0))) / d[j]
+            l[i, j] = (H[order[i], order[j]] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)),
+                                                   ca.SX(0))) / d[j]
     x = [-g[order[i]] for i in range(n)]
     for i in range(n):
         x[i] = x[i] - sum((l[i, k] * x[k] for k in range(i)), ca.SX(0))
@@ -283,16 +298,19 @@ class _Search:
 
     Args:
         length: modes and Gauss points.
-        coarse: the search whose row follows p in what this one is given: it goes on where that needs more modes. Its chart is
-            made anew through the middle of what was found, which is what makes nearly antipodal ends converge.
+        coarse: the search whose row follows p in what this one is given: it goes on where that needs more
+            modes. Its chart is made anew through the middle of what was found, which is what makes nearly
+            antipodal ends converge.
     """
 
     def __init__(self, length: Length, coarse: _Search | None = None) -> None:
         self.length, self.coarse = length, coarse
         n = length.size
-        self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3, "active": 1, "signed": 1,
+        self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3,
+                      "active": 1, "signed": 1,
                       "chart": 26}
-        self.width: int = 1 + ROW + 6 + 2 + n                            # kind, segment, A, B, converged, rounds, z
+        # kind, segment, A, B, converged, rounds, z
+        self.width: int = 1 + ROW + 6 + 2 + n
         self.needs: int = 12 + (coarse.width if coarse else 0)
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
@@ -326,8 +344,10 @@ class _Search:
         good = size <= CONVERGED
         onward = z + ca.fmin(1, STEP / size) * dz
         x = ca.vertcat(ca.if_else(worse, before + BACK * (z - before), onward), ca.if_else(worse, before, z),
-                       ca.if_else(worse, s["merit"], merit), ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
-                       ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["signed"], s["chart"])
+                       ca.if_else(worse, s["merit"], merit),
+                       ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
+                       ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["signed"],
+                       s["chart"])
         return x, ca.logic_and(ca.logic_or(worse, ca.logic_not(good)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
@@ -339,7 +359,8 @@ class _Search:
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)
         e_in, e_out, n_P, n_Q = (P - ends.A) / l1, (ends.B - Q) / l2, unit(y_P / a), unit(y_Q / a)
         h_P, h_Q = dot(cross(e_in, n_P), a * y_P1) / l1, dot(cross(e_out, n_Q), a * y_Q1) / l2
-        across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi, -h_P * h_Q * l / d_psi)
+        across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi,
+                            -h_P * h_Q * l / d_psi)
         over = Segment(s["L"], e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
         converged = s["left"] <= CONVERGED
         if self.coarse:
@@ -348,7 +369,8 @@ class _Search:
             kept = ca.vertcat(coarse[:1 + ROW + 6 + 2], ca.SX.zeros(self.length.size))
             return ca.if_else(s["active"], mine, kept)
         segment = either(s["active"], over, straight(ends.A, ends.B))
-        return ca.vertcat(ends.kind, segment.row, ends.A, ends.B, ca.if_else(s["active"], converged, 1), s["count"], z)
+        return ca.vertcat(ends.kind, segment.row, ends.A, ends.B, ca.if_else(s["active"], converged, 1),
+                          s["count"], z)
 
     def solver(self, name: str) -> Solver:
         return Solver.of(name, self.needs, self.start, self.step, self.finish, ROUNDS)
@@ -356,7 +378,8 @@ class _Search:
 
 @cache
 def solvers(modes: int = 4, fine: int = 10) -> tuple[Solver, Solver]:
-    """Two solvers: of p, and of p and the row of the first without its status. The second goes on where more modes are
-    needed."""
+    """Two solvers: of p, and of p and the row of the first without its status. The second goes on where more
+    modes are needed."""
     coarse = _Search(Length(modes, 2 * modes))
-    return coarse.solver(f"ellipsoid{modes}"), _Search(Length(fine, 2 * fine - 2), coarse).solver(f"ellipsoid{fine}")
+    return coarse.solver(f"ellipsoid{modes}"), _Search(Length(fine, 2 * fine - 2),
+                                                       coarse).solver(f"ellipsoid{fine}")

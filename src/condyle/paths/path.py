@@ -1,12 +1,13 @@
 """Paths: points on bodies, and surfaces between them; and their length as a leaf that any law may ask for.
 
-With the points X_i in ground, straight pieces between neighbours, and for each wrap w the piece (A, B) that it is on,
+With the points X_i in ground, straight pieces between neighbours, and for each wrap w the piece (A, B) that
+it is on,
 
     L = sum_i |X_i+1 - X_i| + sum_w (L_w(A, B) - |B - A|)                                                  (1)
 
-L_w is the geodesic over the surface (segment.py), found once, with exact first and second derivatives. A point that is not
-active counts as the one before it. Which piece a wrap is on is OpenSim's rule: the first of its pieces that must go over the
-surface, else the one that may and grows least.
+L_w is the geodesic over the surface (segment.py), found once, with exact first and second derivatives. A
+point that is not active counts as the one before it. Which piece a wrap is on is OpenSim's rule: the first of
+its pieces that must go over the surface, else the one that may and grows least.
 """
 from __future__ import annotations
 
@@ -72,7 +73,8 @@ class ConditionalPoint(Point):
         except (TypeError, ValueError):
             low, high = np.nan, np.nan
         if not low <= high:
-            raise DescriptionError(f"ConditionalPoint: range: expected two numbers, the first not above the second, got "
+            raise DescriptionError("ConditionalPoint: range: expected two numbers, the first not above the "
+                                   "second, got "
                                    f"{self.range!r}")
         object.__setattr__(self, "range", (low, high))
 
@@ -105,7 +107,8 @@ class Wrap(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.surface, Surface):
-            raise DescriptionError(f"Wrap: surface: expected a surface such as cd.paths.Cylinder(0.02), got {self.surface!r}")
+            raise DescriptionError("Wrap: surface: expected a surface such as cd.paths.Cylinder(0.02), got "
+                                   f"{self.surface!r}")
 
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.surface.parameters()]
@@ -116,12 +119,13 @@ class Path(Described):
     """A path through points of bodies, over surfaces.
 
     Args:
-        points: two or more, in order: (body, p), `cd.paths.Point` or `ConditionalPoint`; first and last are always active.
+        points: two or more, in order: (body, p), `cd.paths.Point` or `ConditionalPoint`; first and last are
+            always active.
         wraps: surfaces, `cd.paths.Wrap`.
     """
 
-    points: tuple[Point, ...]
-    wraps: tuple[Wrap, ...] = ()
+    points: Sequence[Any]
+    wraps: Sequence[Wrap] = ()
 
     def __post_init__(self) -> None:
         points = tuple(p if isinstance(p, Point) else _point(p, i) for i, p in enumerate(self.points))
@@ -130,13 +134,15 @@ class Path(Described):
             raise DescriptionError(f"Path: expected two points or more, got {len(points)}")
         for end, which in ((points[0], "first"), (points[-1], "last")):
             if end.coordinates and isinstance(end, ConditionalPoint):
-                raise DescriptionError(f"Path: the {which} point is a {end!r}; the ends of a path are always active")
+                raise DescriptionError(f"Path: the {which} point is a {end!r}; the ends of a path are always "
+                                       "active")
         for w in wraps:
             if not isinstance(w, Wrap):
                 raise DescriptionError(f"Path: wraps: expected cd.paths.Wrap, got {w!r}")
             first, last = w.between or (0, len(points) - 1)
             if not 0 <= first < last < len(points):
-                raise DescriptionError(f"Path: a wrap is between points {w.between}; there are points 0 to {len(points) - 1}")
+                raise DescriptionError(f"Path: a wrap is between points {w.between}; there are points 0 to "
+                                       f"{len(points) - 1}")
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "wraps", wraps)
 
@@ -159,7 +165,8 @@ def _point(given: Any, i: int) -> Point:
     try:
         body, p = given
     except (TypeError, ValueError):
-        raise DescriptionError(f"Path: point {i}: expected (body, p) or a cd.paths.Point, got {given!r}") from None
+        raise DescriptionError(
+            f"Path: point {i}: expected (body, p) or a cd.paths.Point, got {given!r}") from None
     return Point(body, p)
 
 
@@ -185,7 +192,8 @@ class PathLength(Composed):
 
     @cached_property
     def parts(self) -> list[Leaf]:  # type: ignore[override]
-        """Points, coordinates that some depend on, then of each wrap the body's rotation and the surface's origin."""
+        """Points, coordinates that some depend on, then of each wrap the body's rotation and the surface's
+        origin."""
         points, wraps = self.path.points, self.path.wraps
         leaves: list[Leaf] = [StationPosition(p.body, p.p) for p in points]
         leaves += [Coordinate(name) for name in self._coordinates]
@@ -197,7 +205,7 @@ class PathLength(Composed):
     def _coordinates(self) -> list[str]:
         return list(dict.fromkeys(name for p in self.path.points for name in p.coordinates))
 
-    # ---- geometry -------------------------------------------------------------------------------------------------
+    # ---- geometry ------------------------------------------------------------------------------------------
 
     def _active(self, y: Sequence[ca.SX]) -> list[ca.SX]:
         n = len(self.path.points)
@@ -209,7 +217,8 @@ class PathLength(Composed):
         at = len(self.path.points) + len(self._coordinates) + 2 * k
         return y[at] @ placed(self.path.wraps[k].X_BS)[0], y[at + 1]
 
-    def _in_surface(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]) -> list[ca.SX]:
+    def _in_surface(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX],
+                    active: Sequence[ca.SX]) -> list[ca.SX]:
         """All points in the frame S of a wrap. Those of its own body do not move there."""
         w = self.path.wraps[k]
         R_GS, o = self._surface(k, y)
@@ -246,17 +255,20 @@ class PathLength(Composed):
                     kind, more = w.surface.rule(S[i], S[i + 1])
                     better = ca.logic_and(best != MANDATORY, ca.logic_or(kind == MANDATORY, ca.logic_and(
                         kind == WRAPPED, more < least)))
-                    chosen, best, least = (ca.if_else(better, a, b) for a, b in ((i, chosen), (kind, best), (more, least)))
+                    chosen, best, least = (ca.if_else(better, a, b) for a,
+                                           b in ((i, chosen), (kind, best), (more, least)))
             out += [chosen, w.surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen))]
         return ca.vertcat(ca.SX(0, 1), *out, *active)
 
-    def of(self, rows: ca.SX, *y: ca.SX) -> ca.SX:
+    def of(self, *y: ca.SX) -> ca.SX:
+        rows, y = y[0], y[1:]
         n, wraps = len(self.path.points), self.path.wraps
         active = ca.vertsplit(rows[rows.numel() - n:])
         X = self._places(active, y)
         L = ca.SX(0)
         for i, (a, b) in enumerate(zip(self.path.points, self.path.points[1:], strict=False)):
-            fixed = a.body == b.body and not isinstance(a, ConditionalPoint) and not isinstance(b, ConditionalPoint)
+            fixed = a.body == b.body and not isinstance(a, ConditionalPoint) and not isinstance(b,
+                                                                                                ConditionalPoint)
             L += _norm(sx(b.p) - sx(a.p)) if fixed else _norm(X[i + 1] - X[i])
         for k in range(len(wraps)):
             mine = rows[k * (1 + WIDTH):(k + 1) * (1 + WIDTH)]

@@ -1,10 +1,11 @@
 """Cylinder and sphere: geodesics in closed form, with OpenSim's rules for activity and side.
 
-Both live in a plane across the path's axis of turning k: of a cylinder the plane across its axis, on which the path is
-straight after unrolling; of a sphere the plane through its centre and the ends. In the plane, with rho_i = |p_i|,
+Both live in a plane across the path's axis of turning k: of a cylinder the plane across its axis, on which
+the path is straight after unrolling; of a sphere the plane through its centre and the ends. In the plane,
+with rho_i = |p_i|,
 
-    l_i = sqrt(rho_i^2 - r^2),    tangent points  p (r/rho)^2 ± (r l/rho^2) k x p                              (1)
-    cylinder:  S = l1 + r theta + l2,  L = sqrt(S^2 + dz^2),  z_P = z_A + dz l1/S,  z_Q = z_B - dz l2/S           (2)
+    l_i = sqrt(rho_i^2 - r^2),    tangent points  p (r/rho)^2 ± (r l/rho^2) k x p                          (1)
+    cylinder:  S = l1 + r theta + l2,  L = sqrt(S^2 + dz^2),  z_P = z_A + dz l1/S,  z_Q = z_B - dz l2/S    (2)
     sphere:    L = l1 + r theta + l2                                                                       (3)
 
 Jacobi fields (segment.py (3)): cylinder a = 1, r = arc; sphere a = cos theta, r = R sin theta.
@@ -26,7 +27,8 @@ ROUNDING = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Quadrant:
-    """The half of space that a path must pass through: x with c . x >= 0, OpenSim's sgn(0) = +1; c = 0 allows all."""
+    """The half of space that a path must pass through: x with c . x >= 0, OpenSim's sgn(0) = +1; c = 0 allows
+    all."""
 
     c: ca.SX
 
@@ -83,7 +85,8 @@ def swept(P: ca.SX, Q: ca.SX, k: ca.SX, up: ca.SX) -> ca.SX:
 
 
 def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
-    """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is z."""
+    """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is
+    z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
     flat, k = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
     d = B - A
@@ -106,7 +109,8 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
         return (ca.if_else(up, 1, -1) * S / r * cross(k, X) + dz * k) / L
 
     touch = ca.vertcat(S / (l1 * L), S / (l2 * L), 0)
-    over = Segment(L, along(P), along(Q), P / r, Q / r, ca.repmat(1 / L, 3, 1), touch, P + z_P * k, Q + z_Q * k, ca.SX(1))
+    over = Segment(L, along(P), along(Q), P / r, Q / r, ca.repmat(1 / L, 3, 1), touch, P + z_P * k,
+                   Q + z_Q * k, ca.SX(1))
     return kind, either(kind, over, straight(A, B))
 
 
@@ -129,13 +133,14 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     M11, M22 = a + l2 * a1, a + l1 * a1
     M12 = a * l2 + R + l1 * M11
     turn = ca.if_else(up, 1, -1) / r
-    over = Segment(l1 + r * theta + l2, turn * cross(k, P), turn * cross(k, Q), P / r, Q / r,              # (3)
+    over = Segment(l1 + r * theta + l2, turn * cross(k, P), turn * cross(k, Q), P / r, Q / r,  # (3)
                    ca.vertcat(M11, M22, 1) / M12, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
     return kind, either(kind, over, straight(A, B))
 
 
 def _axis(A: ca.SX, B: ca.SX, quadrant: Quadrant) -> ca.SX:
-    """Unit normal of the plane through the centre, A and B. Where these lie on one line, of one that meets the quadrant."""
+    """Unit normal of the plane through the centre, A and B. Where these lie on one line, of one that meets
+    the quadrant."""
     k, size = cross(A, B), norm(A) * norm(B)
     aid = ca.if_else(quadrant.all, ca.SX([0.36, 0.48, 0.8]), quadrant.c)
     other = cross(A, aid)

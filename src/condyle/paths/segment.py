@@ -1,19 +1,22 @@
-"""A stretch of a path between two points A, B, straight or over one surface: its length and its exact derivatives.
+"""A stretch of a path between two points A, B, straight or over one surface: its length and its exact
+derivatives.
 
-All surfaces give the same numbers, in the surface's frame S. P and Q are the points where the path touches and leaves the
-surface, e_in and e_out the directions of the path at A and B, n_P and n_Q the outward normals, b = e x n:
+All surfaces give the same numbers, in the surface's frame S. P and Q are the points where the path touches
+and leaves the surface, e_in and e_out the directions of the path at A and B, n_P and n_Q the outward normals,
+b = e x n:
 
     dL/dA = -e_in,    dL/dB = e_out                                                                        (1)
     d2L   = sum over (u, v) = (b_P, b_Q) and (n_P, n_Q) of [[alpha_A uu', -gamma uv'], [-gamma vu', alpha_B vv']]     (2)
 
-Along n the point of touch moves along the curve: alpha = 1/l1, 1/l2 and gamma = 0, with l1 = |P - A|, l2 = |B - Q|. Across,
-with the Jacobi fields a, r of the geodesic (a = 1, a' = 0 and r = 0, r' = 1 at P; values at Q)
+Along n the point of touch moves along the curve: alpha = 1/l1, 1/l2 and gamma = 0, with l1 = |P - A|, l2 = |B
+- Q|. Across, with the Jacobi fields a, r of the geodesic (a = 1, a' = 0 and r = 0, r' = 1 at P; values at Q)
 
-    M = [1 l2; 0 1] [a r; a' r'] [1 l1; 0 1],    alpha_A = M11/M12,  alpha_B = M22/M12,  gamma = 1/M12        (3)
+    M = [1 l2; 0 1] [a r; a' r'] [1 l1; 0 1],    alpha_A = M11/M12,  alpha_B = M22/M12,  gamma = 1/M12     (3)
 
-Straight, all six are 1/L. A tension T needs no points of touch: it pulls along e_in through A and along e_out through B,
+Straight, all six are 1/L. A tension T needs no points of touch: it pulls along e_in through A and along e_out
+through B,
 
-    on A's body T e_in at A;  on the surface's -T e_in at A and T e_out at B;  on B's -T e_out at B            (4)
+    on A's body T e_in at A;  on the surface's -T e_in at A and T e_out at B;  on B's -T e_out at B        (4)
 """
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ import casadi as ca
 
 cross, dot = ca.cross, ca.dot
 
-SIZES = {"L": 1, "e_in": 3, "e_out": 3, "n_P": 3, "n_Q": 3, "across": 3, "along": 3, "P": 3, "Q": 3, "wrapped": 1}
+SIZES = {"L": 1, "e_in": 3, "e_out": 3, "n_P": 3, "n_Q": 3, "across": 3, "along": 3, "P": 3, "Q": 3,
+         "wrapped": 1}
 ROW = sum(SIZES.values())
 """Numbers of a segment in a row."""
 SMALLEST = 1e-150
@@ -75,10 +79,12 @@ class Segment:
         return H
 
     def moving(self, dA: ca.SX, dB: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """L, e_in and e_out with derivatives: dA = A - A*, dB = B - B* are zero, but their derivatives are not.
+        """L, e_in and e_out with derivatives: dA = A - A*, dB = B - B* are zero, but their derivatives are
+        not.
 
-        The segment is a solver's, constant for derivatives; A* and B* are the ends that it was solved for. Derivatives of L
-        by (1) and (2) are exact to the second, those of e_in and e_out to the first; third derivatives of L do not exist.
+        The segment is a solver's, constant for derivatives; A* and B* are the ends that it was solved for.
+        Derivatives of L by (1) and (2) are exact to the second, those of e_in and e_out to the first; third
+        derivatives of L do not exist.
         """
         L, e_in, e_out = self.L - dot(self.e_in, dA) + dot(self.e_out, dB), self.e_in, self.e_out
         for u, v, (alpha_A, alpha_B, gamma) in self._directions():

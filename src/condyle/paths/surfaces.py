@@ -1,7 +1,7 @@
 """Surfaces that a path may wrap over, each in a frame S of its own.
 
-A surface says by OpenSim's rules whether a path between two points goes over it and on which side, and finds the geodesic: a
-row of numbers (segment.py) from a solver that is compiled once for all surfaces of its kind.
+A surface says by OpenSim's rules whether a path between two points goes over it and on which side, and finds
+the geodesic: a row of numbers (segment.py) from a solver that is compiled once for all surfaces of its kind.
 """
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from condyle.paths import ellipsoid, round
 from condyle.paths.round import NONE
 from condyle.paths.segment import ROW, dot
 
-QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0), "z": (0, 0, 1),
+QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0),
+             "z": (0, 0, 1),
              "-z": (0, 0, -1)}
 WIDTH = 1 + ROW + 6
 """Numbers of a row: the rule's answer, the segment, and the ends A, B that it was found for."""
@@ -30,7 +31,8 @@ class Surface(Described):
     """A surface in its frame S.
 
     Attributes:
-        quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or "all".
+        quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or
+            "all".
     """
 
     quadrant: str = field(default="all", kw_only=True)
@@ -40,7 +42,8 @@ class Surface(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.quadrant not in QUADRANTS:
-            raise DescriptionError(f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, got "
+            raise DescriptionError(f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "
+                                   "got "
                                    f"{self.quadrant!r}")
 
     def numbers(self) -> ca.SX:
@@ -74,7 +77,8 @@ class _Round(Surface):
 
 @cache
 def _closed_form(name: str, needs: int) -> Solver:
-    """A closed form as a solver that needs no step: compiled once, and its row is constant for derivatives."""
+    """A closed form as a solver that needs no step: compiled once, and its row is constant for
+    derivatives."""
     def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
         kind, segment = getattr(round, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
