@@ -147,8 +147,8 @@ def path(muscle: str) -> Path:
     _, wraps, points = MUSCLES[muscle]
     surfaces = []
     for name, between in wraps:
-        body, place, angles, surface = SURFACES[name]
-        body, place = _on(body, place)
+        on, place, angles, surface = SURFACES[name]
+        body, p_BS = _on(on, place)
         surfaces.append(Wrap(surface, body, Transform(rotation_from_euler(angles, "xyz"), place), between,
                              name))
     return Path([_on(body, p) for body, p in points], surfaces)
