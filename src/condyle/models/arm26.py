@@ -149,7 +149,7 @@ def path(muscle: str) -> Path:
     for name, between in wraps:
         on, place, angles, surface = SURFACES[name]
         body, p_BS = _on(on, place)
-        surfaces.append(Wrap(surface, body, Transform(rotation_from_euler(angles, "xyz"), place), between,
+        surfaces.append(Wrap(surface, body, Transform(rotation_from_euler(angles, "xyz"), p_BS), between,
                              name))
     return Path([_on(body, p) for body, p in points], surfaces)
 
