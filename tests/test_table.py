@@ -31,6 +31,7 @@ def test_rows_of_a_table():
     assert isinstance(part, cd.Table) and part.titles == TABLE.titles and part.status == "x"
     np.testing.assert_array_equal(part.values, [[3, 4], [5, 6]])
     np.testing.assert_array_equal(part.time, [1, 2])
+    assert part.t is part.time                              # the name that a Trajectory has
 
 
 def test_some_columns_are_a_table():

@@ -54,7 +54,7 @@ class Table(Shown):
     """
 
     elsewhere: ClassVar[dict[str, str]] = {
-        "to_csv": "table.save('run.csv')", "t": "table.time", "columns": "table.names", "index": "table.time",
+        "to_csv": "table.save('run.csv')", "columns": "table.names", "index": "table.time",
         "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)", "iloc": "table[2:10] for rows",
         "loc": "table['knee'] for a column", "to_numpy": "table.values"}
 
@@ -100,6 +100,11 @@ class Table(Shown):
     def _no(self, key: Any) -> NoReturn:
         raise UnknownNameError("column", key, self.names, "columns go by name, table['knee'], several by a list of names; "
                                "rows by a slice, table[2:10]; table.values is the array")
+
+    @property
+    def t(self) -> np.ndarray:
+        """The same as `time`."""
+        return self.time
 
     def _named(self, name: str) -> str:
         return f"table[{name!r}]" if name in self.names else ""

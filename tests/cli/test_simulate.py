@@ -87,6 +87,7 @@ def test_nothing_is_overwritten_unless_told(tmp_path: Path) -> None:
     done = condyle("simulate", "leg.py", "0.1", cwd=tmp_path)
     assert done.returncode == 1
     assert "motion.csv: exists already" in done.stderr
+    assert "nope.py: no such file" in condyle_here("simulate", "nope.py", "0.1", cwd=tmp_path).stderr   # what is wrong first
     assert "--force" in done.stderr
     assert (tmp_path / "motion.csv").read_text() == "mine"
     assert condyle("simulate", "leg.py", "0.1", "--force", cwd=tmp_path).returncode == 0

@@ -74,6 +74,8 @@ def test_fixed_steps_say_what_they_pass(pulse):
     with pytest.warns(UserWarning, match=r"step = 0.1 s is longer than what force 'push' does between t = 4.99 and 5 s, and in 1 "
                                          r"more places.*step <= 0.01"):
         cd.simulate(pulse, pulse.state(), 10.0, step=0.1)
+    with pytest.warns(UserWarning, match=r"step = 0\.1 s is longer than the run of 0\.05 s"):
+        cd.simulate(pulse, pulse.state(t=6.0), 6.05, step=0.1)
     traj = cd.simulate(pulse, pulse.state(t=6.0), 10.0, step=0.1)      # nothing happens any more, nothing is said
     assert np.allclose(np.diff(traj.t), 0.1)
 
@@ -89,6 +91,8 @@ def test_members_have_knots_of_their_own(window):
     """Parameters and starts differ from member to member: as each by itself."""
     onset, t = np.array([5.0, 7.0, 5.0, 2.0, 5.004]), np.array([0.0, 0.0, 5.005, 3.0, 0.0])
     many = cd.simulate(window, {"t": t, "parameters": {"onset": onset}}, 10.0, accuracy=1e-6)
+    table = many.table()
+    assert table.names[:2] == ("member", "onset") and (table["onset"] == onset[table["member"].astype(int)]).all()
     impulse = 300 * np.array([0.01, 0.01, 0.005, 0.0, 0.01])
     middle = np.array([5.005, 7.005, 5.0075, 0.0, 5.009])
     assert np.array([traj.q[-1, 0] for traj in many]) == pytest.approx(impulse / INERTIA * (10 - middle), abs=1e-9)
@@ -197,6 +201,8 @@ def test_a_curved_pulse():
     assert len(times) < 60
     near = times[np.abs(times - 5) < 0.01]
     assert len(near) >= 4 and np.diff(near).max() < 0.005
+    pole = found(torque(lambda s: 0.1 / (s.t - 5) + np.exp(-((s.t - 2) / 0.005) ** 2)))     # exactly at one of the looks
+    assert 5.0 in pole and np.isfinite(pole).all() and len(pole) < 120
     sine = found(torque(lambda s: np.sin(2 * np.pi * s.t)))
     assert len(sine) < 70 and np.diff(np.r_[0, sine, 10]).max() < 0.5
 

@@ -147,6 +147,7 @@ def test_at_other_times(traj):
     times = np.array([0.05, 0.1, 0.25, 0.4, 0.45])          # two of them at events: the later state counts, as in traj(t)
     table = traj.energy(t=times)
     assert_array_equal(table.time, times)
+    assert traj.time is traj.t                              # the name that a Table has
     assert_allclose(table.values, [traj(t).energy() for t in times], **SAME)
     assert_allclose(traj(times).energy().values, table.values, rtol=0, atol=0)
     assert traj.energy(t=0.25).values.shape == (1, 2)

@@ -128,6 +128,8 @@ def test_what_is_refused():
         made.simulate([-1, 0, 0], rest, 1.0, times=[0.5, 2.0])
     with pytest.raises(cd.ShapeError, match="u: expected 3 finite numbers"):
         made.simulate([-1, 0, 0], np.zeros(2), 1.0)
+    with pytest.raises(cd.ArgumentError, match=r"missing a required argument: 't_final'\. It is simulate\(q, u, t_final,"):
+        made.simulate([-1, 0, 0], rest)
     assert made.simulate([-1, 0, 0], rest, 0.0).t.tolist() == [0.0]
 
 

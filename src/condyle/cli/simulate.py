@@ -27,8 +27,7 @@ MOST_ROWS = 10_000_000
 
 def described(file: Path) -> State:
     """The State to start from: `state` of a file, or the default one of its `system`."""
-    if not file.is_file():
-        raise DescriptionError(f"{file}: no such file; give a Python file that makes `system = cd.System()` and adds bodies")
+    _check_file(file)
     names = runpy.run_path(str(file))
     system = names.get("system")
     if not isinstance(system, System):
@@ -39,6 +38,11 @@ def described(file: Path) -> State:
     if not isinstance(state, State):
         raise DescriptionError(f"{file}: `state` must be a State, such as system.state(q=...), got {state!r}")
     return state
+
+
+def _check_file(file: Path) -> None:
+    if not file.is_file():
+        raise DescriptionError(f"{file}: no such file; give a Python file that makes `system = cd.System()` and adds bodies")
 
 
 def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integrator: str, rate: float | None,
@@ -53,6 +57,7 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
 
     Returns its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after signal n.
     """
+    _check_file(file)
     _check_target(out, force)
     if rate is not None and not (np.isfinite(rate) and rate > 0):
         raise DescriptionError(f"--rate {rate}: expected a positive number, rows per second")

@@ -95,6 +95,11 @@ class Frames(States):
     def system(self) -> System:
         return self.start.system
 
+    @property
+    def time(self) -> np.ndarray:
+        """The same as `t`."""
+        return self.t
+
     def __iter__(self) -> Iterator[State]:
         return (self[i] for i in range(len(self)))
 

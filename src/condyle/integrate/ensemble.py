@@ -243,7 +243,15 @@ class Ensemble(States):
         return Outcome(Status.SOME_FAILED, f"{count} of {len(self)} members finished")
 
     def table(self, t: Any = None) -> Table:
-        """All members below each other, with a column `member`: at the kept rows, or at times t (m,)."""
+        """All members below each other, at the kept rows or at other times. A column `member` says which it is; parameters and
+        inputs that are not the same in all members have columns too.
+
+        Args:
+            t: times [s], shape (m,); the kept rows by default.
+
+        Raises:
+            ShapeError: times that were not kept.
+        """
         if t is None:
             time, y, member = self._all()
         else:
@@ -251,8 +259,10 @@ class Ensemble(States):
             time, member = np.tile(t, len(self)), np.repeat(np.arange(len(self)), t.size)
             y = self.at(t).reshape(len(time), -1)
         names, units = recorded(self.system)
-        values = np.column_stack([member, self._recorded(y, member)])
-        return Table(time, distinct(["member", *names]), values, ["", *units], status=self._summary)
+        varied = self.members.varied()
+        values = np.column_stack([member, *(x[member] for x in varied.values()), self._recorded(y, member)])
+        return Table(time, distinct(["member", *varied, *names]), values, [""] * (1 + len(varied)) + list(units),
+                     status=self._summary)
 
     def _recorded(self, y: np.ndarray, member: np.ndarray) -> np.ndarray:
         """q, u, z and the discrete variables side by side, of rows of members (m,)."""

@@ -60,7 +60,7 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
         times = knots(timed, numbers, first, final, accuracy, method, seen)
         if step is not None:
             if not k and (starts == firsts).any():          # not again after an event
-                _warn(timed, numbers, np.concatenate([[first], times, [final]]), step)
+                _warn(timed, numbers, np.concatenate([[first], times, [final]]), min(step, final - first))
             times = times[:0]
         times = times[::way]
         begin[mine] = at + np.searchsorted(way * times, way * starts[mine], side="right")
@@ -80,7 +80,8 @@ def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy:
     if key not in timed.memory:
         if len(timed.memory) >= REMEMBERED:
             timed.memory.clear()
-        timed.memory[key] = _found(timed, values, first, last, accuracy, method.order, curved)
+        with np.errstate(all="ignore"):                     # signals may have poles
+            timed.memory[key] = _found(timed, values, first, last, accuracy, method.order, curved)
     return timed.memory[key]
 
 
@@ -149,7 +150,9 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
     """
     fine = _between(times, looks)
     x = np.ascontiguousarray(at(fine).T)
-    away = np.abs(x - np.median(x, axis=1, keepdims=True))
+    number = np.isfinite(x)                                 # not at a pole: no polynomial fits there
+    middle = np.array([np.median(row[good]) if good.any() else 0.0 for row, good in zip(x, number, strict=True)])
+    away = np.where(number, np.abs(x - middle[:, None]), 0.0)
     length = np.diff(fine)
     mean = ((away[:, 1:] + away[:, :-1]) * length).sum(axis=1) / (2 * length.sum())
     if np.ptp(length) < 1e-6 * length.mean():

@@ -67,6 +67,14 @@ class Members:
         assert like is not None
         return like.system
 
+    def varied(self) -> dict[str, np.ndarray]:
+        """Parameters and inputs that are not the same in all members, by name, shape (N,)."""
+        model, out = self.system.compiled.model, dict[str, np.ndarray]()
+        for kind, names in (("parameters", model.tree.parameters.names), ("inputs", model.tree.inputs.names)):
+            columns = self.tail[:, model.tail[kind]]
+            out |= {name: x for name, x in zip(names, columns.T, strict=True) if (x != x[0]).any()}
+        return out
+
     def some(self, i: np.ndarray) -> Members:
         """Those at places i (n,)."""
         return Members(self.t[i], self.y[i], self.tail[i], [self.states[k] for k in i] if self.states else (), self.like,

@@ -141,6 +141,11 @@ class Trajectory(States):
     def system(self) -> System:
         return self.start.system
 
+    @property
+    def time(self) -> np.ndarray:
+        """The same as `t`."""
+        return self.t
+
     def __repr__(self) -> str:
         """How many rows, how it ended, and where."""
         last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y, strict=True)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
 from condyle.maximal.expressions import Expressions, Wired
@@ -231,6 +232,7 @@ class MaximalSystem:
 
     # ---- motion -----------------------------------------------------------------------------------------------------
 
+    @answered(skip=1)
     def simulate(self, q: Any, u: Any, t_final: float, *, accuracy: float = 1e-6, times: Any = None,
                  max_step: float | None = None, **options: Any) -> MaximalTrajectory:
         """The motion from coordinates q, shape (nq,), and speeds u, shape (nu,), until t_final [s].
