@@ -88,15 +88,17 @@ def entries(names: str) -> str:
 
 
 def operators(_: str) -> str:
-    from condyle.system.operators import OPTIONS, Operations
+    from condyle.model.operators import OPERATORS
+    from condyle.system.operators import METHODS, OPTIONS
 
     rows = ["| operator | stage | gives |", "|---|---|---|"]
-    for name, method in vars(Operations).items():
-        if not hasattr(method, "arrays"):
+    for name, record in OPERATORS.items():
+        if not record.public:
             continue
+        method: Any = METHODS[name]
         known = [n for n in inspect.signature(method).parameters if n not in ("self", *OPTIONS)]
         says = " ".join(method.summary.split("\n\n")[0].split())
-        rows.append(f"| `{name}({', '.join(known)})` | {method.stage.name} | {says} |")
+        rows.append(f"| `{name}({', '.join(known)})` | {record.stage.name} | {says} |")
     return "\n".join(rows)
 
 

@@ -56,12 +56,12 @@ from condyle.mobilizers import (
     Weld,
     compose,
 )
+from condyle.model.operators.record import Stage
 from condyle.spatial import Transform
 from condyle.status import Status
 from condyle.studies.assemble import assemble, assemble_frames
 from condyle.studies.relax import relax
 from condyle.studies.simulate import simulate
-from condyle.system.operators import Stage
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table

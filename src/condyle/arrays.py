@@ -13,13 +13,21 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import ShapeError, UnknownNameError
 
 _FLOAT = np.dtype(np.float64)
+
+Array: TypeAlias = NDArray[np.float64]
+"""Numbers, as they come out."""
+Scalar: TypeAlias = Any
+"""One number per state: an array of shape (...), or one number for one state."""
+Vector: TypeAlias = ArrayLike | Mapping[str, ArrayLike]
+"""Numbers (..., n), as they may be given: in their order or by name."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import condyle as cd
-from condyle.system.operators import OPTIONS, Operations
+from condyle.model.operators import OPERATORS as RECORDS
+from condyle.system.operators import OPTIONS
 from condyle.system.states import Batch, States
 
-OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
+OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
 P = (0.1, -0.2, 0.05)
 SAME = {"rtol": 1e-14, "atol": 1e-14}
 """The same kernel on the same numbers; matrix products of NumPy may round otherwise for one row than for many."""
@@ -78,7 +79,7 @@ def test_every_operator_is_that_of_the_states(traj, name, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     asked = given(name, traj.system)
     result = getattr(traj, name)(**asked)
-    assert isinstance(result, cd.Table) == (OPERATORS[name].gives is not None)
+    assert isinstance(result, cd.Table) == (OPERATORS[name].columns is not None)
     if isinstance(result, cd.Table):
         assert_array_equal(result.time, traj.t)
         assert len(set(result.names)) == len(result.names) and result.status == traj.status
@@ -118,7 +119,7 @@ def test_one_call_of_machine_code(traj, monkeypatch):
 
 def test_names_and_units(traj):
     titles = {name: getattr(traj, name)(**given(name, traj.system)).titles for name in OPERATORS
-              if name != "qdot" and OPERATORS[name].gives is not None}
+              if name != "qdot" and OPERATORS[name].columns is not None}
     assert titles["energy"] == ["kinetic [J]", "potential [J]"]
     assert titles["reactions"] == [f"shank_{c}" for c in ("mx [N m]", "my [N m]", "mz [N m]", "fx [N]", "fy [N]", "fz [N]")]
     speeds = ["cart", "thigh_wx", "thigh_wy", "thigh_wz", "knee", "bob"]

@@ -7,10 +7,10 @@ import pytest
 import condyle as cd
 from condyle.errors import DescriptionError, SingularError
 from condyle.mobilizers import Numbered, motion_size
-from condyle.model.layouts import MATRICES, build_looped, prefers_loops
-from condyle.model.looped.passes import LOOPED
+from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.looped.tables import Looped
 from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import ByColumns
 from condyle.native.calls.function import NativeFunction
 from tests.forces.rig import arm, one_of_each
 from tests.mobilizers.every import EVERY
@@ -21,7 +21,8 @@ EPS = np.finfo(float).eps
 STATES = 19                                                  # two blocks of eight lanes and some more
 # Both layouts do the same operations; constants fold and sums associate differently, over trees some bodies deep.
 SAME = 1e-12
-OPERATORS_LOOPED = tuple(LOOPED)
+MATRICES = tuple(name for name, record in OPERATORS.items() if isinstance(record.looped, ByColumns))
+OPERATORS_LOOPED = tuple(name for name, record in OPERATORS.items() if record.looped and name not in MATRICES)
 
 
 def tree_of(mobilizers, seed: int, gravity=(0.3, -9.81, 0.7)) -> cd.System:
@@ -95,7 +96,8 @@ def some():
 
 
 # Those left out for lanes have the same passes as others.
-IN_LANES = [name for name in OPERATORS_LOOPED if name not in ("zdot", "applied_forces", "power", "velocities", "coriolis_forces")]
+IN_LANES = [name for name in OPERATORS_LOOPED
+            if name not in ("zdot", "applied_forces", "power", "body_velocity", "coriolis_forces")]
 
 
 @pytest.mark.parametrize(("name", "how"), [(n, "scalar") for n in OPERATORS_LOOPED] + [(n, "lanes") for n in IN_LANES])
@@ -137,7 +139,7 @@ def parametric() -> cd.System:
 
 
 @pytest.mark.parametrize("how", ["interpreted", "scalar", "lanes"])
-@pytest.mark.parametrize("name", ["forward_dynamics", "poses", "energy"])
+@pytest.mark.parametrize("name", ["forward_dynamics", "body_pose", "energy"])
 def test_parameters_locks_and_disabled_gravity(name, how):
     system = parametric()
     defaults = {"mass": 1.5, "length": 0.4, "g": 9.81, "pitch": 0.1}
@@ -214,7 +216,7 @@ def numbered():
     return system, arguments_of(system, 8, n=4), len(once)
 
 
-@pytest.mark.parametrize("name", ["qdot", "forward_dynamics", "inverse_dynamics", "poses"])
+@pytest.mark.parametrize("name", ["qdot", "forward_dynamics", "inverse_dynamics", "body_pose"])
 def test_numbers_of_mobilizers_are_data(numbered, name):
     """Three bodies of each pattern, no two of the same numbers: one type for each pattern, and the same results."""
     system, given, patterns = numbered

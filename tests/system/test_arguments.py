@@ -11,10 +11,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 import condyle as cd
 from condyle.arrays import Entries, vector
 from condyle.integrate.members import Members
-from condyle.system.operators import Operations
+from condyle.model.operators import OPERATORS as RECORDS
+from condyle.system.operators import METHODS
 
 SOLID = {"mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
-OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
+OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
 P = (0.1, -0.2, 0.05)
 N = 20
 
@@ -51,7 +52,7 @@ def arguments(system: cd.System, name: str) -> dict[str, object]:
     known = {"q": q, "u": u, "udot": udot, "qdot": qdot, "qddot": qddot, "f": f, "tau": tau,
              "body": "shank", "station": P, "X_BS": P, "constraint": "tie",
              "about": P, "lambda_": rng.normal(size=(N, 1))}
-    asked = inspect.signature(getattr(Operations, name)).parameters
+    asked = inspect.signature(METHODS[name]).parameters
     return {p: known[p] for p in asked if p in known}
 
 
@@ -88,7 +89,7 @@ def test_every_operator_refuses_what_is_not_finite(system, name):
                 ask(system, name, **one | {vector_: x[3]})
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if "q" in inspect.signature(getattr(Operations, name)).parameters])
+@pytest.mark.parametrize("name", [name for name in OPERATORS if "q" in inspect.signature(METHODS[name]).parameters])
 def test_every_operator_refuses_a_quaternion_of_zeros(system, name):
     q = arguments(system, name)["q"].copy()
     q[5, :4] = 0.0
@@ -103,7 +104,7 @@ BAD = {"masked": (np.ma.masked_greater(np.full(6, 2.0), 1.0), r"entry \(0,\) is 
        "a number": (3.0, r"expected \(\.\.\., 6\), got \(\)")}
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if "q" in inspect.signature(getattr(Operations, name)).parameters])
+@pytest.mark.parametrize("name", [name for name in OPERATORS if "q" in inspect.signature(METHODS[name]).parameters])
 @pytest.mark.parametrize("bad", ["masked", "complex"])
 def test_every_operator_refuses_what_is_no_real_number(system, name, bad):
     with pytest.raises(cd.ShapeError, match=f"q: .*{BAD[bad][1]}"):
@@ -381,12 +382,12 @@ def test_what_depends_on_time(monkeypatch):
     custom.add_force("wind", cd.forces.Custom(lambda s: {"a": np.sin(s.t)}))
     drive.add_constraint("drive", cd.constraints.PrescribedMotion(lambda t: t**2, "a"))
     everything = set(joint.compiled.timed.operators)
-    assert "mass_matrix" in everything and "poses" in everything
-    assert motion.compiled.timed.operators == {"forward_dynamics", "multipliers", "prescribed", "project"}
+    assert "mass_matrix" in everything and "body_pose" in everything
+    assert motion.compiled.timed.operators == {"forward_dynamics", "multipliers", "prescribed", "position_change"}
     assert own.compiled.timed.operators == custom.compiled.timed.operators
     assert {"inverse_dynamics", "power", "forward_dynamics"} < own.compiled.timed.operators
     assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.compiled.timed.operators
-    assert {"forward_dynamics", "constraint_errors", "project"} < drive.compiled.timed.operators
+    assert {"forward_dynamics", "constraint_errors", "position_change"} < drive.compiled.timed.operators
     assert "inverse_dynamics" not in drive.compiled.timed.operators
     assert not pin().compiled.timed.operators
     for system, words in ((motion, "the motion of body 'a'"), (drive, "constraint 'drive'"),

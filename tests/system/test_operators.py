@@ -4,11 +4,17 @@ tests/dynamics/test_identities.py compares them with the oracle where no force b
 """
 from __future__ import annotations
 
+import inspect
+
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.system.operators import Operations
+from condyle.model.operators import OPERATORS as RECORDS
+from condyle.model.operators.record import Operator
+from condyle.system.operators import METHODS
+from condyle.system.states import States, publish
 from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 from tests.forces.rig import arm, one_of_each
 from tests.forces.rig import state as arm_state
@@ -40,7 +46,7 @@ EXTRA = {
         ("qdot", "qddot", "N", "Ndot", "zdot",
          "mass_matrix", "inverse_mass_matrix", "gravity_forces", "coriolis_forces", "applied_forces", "power",
          "energy", "system_jacobian", "mass_centre", "mass_centre_velocity", "mass_centre_acceleration"), ())}
-OPERATORS = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays")}
+OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
 # Those of constraints: tests/constraints.
 CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias", "constraint_rank",
                "constraint_forces", "constraint_reactions", "constraint_power", "impulses"}
@@ -49,6 +55,53 @@ TAIL = ("t", "z", "inputs", "parameters")
 
 def test_every_operator_is_listed():
     assert set(EXTRA) == set(OPERATORS) - CONSTRAINED
+
+
+def test_an_operator_is_one_record_and_its_public_line(monkeypatch):
+    """A record added here is an operator of System, State and Trajectory, with names, units, derivatives and a Function."""
+    def spin(s):
+        return [ca.sumsqr(s["u"]) / 2, s["u"] * s["q"]]
+
+    record = Operator("spin", cd.Stage.VELOCITY, "q u", spin, results={"total": "", "each": "nu"},
+                      columns=lambda model, given: [("total", "rad^2/s^2"), *((name, "") for name in model.tree.speeds)])
+    monkeypatch.setitem(RECORDS, "spin", record)
+    monkeypatch.setitem(METHODS, "spin", None)
+    for kind in (cd.System, cd.State, States):
+        monkeypatch.setattr(kind, "spin", None, raising=False)
+
+    def public(self, q, u, **options):
+        """Half the sum of squares of the speeds, and their products with the coordinates."""
+        return self._run("spin", (q, u), options)
+    public.__name__ = "spin"
+    publish(record, public)
+
+    system = cd.System()
+    for name in ("a", "b"):
+        system.add_body(name, mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    q, u = np.array([0.2, 0.3]), np.array([3.0, 4.0])
+    total, each = system.spin(q, u)
+    assert total == 12.5
+    np.testing.assert_array_equal(each, q * u)
+    assert system.spin(np.stack([q, q]), u)[0].shape == (2,)
+    state = system.state(q=q, u=u)
+    assert state.spin()[0] == 12.5 and state.spin()[1] is state.spin()[1]
+    table = cd.simulate(system, state, 0.1).spin()
+    assert table.titles == ["total [rad^2/s^2]", "a", "b"]
+    np.testing.assert_allclose(table.values[:, 0], 12.5, rtol=1e-12)       # nothing acts: speeds stay
+    np.testing.assert_allclose(system.jacobian("spin", q, u, wrt="u"), [u, [0.2, 0], [0, 0.3]], rtol=1e-15)
+    assert float(system.casadi("spin")(q=q, u=u)["total"]) == 12.5
+    with pytest.raises(cd.ShapeError, match=r"^spin: q: coordinate 'a' is nan"):
+        system.spin([np.nan, 0], u)
+
+
+@pytest.mark.parametrize("name", [name for name in EXTRA if "body" in inspect.signature(METHODS[name]).parameters])
+def test_errors_name_the_operator_that_was_asked(name):
+    system, at = model()
+    at = at | {"q": np.full(system.nq, np.nan)}
+    with pytest.raises(cd.ShapeError, match=f"^{name}: q: coordinate "):
+        getattr(system, name)(*asked(name, at), **options(at))
+    with pytest.raises(cd.UnknownNameError, match=f"option of {name}"):
+        getattr(system, name)(*asked(name, model()[1]), nonsense=1)
 
 
 def leaves(result):
@@ -182,8 +235,8 @@ def test_relative_motion_of_many_and_in_tables():
     one = system.frame_velocity(at["q"], 2 * at["u"], "hand", STATION, "head", **options(at))
     many = system.frame_velocity(q, u, "hand", STATION, "head", **options(at))
     np.testing.assert_allclose(many[1], one, rtol=0, atol=ROUNDING)
-    gives = OPERATORS["body_velocity"].gives
-    assert gives(system, {"body": "hand", "relative_to": "head"})[0] == ("hand_in_head_wx", "rad/s")
+    gives = OPERATORS["body_velocity"].columns
+    assert gives(system.compiled.model, {"body": "hand", "relative_to": "head"})[0] == ("hand_in_head_wx", "rad/s")
     with pytest.raises(cd.UnknownNameError, match=r"body 'haed'.*head"):
         system.body_pose(at["q"], "hand", relative_to="haed", **options(at))
 

@@ -182,7 +182,7 @@ def test_editors_see_every_operator():
 def test_nothing_is_computed_twice(system, state):
     ask(state)
     once = dict(system.compiled.evaluations)
-    assert once == {"poses": 1, "mass_matrix": 1, "velocities": 1, "energy": 1, "forward_dynamics": 1}
+    assert once == {"body_pose": 1, "mass_matrix": 1, "body_velocity": 1, "energy": 1, "forward_dynamics": 1}
     for body in ("arm", "hand", "cart"):                     # all bodies come from one kernel
         ask(state)
         state.body_pose(body), state.body_velocity(body)
@@ -193,9 +193,9 @@ def test_nothing_is_computed_twice(system, state):
     ({}, set()),
     ({"locked": ["arm"]}, {"forward_dynamics"}),
     ({"disabled": ["gravity"]}, {"forward_dynamics", "energy"}),
-    ({"u": {"arm": 1.0}}, {"forward_dynamics", "energy", "velocities"}),
-    ({"q": {"arm": 1.0}}, {"forward_dynamics", "energy", "velocities", "poses", "mass_matrix"}),
-    ({"t": 1.0}, {"forward_dynamics", "energy", "velocities", "poses", "mass_matrix"}),
+    ({"u": {"arm": 1.0}}, {"forward_dynamics", "energy", "body_velocity"}),
+    ({"q": {"arm": 1.0}}, {"forward_dynamics", "energy", "body_velocity", "body_pose", "mass_matrix"}),
+    ({"t": 1.0}, {"forward_dynamics", "energy", "body_velocity", "body_pose", "mass_matrix"}),
 ], ids=["nothing", "locked", "disabled", "u", "q", "t"])
 def test_a_change_recomputes_only_its_stage_and_later(system, state, change, again):
     """Kernel evaluations, counted: design.md's promise that a trial state costs nothing but what it changes."""

@@ -36,7 +36,7 @@ class Configurations:
     @cached_property
     def _poses(self) -> NDArray[np.float64]:
         """R by rows, then p, of all bodies, shape (T, bodies, 12)."""
-        return self.system.compiled.function("poses")(self.q, self.tail).reshape(len(self), -1, 12)
+        return self.system.compiled.function("body_pose")(self.q, self.tail).reshape(len(self), -1, 12)
 
     def rotation(self, body: str) -> NDArray[np.float64]:
         """R_GB of a body, shape (T, 3, 3)."""

@@ -14,11 +14,11 @@ from condyle.fit.goals import Goal
 from condyle.fit.loop import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
 from condyle.presentation import Block, cut, page, rows_of, span
 from condyle.status import Outcome, Status
-from condyle.system.columns import place, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
+from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, distinct
 from condyle.tree import scales
 

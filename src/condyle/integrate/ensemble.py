@@ -16,10 +16,10 @@ from condyle.integrate.methods import Method
 from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
 from condyle.status import Outcome, Status
-from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.states import Batch, States
 from condyle.system.system import System
+from condyle.system.variables import place, recorded, variable_names, variables
 from condyle.table import Table, distinct, titles
 
 

@@ -13,7 +13,9 @@ from condyle.integrate.projection import Projection, projection
 from condyle.integrate.timed import timed
 from condyle.model.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
 from condyle.model.model import Model
-from condyle.model.operators import OPERATORS, forward_dynamics
+from condyle.model.operators import OPERATORS
+from condyle.model.operators.rates import qdot
+from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
 from condyle.native.machine.jit import compile_ir
 from condyle.native.programs.evaluated import Evaluated
@@ -26,7 +28,7 @@ from condyle.system.system import System
 @dataclass(frozen=True, eq=False)
 class Loops:
     """f by loops over bodies: `split` makes (q, u, tail) of (t, y, p), `kernels` read these, `join` makes ydot of their results.
-    What motions prescribe stands in q and u from `split` on.
+    q and u hold what motions prescribe from `split` on.
 
     Args:
         kernels: each with the slices that it reads and writes.
@@ -44,7 +46,7 @@ class Equations:
     """f and its parts.
 
     Args:
-        f: (t, y, p) -> ydot; p is what else a state holds: the tail behind z. One straight line, or loops where they are quicker.
+        f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops where they are quicker.
             With constraints it goes on with whether these are delicate: multipliers.py (5).
         qdot: makes (t, q, u) -> N u.
         projection: makes what takes the end of a step to unit quaternions and constraints, for a number of error estimates.
@@ -85,19 +87,8 @@ def _right_hand_side(model: Model) -> ca.Function | Staged:
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
     s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
-    qdot, lost = OPERATORS["qdot"].expressions(s)
-    udot, status, delicate = forward_dynamics(s, SHORT)
-    zdot, = OPERATORS["zdot"].expressions(s)
-    rates = ca.vertcat(unless(lost, qdot), unless(status, udot), zdot)
-    return assembled("rhs", inputs, [rates, *([] if delicate is None else [delicate])])
-
-
-def unless(status: ca.SX, rates: ca.SX) -> ca.SX:
-    """Rates, the first not a number where a mobilizer has lost rank: the step is refused then."""
-    if not rates.numel() or status.is_zero():
-        return rates
-    first, *rest = ca.vertsplit(rates)
-    return ca.vertcat(ca.if_else(status != 0, np.nan, first), *rest)
+    rates = right_hand_side(s, SHORT)
+    return assembled("rhs", inputs, [rates.ydot, *([] if rates.delicate is None else [rates.delicate])])
 
 
 def _loops(model: Model, W: int) -> Loops:
@@ -113,8 +104,8 @@ def _loops(model: Model, W: int) -> Loops:
     arguments = ("q", nq), ("u", nu), ("udot", nu), ("zdot", nz), ("status", 1)
     q, u, udot, zdot, status = (ca.SX.sym(name, n) for name, n in arguments)
     tail = ca.SX.sym("tail", model.tail_size)
-    ydot = ca.vertcat(_qdot(model)(tail[0], q, u), unless(status, udot), zdot)
-    join = ca.Function("join", [q, u, tail, udot, zdot, status], [ydot])
+    rates = Rates(_qdot(model)(tail[0], q, u), ca.SX(0), udot, status, zdot)
+    join = ca.Function("join", [q, u, tail, udot, zdot, status], [rates.ydot])
     return Loops(split, tuple(kernels), Kernel(join, ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", "f.status"), ()), sizes)
 
 
@@ -127,8 +118,8 @@ def _looped(model: Model, name: str, outs: tuple[str, ...], W: int) -> Kernel:
 
 def _qdot(model: Model) -> ca.Function:
     s = Symbols(model)
-    qdot, lost = OPERATORS["qdot"].expressions(s)
-    return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(unless(lost, qdot))])
+    rates, lost = qdot(s)
+    return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(unless(lost, rates))])
 
 
 class RightHandSide:

@@ -13,11 +13,11 @@ from condyle.integrate.manifold import Manifold
 from condyle.integrate.methods import Method
 from condyle.presentation import Block, cut, number, page, rows_of, span
 from condyle.status import Outcome, Status
-from condyle.system.columns import place, recorded, variable_names, variables
 from condyle.system.given import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
+from condyle.system.variables import place, recorded, variable_names, variables
 from condyle.table import Table, titles
 
 if TYPE_CHECKING:

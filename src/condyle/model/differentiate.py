@@ -37,9 +37,11 @@ from condyle.dynamics.kinematics import Kinematics, accelerations
 from condyle.dynamics.rnea import inverse_dynamics
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
+from condyle.model.flat import rows
 from condyle.model.load_gradient import Cut, load_gradient
 from condyle.model.model import Model
-from condyle.model.operators import OPERATORS, rows, with_unmet
+from condyle.model.operators import OPERATORS
+from condyle.model.operators.dynamics import with_unmet
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 from condyle.native.sweeps.tree_solve import TreeSolve, padded

@@ -9,7 +9,7 @@ from condyle.dynamics import aba
 from condyle.dynamics.inertia import add_inertia, rigid, shift_inertia
 from condyle.mobilizers import motion
 from condyle.model.model import Model
-from condyle.model.operators import each_force
+from condyle.model.operators.dynamics import each_force
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
 

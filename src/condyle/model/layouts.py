@@ -1,6 +1,6 @@
 """Which layout an operator has: one straight line for the whole tree, or kernels over tables.
 
-The straight line is what CasADi simplifies most, but compiling takes 40 microseconds an operation, and for one state a processor
+The straight line is what CasADi simplifies most, but compiling takes 40 microseconds per operation, and for one state a processor
 must fetch every instruction of it once. Loops compile at once at any size. Measured for forward dynamics of pins: one state is
 quicker by loops from ten bodies on (30 bodies: 2.5 against 3.3 microseconds), lanes by a straight line (0.6 against 0.9).
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -15,15 +16,12 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers import motion_size
 from condyle.model.looped.gradient import forward_gradient
 from condyle.model.looped.law_rows import OPERATIONS, law_kinds
-from condyle.model.looped.passes import LOOPED, frame_velocity
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import ByColumns
 from condyle.native.sweeps.matrix import Matrix
 from condyle.native.sweeps.sweep import Sweep
-
-MATRICES = ("mass_matrix", "system_jacobian", "frame_jacobian", "station_jacobian")
-"""Operators whose columns are made by passes over rows."""
 
 
 def _rows(model: Model, arguments: Sequence[str], results: Sequence[tuple[str, int]], write: Callable[[Looped], None]
@@ -35,19 +33,16 @@ def _rows(model: Model, arguments: Sequence[str], results: Sequence[tuple[str, i
 
 
 def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Matrix:
-    """An operator in the looped layout. Matrices are columns of M f, or of velocities."""
-    results = OPERATORS[name].outputs(model)
-    match name:
-        case "mass_matrix":
-            return Matrix(build_looped(model, "multiply_mass_matrix"), 1, symmetric=True)
-        case "system_jacobian":
-            return Matrix(build_looped(model, "velocities"), 1, offset=True)
-        case "frame_jacobian" | "station_jacobian":
-            assert body is not None
-            size = 6 if name == "frame_jacobian" else 3
-            return Matrix(_rows(model, ("q", "u", "station", "tail"), [("V", size)],
-                                lambda looped: frame_velocity(looped, body)), 1, offset=True)
-    return _rows(model, OPERATORS[name].arguments, results, LOOPED[name])
+    """An operator in the looped layout."""
+    operator = OPERATORS[name]
+    loops, results = operator.looped, operator.outputs(model)
+    assert loops is not None, name
+    if not isinstance(loops, ByColumns):
+        return _rows(model, operator.arguments, results, loops)
+    column = [(loops.result, results[0][1] // model.tree.nu)]
+    write = loops.passes if body is None else partial(loops.passes, body=body)
+    return Matrix(_rows(model, (*loops.takes.split(), "tail"), column, write), 1, symmetric=loops.symmetric,
+                  offset=loops.offset)
 
 
 def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
@@ -81,9 +76,10 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     wish = os.environ.get(VARIABLE) or "auto"
     if wish not in ("auto", "looped", "unrolled"):
         raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
-    if wish == "unrolled" or name not in (*LOOPED, *MATRICES) or (model.constraints and name == "forward_dynamics"):
+    loops = OPERATORS[name].looped
+    if wish == "unrolled" or loops is None or (model.constraints and name == "forward_dynamics"):
         return False
-    if name in MATRICES:
+    if isinstance(loops, ByColumns):
         return (wish == "looped" or _size(model, name, body) > LONGEST) and model.tree.nu > 0
     if wish == "looped":
         return True

@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
-from condyle.forces.base import Force
+from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
 from condyle.model.instance import Possible
@@ -80,7 +80,7 @@ class Model:
 
     @cached_property
     def tail(self) -> dict[str, slice]:
-        """Where each part of the tail stands."""
+        """Where each part of the tail is."""
         sizes = {"t": 1, "z": self.nz, "inputs": len(self.tree.inputs), "discrete": len(self.tree.discrete),
                  "enabled": len(self.switches), "lock": self.tree.nu, "held": self.tree.nu,
                  "parameters": len(self.tree.parameters), "table": self.table[0].numel()}
@@ -97,10 +97,31 @@ class Model:
         """Number of constraint equations, of all levels or of some."""
         return sum(part.size for c in self.constraints.values() for part in c.parts if not levels or part.level in levels)
 
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """Names of the auxiliary states z that forces bring."""
+        return tuple(name for name, _ in state_variables(self.forces))
+
+    def equation_names(self) -> list[tuple[str, str]]:
+        """Name and level of each constraint equation, in their order."""
+        return equation_names(self.constraints)
+
+    def reaction_rows(self, constraint: str) -> dict[str, int]:
+        """Which rows of constraint_reactions are a constraint's, by body."""
+        names = list(self.constraints)
+        start = sum(len(self.constraints[name].bodies) for name in names[:names.index(constraint)])
+        return {body: start + i for i, body in enumerate(self.constraints[constraint].bodies)}
+
     def sizes(self) -> dict[str, int]:
         nq, nu = self.tree.nq, self.tree.nu
         return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu,
                 "station": 3, "tail": self.tail_size, "parameters": len(self.tree.parameters), "lambda_": self.equations()}
+
+
+def equation_names(constraints: Mapping[str, Constraint]) -> list[tuple[str, str]]:
+    """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
+    return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in constraints.items()
+            for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
 
 
 def description(model: Model) -> str:

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arrays import POINT, Entries, check_finite, plain, vector
+from condyle.arrays import POINT, Array, Entries, check_finite, plain, vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.projection import Problem
 from condyle.errors import ShapeError
 from condyle.forces.base import Force, state_variables
 from condyle.model.layouts import build_looped, prefers_loops
-from condyle.model.model import Model, description
+from condyle.model.model import Model, description, equation_names
 from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
 from condyle.system.locks import resting
 from condyle.system.refusals import refuse_rates, refuse_singular
@@ -27,16 +28,6 @@ from condyle.system.tails import Tails
 from condyle.system.timed import Timed
 from condyle.system.unmet import refuse_accelerations
 from condyle.tree.tree import Tree
-
-DIRECT = frozenset({"forward_dynamics", "inverse_dynamics", "qdot", "zdot", "solve_mass_matrix", "multiply_mass_matrix",
-                    "gravity_forces", "coriolis_forces", "applied_forces", "power"})
-"""Operators that return a kernel's only result as it is: after their first call a builtin replaces the method."""
-_RATES = ("qdot", "qddot", "udot_from_qddot", "N", "Ndot")
-"""Kernels whose status says that coordinates cannot follow the speeds."""
-_UNWATCHED = ("instance", "prescribed", "position_change", "velocity_change")
-"""Kernels that no user calls by themselves: their arguments are checked before, or may fail in a search."""
-_FREE = "tau"
-"""The argument that may be left out, and is zero then."""
 
 
 class Compiled:
@@ -59,6 +50,7 @@ class Compiled:
         self.model = model = Model(tree, forces, constraints)
         self.key = description(model)
         self.functions: dict[Any, NativeFunction] = {}
+        self._shapes: dict[str, list[tuple[int, ...]] | None] = {}
         self.direct: dict[Any, Callable[..., Any]] = {}
         self.programs: dict[Any, Any] = {}
         self.evaluations: Counter[str] = Counter()
@@ -80,34 +72,48 @@ class Compiled:
             static = {} if body is None else {"body": model.tree.body(body).index}
             looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
             one, many = (partial(build_looped if loops else operator.build, model, name, **static) for loops in looped)
-            inputs = operator.inputs(model)
+            shapes = list(operator.shapes(model).values())
+            self._shapes[name] = None if all(len(shape) == 1 for shape in shapes) else shapes
             self.functions[key] = NativeFunction(
-                name, one, wide=one if looped[0] == looped[1] else many,
-                key=f"{name} {static} looped: {looped}\n{self.key}",
-                inputs=inputs, outputs=operator.outputs(model), direct=name in DIRECT, optional=_may_end(name, inputs),
-                refuse=self.refusal(name, name), entries={} if name in _UNWATCHED else self.entries)
+                operator.label, one, wide=one if looped[0] == looped[1] else many,
+                key=f"{name} {static} looped: {looped}\n{self.key}", inputs=operator.inputs(model),
+                outputs=operator.outputs(model), direct=operator.direct, optional=operator.may_end,
+                refuse=self.refusal(operator, operator.label), entries=self.entries if operator.watched else {})
         return self.functions[key]
 
-    def refusal(self, name: str, label: str, tail: int = -1) -> Any:
+    def shaped(self, name: str, result: Any) -> Any:
+        """What the native function of an operator gave, each result (..., n) in its shape (..., *shape)."""
+        shapes = self._shapes[name]
+        if shapes is None:
+            return result
+        if type(result) is not tuple:
+            return _reshaped(result, shapes[0])
+        return tuple(map(_reshaped, result, shapes))
+
+    def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
 
         Args:
-            name: of the operator.
+            operator: its record.
             label: what messages call it.
             tail: which of the kernel's arguments is the tail.
         """
-        if name == "instance":
-            return self.model.possible.refuse
-        if self.model.constraints and name in ("forward_dynamics", "multipliers"):
-            return partial(refuse_accelerations, self.model, label, tail)
-        refuse = refuse_rates if name in _RATES else refuse_singular
-        return partial(refuse, self.model.tree, label) if OPERATORS[name].has_status else None
+        match operator.status:
+            case "":
+                return None
+            case "parameters":
+                return self.model.possible.refuse
+            case "accelerations" if self.model.constraints:
+                return partial(refuse_accelerations, self.model, label, tail)
+            case "rates":
+                return partial(refuse_rates, self.model.tree, label)
+        return partial(refuse_singular, self.model.tree, label)
 
     def shortcut(self, name: str, method: Callable[..., Any]) -> Callable[..., Any] | None:
         """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z, inputs and parameters
         as numbers and vectors after one look at them; all else goes to the method. None until there is machine code."""
         function, one = self.function(name), self.tails.one
-        count, free, zeros = len(function.inputs) - 1, _may_end(name, function.inputs), self.no_tau
+        count, free, zeros = len(function.inputs) - 1, OPERATORS[name].may_end, self.no_tau
         timed = name in self.timed.operators
 
         def call(*arguments: Any, **options: Any) -> Any:
@@ -131,13 +137,19 @@ class Compiled:
         """What of the system depends on time."""
         return Timed(self.model)
 
-    def tail(self, **options: Any) -> np.ndarray:
+    def check_time(self, what: str, name: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
+        """Refuse many states without t where something in an operator depends on it."""
+        timed = self.timed
+        if name in timed.operators and options.get("t") is None:
+            timed.check(what, name, arrays, options.get("disabled"))
+
+    def tail(self, **options: Any) -> Array:
         """The tail (..., n) of the keyword options."""
         return self.tails.make(options)
 
     # ---- vectors and states -------------------------------------------------------------------------------------------
 
-    def vector(self, name: str, value: Any, what: str = "") -> np.ndarray:
+    def vector(self, name: str, value: Any, what: str = "") -> Array:
         """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there are labels."""
         entries, what = self.entries[name], f"{what}: {name}" if what else name
         array = vector(what, value, len(entries.names), entries)
@@ -149,14 +161,14 @@ class Compiled:
         tree = self.model.tree
         return plain(value, tree.nq, self._quaternions) if name == "q" else plain(value, tree.nu)
 
-    def normalised(self, y: np.ndarray) -> np.ndarray:
+    def normalised(self, y: Array) -> Array:
         """q, or q with more after it, (..., n), with quaternions of unit length, in place."""
         for part in self.model.tree.quaternions:
             y[..., part] /= np.linalg.norm(y[..., part], axis=-1, keepdims=True)
         return y
 
-    def prescribed(self, q: np.ndarray, u: np.ndarray, tail: np.ndarray, locked: Any = None
-                   ) -> tuple[np.ndarray, np.ndarray]:
+    def prescribed(self, q: Array, u: Array, tail: Array, locked: Any = None
+                   ) -> tuple[Array, Array]:
         """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked` says position."""
         if self.model.tree.driven:
             q, u = self.function("prescribed").fast(q, u, tail)
@@ -165,7 +177,7 @@ class Compiled:
             u[..., still] = 0.0
         return q, u
 
-    def followed(self, y: np.ndarray, t: np.ndarray, tail: np.ndarray) -> np.ndarray:
+    def followed(self, y: Array, t: Array, tail: Array) -> Array:
         """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail holds, (k,) or (m, k)."""
         tree = self.model.tree
         if not tree.driven:
@@ -176,7 +188,7 @@ class Compiled:
         n = tree.nq + tree.nu
         return np.concatenate([*self.prescribed(y[:, :tree.nq], y[:, tree.nq:n], tails), y[:, n:]], axis=1)
 
-    def projection(self, tail: np.ndarray, weights: np.ndarray) -> Problem:
+    def projection(self, tail: Array, weights: Array) -> Problem:
         """What projection needs of states with a tail (..., n)."""
         names = "constraint_errors", "position_change", "velocity_change", "qdot"
         errors, nearer, slower, rates = (self.function(name) for name in names)
@@ -187,17 +199,6 @@ class Compiled:
             rows=tuple((level, name) for name, level in named),
             undefined={label: c.undefined for name, c in self.model.constraints.items()
                        for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
-
-
-def equation_names(constraints: Mapping[str, Constraint]) -> list[tuple[str, str]]:
-    """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
-    return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in constraints.items()
-            for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
-
-
-def _may_end(name: str, inputs: Any) -> bool:
-    """Whether an operator's last argument before the tail may be left out, and there is one before it."""
-    return name in DIRECT and len(inputs) > 2 and inputs[-2][0] == _FREE
 
 
 def _entries(model: Model) -> dict[str, Entries]:
@@ -220,6 +221,13 @@ def _entries(model: Model) -> dict[str, Entries]:
     return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
 
 
-def _steps(du: np.ndarray) -> np.ndarray:
+def _reshaped(result: Array, shape: tuple[int, ...]) -> Any:
+    """A flat result (..., n) in its shape; numbers of one state as such."""
+    if len(shape) == 1:
+        return result
+    return result.reshape(result.shape[:-1] + shape) if shape else result[..., 0][()]
+
+
+def _steps(du: Array) -> Array:
     """Newton steps (..., nu), none where there is none that is finite."""
     return np.where(np.isfinite(du).all(axis=-1, keepdims=True), du, 0.0)

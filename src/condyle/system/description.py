@@ -1,93 +1,314 @@
-"""Everything that a system is made of, in blocks to read: `System.describe`."""
+"""Description: bodies, forces and constraints by name, and what follows from them alone. A System adds the answers."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any, Self
 
 import numpy as np
 
-from condyle.presentation import Block, number, numbers
-from condyle.spatial import Transform, log_so3
-from condyle.tree import scales
-from condyle.tree.body import Body
-
-LAW, MOBILIZER = 100, 60
-"""Letters of their reprs."""
-
-
-def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any]) -> list[Block]:
-    """Bodies, frames, coordinates, speeds and what else there is; empty blocks are left out."""
-    bodies = [b for b in system.bodies if b.parent is not None]
-    q_units, u_units = scales.units(system.bodies)
-    owner_q, owner_u = ([b.name for b in bodies for _ in range(n(b))] for n in (_nq, _nu))
-    coordinates = [c for b in bodies for c in b.coordinates]
-    driven = {j for b in bodies for j in b.prescribed_speeds}
-    parameters, inputs, discrete, z = (
-        [(name, number(x)) for name, x in zip(system.names(kind), system.default(kind), strict=True)]
-        for kind in ("parameters", "inputs", "discrete", "z"))
-    made = [
-        Block("bodies", ("body", "parent", "mobilizer", "mass [kg]", "coordinates"),
-              [(b.name, b.parent.name, _short(b.mobilizer, MOBILIZER), number(b.mass) + _of(b, "mass"),
-                ", ".join(c.name for c in b.coordinates) or "-")
-               for b in bodies]),
-        Block("mass centres and inertias", ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz yz"),
-              [(b.name, f"({numbers(b.mass_properties.com)})" + _of(b, "com"), _inertia(b) + _of(b, "inertia"))
-               for b in bodies]),
-        Block("frames", ("body", "X_PF: F on the parent", "X_BM: M on the body"),
-              [(b.name, _place(b.X_PF) + _of(b, "R_PF", "p_PF"), _place(b.X_BM) + _of(b, "R_BM", "p_BM")) for b in bodies]),
-        Block("coordinates", ("coordinate", "body", "unit", "default", "range"),
-              [(c.name, body, unit, number(x), "-" if c.range is None else f"{number(c.range[0])} to {number(c.range[1])}")
-               for c, body, unit, x in zip(coordinates, owner_q, q_units, system.default("q"), strict=True)]),
-        Block("speeds", ("speed", "body", "unit", "moved by"),
-              [(name, body, unit, "its motion" if j in driven else "forces")
-               for j, (name, body, unit) in enumerate(zip(system.speeds, owner_u, u_units, strict=True))]),
-        Block("parameters", ("parameter", "default"), parameters),
-        Block("inputs", ("input", "default"), inputs),
-        Block("discrete variables", ("variable", "default"), discrete),
-        Block("auxiliary states z", ("state", "default"), z),
-        Block("forces", (), [(f"force {name!r}: {_short(law)}",) for name, law in forces.items()]),
-        Block("constraints", (), [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name, c in constraints.items()]),
-        Block("motions", (), [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies if b.motion is not None]),
-    ]
-    return [block for block in made if block.rows]
+from condyle.arguments import answered
+from condyle.arrays import Array, Vector
+from condyle.constraints.base import Constraint
+from condyle.constraints.solve.equations import row_slices
+from condyle.errors import DescriptionError, FrozenError
+from condyle.forces.base import Force, check_states, state_variables
+from condyle.forces.gravity import Gravity
+from condyle.mobilizers import Mobilizer
+from condyle.model.model import equation_names
+from condyle.presentation import Shown, cut, page
+from condyle.system.compiled import Compiled
+from condyle.system.listing import blocks
+from condyle.system.locks import known
+from condyle.trace.parameter import Discrete
+from condyle.tree.body import Body, Coordinate
+from condyle.tree.check import check_inertia
+from condyle.tree.prescribed import Prescribed
+from condyle.tree.tree import Tree
 
 
-def _nq(b: Body) -> int:
-    return b.mobilizer.nq
+class Description(Shown):
+    """What a System is made of, until it is frozen; then what is compiled from it, an object of its own.
+
+    Args:
+        gravity: acceleration of free fall in ground [m/s^2], shape (3,).
+    """
+
+    plumbing = frozenset({"compiled"})
+
+    def __init__(self, gravity: Gravity | Vector = (0.0, -9.81, 0.0)) -> None:
+        self._tree = Tree()
+        self._forces: dict[str, Force] = {}
+        self._constraints: dict[str, Constraint] = {}
+        self._thaw()
+        law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
+        self._tree.register(law.parameters())
+        self._forces["gravity"] = law                       # bodies it excludes are looked up when the system freezes
+
+    def _thaw(self) -> None:
+        self._frozen: str | None = None
+        self._compiled: Compiled | None = None
+
+    def _named(self, name: str) -> str:
+        known = {*self.coordinates, *self.speeds} if "_tree" in vars(self) else ()
+        return f"a value of a State: system.state()[{name!r}]" if name in known else ""
+
+    # ---- describing -------------------------------------------------------------------------------------------------
+
+    @answered({"joint": "it is mobilizer=, such as cd.Pin()", "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
+               "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
+    def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None, X_PF: Any = None,
+                 X_BM: Any = None, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0),
+                 coordinates: Iterable[str | Coordinate] | str | None = None, motion: Prescribed | None = None) -> Body:
+        """Add a body and the mobilizer that joins it to its parent.
+
+        Args:
+            name: unique among bodies.
+            parent: a body of this system, or its name.
+            mobilizer: what the body may do, such as `cd.Pin()`.
+            X_PF: frame F on the parent: a Transform, a 3-vector (translation) or None.
+            X_BM: frame M on the body, given in the same ways.
+            mass: [kg].
+            com: mass centre in the body's frame [m], shape (3,).
+            inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
+            coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a suffix where there
+                are several; names given with the mobilizer are kept where they are free.
+            motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
+        """
+        if self._frozen:
+            raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add bodies before, or to system.copy()")
+        if mobilizer is None:
+            wrong = f"{parent!r} is where the parent belongs. " if isinstance(parent, Mobilizer) else ""
+            raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), or cd.Weld() "
+                                   "for none")
+        if motion is not None and (name in self._forces or name in self._constraints):
+            raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this one is a "
+                                   f"{self._kind(name)}'s; rename one")
+        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
+
+    @answered(skip=1)
+    def add_force(self, name: str, force: Force) -> None:
+        """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
+        if isinstance(force, Force) and isinstance(name, str):
+            force = force.named(name)
+        self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
+        self._forces[name] = force
+
+    @answered(skip=1)
+    def add_constraint(self, name: str, constraint: Constraint) -> None:
+        """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are unique."""
+        self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
+        self._constraints[name] = constraint
+
+    @answered(skip=1)
+    def add_discrete(self, name: str, default: float) -> None:
+        """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event remembers.
+
+        Laws bring theirs along: `s.discrete(name, default)` in a function, or `cd.Discrete(name, default)` for a number.
+        """
+        if self._frozen:
+            raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              "add it before, or to system.copy()")
+        self._tree.register([Discrete(name, default)])
+
+    def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
+        """Check a force or constraint that is to be added, and take in its Parameters."""
+        if self._frozen:
+            raise FrozenError(f"{kind} {name!r} cannot be added: the system is in use since {self._frozen}; "
+                              f"add {kind}s before, or to system.copy()")
+        if not isinstance(name, str) or not name:
+            hint = "; the name comes first" if isinstance(name, (Force, Constraint)) else ""
+            raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
+        if name in self._forces or name in self._constraints or name in self.motions:
+            raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
+        if not isinstance(law, wanted):
+            hint = "; write brackets and its numbers after it" if isinstance(law, type) else ""
+            if isinstance(law, (Force, Constraint)):
+                hint = f"; it goes to system.add_{'constraint' if kind == 'force' else 'force'}"
+            if callable(law) and not hint:
+                written = f"cd.forces.Custom({law.__name__})" if kind == "force" else f"cd.constraints.Holonomic({law.__name__})"
+                hint = f"; a function of your own becomes one by {written.replace('<lambda>', 'lambda s: ...')}"
+            raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
+        law.check(self._tree)
+        self._tree.register(law.parameters())
+
+    def _kind(self, name: str) -> str:
+        return "force" if name in self._forces else "constraint" if name in self._constraints else "prescribed motion of body"
+
+    def _laws(self) -> list[Force | Constraint]:
+        return [*self._forces.values(), *self._constraints.values()]
+
+    @property
+    def ground(self) -> Body:
+        return self._tree.ground
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return tuple(self._tree.bodies)
+
+    @property
+    def nq(self) -> int:
+        return self._tree.nq
+
+    @property
+    def nu(self) -> int:
+        return self._tree.nu
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        return self._tree.coordinates
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        return self._tree.speeds
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        return tuple(self._forces)
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        return tuple(self._constraints)
+
+    @property
+    def motions(self) -> tuple[str, ...]:
+        """Names of the bodies whose motion is prescribed."""
+        return tuple(b.name for b in self._tree.driven)
+
+    @property
+    def equations(self) -> int:
+        """Number of constraint equations m, which is the number of multipliers."""
+        return sum(c.size for c in self._constraints.values())
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return self._tree.parameters.names
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self._tree.inputs.names
+
+    @property
+    def discrete(self) -> tuple[str, ...]:
+        """Names of the discrete variables."""
+        return self._tree.discrete.names
+
+    @property
+    def state_variables(self) -> tuple[str, ...]:
+        """Names of the auxiliary states z that forces bring, as "muscle.activation"."""
+        return tuple(name for name, _ in state_variables(self._forces))
+
+    def body(self, which: Body | str) -> Body:
+        """The body of that name.
+
+        Raises:
+            UnknownNameError: there is none.
+        """
+        return self._tree.body(which)
+
+    def force(self, name: str) -> Force:
+        """The force of that name, as it was added: `system.force("spring").stiffness`."""
+        known("force", (name,), self.forces)
+        return self._forces[name]
+
+    def constraint(self, name: str) -> Constraint:
+        """The constraint of that name, as it was added."""
+        known("constraint", (name,), self.constraints)
+        return self._constraints[name]
+
+    def default(self, variable: str) -> Array:
+        """Default values of q, u, z, inputs, discrete or parameters, in the order of their names."""
+        if variable == "q":
+            return self._tree.defaults()
+        if variable == "u":
+            return np.zeros(self.nu)
+        if variable == "z":
+            return np.array([value for _, value in state_variables(self._forces)], dtype=float)
+        return {"inputs": self._tree.inputs, "discrete": self._tree.discrete,
+                "parameters": self._tree.parameters}[variable].defaults
+
+    def names(self, variable: str) -> tuple[str, ...]:
+        """Names of the entries of q, u, z, inputs, discrete or parameters."""
+        return {"q": self.coordinates, "u": self.speeds, "z": self.state_variables, "inputs": self.inputs,
+                "discrete": self.discrete, "parameters": self.parameters}[variable]
+
+    def defaults(self) -> tuple[Array, Array]:
+        """Default q (nq,) and u (nu,)."""
+        return self._tree.defaults(), np.zeros(self.nu)
+
+    def describe(self) -> str:
+        """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults and ranges,
+        speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints, motions."""
+        return "\n\n".join([repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))])
+
+    def __repr__(self) -> str:
+        names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
+        bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
+        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), *blocks(self, self._forces, self._constraints))
+
+    def copy(self) -> Self:
+        """The same description, free to change."""
+        other = object.__new__(type(self))
+        other._thaw()
+        other._tree, other._forces, other._constraints = self._tree.copy(), dict(self._forces), dict(self._constraints)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._freeze("pickling")
+        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
+        self._thaw()
+        self._freeze("unpickling")
+
+    def _freeze(self, why: str) -> Compiled:
+        """From here on nothing changes: check what only the whole can show, and give it what is compiled from it."""
+        if self._compiled is None:
+            for law in self._laws():
+                law.check(self._tree)
+            check_states(self._forces)
+            check_inertia(self._tree)
+            self._compiled = Compiled(self._tree, self._forces, self._constraints)
+            self._frozen = f"{why} at {_user_line()}"
+        return self._compiled
+
+    @property
+    def compiled(self) -> Compiled:
+        """What is compiled from it: model, kernels, programs; freezes it."""
+        return self._compiled or self._freeze("compiling")
+
+    def equation_names(self) -> list[tuple[str, str]]:
+        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
+        return equation_names(self._constraints)
+
+    def multiplier_rows(self, constraint: str) -> slice:
+        """Where a constraint's equations are among all m, and its multipliers in `multipliers`."""
+        known("constraint", (constraint,), self.constraints)
+        return row_slices(self._constraints)[constraint]
 
 
-def _nu(b: Body) -> int:
-    return b.mobilizer.nu
+def _user_line() -> str:
+    """File and line of the nearest caller outside this package."""
+    here = str(next(p for p in Path(__file__).parents if p.name == "condyle"))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        frame = frame.f_back
+    if frame is None:
+        return "an unknown line"
+    file = frame.f_code.co_filename
+    cell = _cells().get(file)
+    return f"{Path(file).name}:{frame.f_lineno}" if cell is None else f"In [{cell}], line {frame.f_lineno}"
 
 
-def _short(law: Any, most: int = LAW) -> str:
-    text = repr(law)
-    return text if len(text) <= most else f"{text[:most - 4]} ..."
-
-
-def _of(body: Body, *parts: str) -> str:
-    """The Parameters that a number depends on."""
-    names = dict.fromkeys(p.name for part in parts if part in body.symbolic for p in body.symbolic[part].parameters)
-    return f" by {', '.join(names)}" if names else ""
-
-
-def _inertia(b: Body) -> str:
-    I = np.asarray(b.mass_properties.inertia, dtype=float)
-    products = [I[0, 1], I[0, 2], I[1, 2]]
-    return numbers(np.diag(I)) + (f", {numbers(products)}" if any(products) else "")
-
-
-def _place(X: Transform) -> str:
-    """A transform by its translation and its turn."""
-    R, p = (np.asarray(x, dtype=float) for x in X)
-    parts = [f"p = ({numbers(p)})"] if p.any() else []
-    turn = log_so3(R)
-    angle = float(np.linalg.norm(turn))
-    if angle > 0:
-        parts.append(f"turned {number(angle)} rad about ({numbers(turn / angle)})")
-    return ", ".join(parts) or "-"
-
-
-def _count(constraint: Any) -> str:
-    levels = "/".join(dict.fromkeys(part.level for part in constraint.parts))
-    return f"{constraint.size} equation{'s' * (constraint.size != 1)} of {levels}"
+def _cells() -> Mapping[str, int]:
+    """Numbers of the cells of IPython or a notebook, by the file names that their code goes by."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return getattr(getattr(shell, "compile", None), "_filename_map", {})

@@ -6,29 +6,24 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError, UnknownNameError
-from condyle.model.operators import OPERATORS
+from condyle.errors import DescriptionError
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import lookups_in
 from condyle.system.compiled import Compiled
-from condyle.system.derivatives import FOR_BODY, INTERNAL, OF_BODY
+from condyle.system.derivatives import derivable
 
 VARIABLES = ("t", "z", "inputs", "discrete", "parameters")
 """Parts of the tail that become inputs."""
-MATRICES = ("mass_matrix", "N", "Ndot", "station_jacobian", "frame_jacobian", "system_jacobian", "constraint_jacobian")
-"""Operators whose results are matrices with a column per speed."""
 
 
 def casadi_function(compiled: Compiled, operator: str, body: int | None, options: dict[str, Any]) -> ca.Function:
     """See System.casadi. body: its index."""
-    if operator in INTERNAL or (operator not in OPERATORS and operator not in OF_BODY):
-        raise UnknownNameError("operator", operator, [name for name in (*OPERATORS, *OF_BODY) if name not in INTERNAL])
-    if (operator in OF_BODY or operator in FOR_BODY) != (body is not None):
+    record = derivable(operator)
+    if bool(record.per_body) != (body is not None):
         raise DescriptionError(f"casadi({operator!r}): " + ("it is of no body; leave body= out" if body is not None else
                                                             "of which body? Give body='...', not ground"))
-    model, (name, size) = compiled.model, OF_BODY.get(operator, (operator, 0))
-    record, s = OPERATORS[name], Symbols(compiled.model, direct=True)
-    found = record.expressions(s, **({"body": body} if operator in FOR_BODY else {}))
+    model, s = compiled.model, Symbols(compiled.model, direct=True)
+    found = record.expressions(s, **({"body": body} if record.per_body == "kernel" else {}))
     if lookups_in(found):
         raise DescriptionError(f"casadi({operator!r}): splines of many points, series or solvers in the system are looked up in "
                                "tables, which a casadi.Function of expressions does not do; use system.jvp, vjp or jacobian")
@@ -40,11 +35,11 @@ def casadi_function(compiled: Compiled, operator: str, body: int | None, options
     for variable in VARIABLES:
         tail[model.tail[variable]] = given[variable]
     results = inside.call([*(given[a] for a in record.arguments if a != "tail"), tail], True, False)
-    named = [(n, x) for (n, _), x in zip(record.results, results, strict=True) if n != "status"]
-    if operator in OF_BODY and body is not None:
-        named = [(n, x[size * body:size * body + size]) for n, x in named]
-    if operator in MATRICES:
-        named = [(n, ca.reshape(x, model.tree.nu, x.numel() // max(model.tree.nu, 1)).T) for n, x in named]
+    named = []
+    for (result, shape), x in zip(record.shapes(model).items(), results, strict=False):      # a status may follow
+        if record.per_body == "row" and body is not None:
+            x, shape = x[record.row(model, body)], shape[1:]
+        named.append((result, x if len(shape) < 2 else ca.reshape(x, shape[-1], x.numel() // max(shape[-1], 1)).T))
     wanted = [a for a, n in sizes.items() if n or a not in VARIABLES]
     return ca.Function(operator, [given[a] for a in wanted], [ca.densify(x) for _, x in named], wanted, [n for n, _ in named],
                        {"default_in": [_default(compiled, a) for a in wanted]})

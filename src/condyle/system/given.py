@@ -8,9 +8,9 @@ import numpy as np
 
 from condyle.arrays import Entries, vector
 from condyle.errors import DescriptionError, ShapeError
-from condyle.system.columns import variable_names
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.system.variables import variable_names
 from condyle.tree import scales
 
 COARSEST = 16

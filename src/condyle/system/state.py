@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from condyle.arrays import Entries, check_finite, real, vector
+from condyle.arrays import Array, Entries, check_finite, real, vector
 from condyle.errors import ShapeError, UnknownNameError
+from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import Operator, Stage
 from condyle.presentation import Block, Shown, cut, number, page
-from condyle.system.columns import place, recorded, variables
 from condyle.system.fitted import fit_q, fit_u
-from condyle.system.operators import Operations, Stage, state_method
+from condyle.system.operators import METHODS
+from condyle.system.operators.public import state_method
+from condyle.system.variables import place, recorded, variables
 from condyle.tree.body import Body
 
 if TYPE_CHECKING:
@@ -60,15 +63,15 @@ class State(Shown, OfState):
 
     system: System
     t: float
-    q: np.ndarray
-    u: np.ndarray
-    z: np.ndarray
-    inputs: np.ndarray
-    discrete: np.ndarray
-    parameters: np.ndarray
+    q: Array
+    u: Array
+    z: Array
+    inputs: Array
+    discrete: Array
+    parameters: Array
     locked: Mapping[str, Any]
     disabled: frozenset[str]
-    tail: np.ndarray
+    tail: Array
     _results: dict[Any, tuple[Stage, Any]]
 
     @classmethod
@@ -116,7 +119,7 @@ class State(Shown, OfState):
 
     @classmethod
     def _made(cls, system: System, now: dict[str, Any], changes: Mapping[str, Any], results: dict[Any, Any],
-              tail: np.ndarray | None = None) -> State:
+              tail: Array | None = None) -> State:
         new = dict(now)
         for name, value in changes.items():
             if name == "t":
@@ -190,45 +193,46 @@ class State(Shown, OfState):
         """The latest stage of which some result is known."""
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
-    def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
+    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self.system.compiled, self.q, self.u
-        key: list[Any] = [function.name, which]
+        key: list[Any] = [record.name, which]
         given = []
         for a, (name, n) in zip(arguments, function.inputs, strict=False):
             if a is not q and a is not u:
                 a = vector(name, a, n, compiled.entries.get(name), one=True)
             given.append(a)
             key.append("q" if a is q else "u" if a is u else a.tobytes())
-        return self._kept(tuple(key), function, stage, given)
+        return self._kept(tuple(key), record, function, given)
 
-    def _kept(self, key: tuple[Any, ...], function: NativeFunction, stage: Stage, arguments: Sequence[np.ndarray]) -> Any:
+    def _kept(self, key: tuple[Any, ...], record: Operator, function: NativeFunction, arguments: Sequence[Array]) -> Any:
         """The result of a kernel under its key, computed if it is not there."""
         found = self._results.get(key)
         if found is None:
-            self.system.compiled.evaluations[function.name] += 1
+            self.system.compiled.evaluations[record.name] += 1
             result = function.fast(*arguments, self.tail)
             for array in result if type(result) is tuple else (result,):
                 array.setflags(write=False)
-            self._results[key] = found = stage, result
+            self._results[key] = found = record.stage, result
         return found[1]
 
     @property
-    def qdot(self) -> np.ndarray:
+    def qdot(self) -> Array:
         """Rates of the coordinates, shape (nq,)."""
         return self.system.qdot(self.q, self.u, state=self)  # type: ignore[call-arg]
 
     @property
-    def udot(self) -> np.ndarray:
+    def udot(self) -> Array:
         """Accelerations under the enabled forces alone, shape (nu,)."""
         system = self.system
-        if type(system).forward_dynamics is not Operations.forward_dynamics:
+        if type(system).forward_dynamics is not METHODS["forward_dynamics"]:
             return system.forward_dynamics(self.q, self.u, state=self)  # type: ignore[call-arg]
         compiled = system.compiled
-        return self._kept(compiled.udot_key, compiled.function("forward_dynamics"), Stage.ACCELERATION,
-                          (self.q, self.u, compiled.no_tau))
+        udot: Array = self._kept(compiled.udot_key, OPERATORS["forward_dynamics"], compiled.function("forward_dynamics"),
+                                 (self.q, self.u, compiled.no_tau))
+        return udot
 
-    def fit_q(self, body: Body | str, X: Any, relative_to: Body | str | None = None) -> tuple[State, np.ndarray]:
+    def fit_q(self, body: Body | str, X: Any, relative_to: Body | str | None = None) -> tuple[State, Array]:
         """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints stay.
 
         Args:
@@ -241,7 +245,7 @@ class State(Shown, OfState):
         """
         return fit_q(self, body, X, relative_to)
 
-    def fit_u(self, body: Body | str, V: Any, relative_to: Body | str | None = None) -> tuple[State, np.ndarray]:
+    def fit_u(self, body: Body | str, V: Any, relative_to: Body | str | None = None) -> tuple[State, Array]:
         """A State in which the speeds of one joint give its body a velocity, as near as they can; the others stay.
 
         Args:
@@ -254,9 +258,9 @@ class State(Shown, OfState):
         return fit_u(self, body, V, relative_to)
 
 
-for _name, _method in vars(Operations).items():
-    if hasattr(_method, "arrays") and not hasattr(State, _name):
-        setattr(State, _name, state_method(_name, _method))
+for _record in OPERATORS.values():
+    if _record.public and not hasattr(State, _record.name):       # qdot is an attribute
+        setattr(State, _record.name, state_method(_record))
 
 
 def _time(t: Any) -> float:
@@ -267,7 +271,7 @@ def _time(t: Any) -> float:
     return float(value)
 
 
-def _values(name: str, value: Any, current: np.ndarray, entries: Entries) -> np.ndarray:
+def _values(name: str, value: Any, current: Array, entries: Entries) -> Array:
     """Checked values, a copy: an array, what has labels, or a mapping that changes `current`."""
     array = vector(name, value, len(current), replace(entries, default=current), one=True)
     check_finite(name, array, entries)
@@ -281,7 +285,7 @@ def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
     return locked
 
 
-def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], tail: np.ndarray) -> dict[Any, Any]:
+def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], tail: Array) -> dict[Any, Any]:
     """Put into q and u what motions and locks prescribe; the results that this leaves valid."""
     q, u = system.compiled.prescribed(new["q"], new["u"], tail, new["locked"])
     for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):

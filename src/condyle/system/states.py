@@ -10,12 +10,16 @@ import numpy as np
 
 from condyle.arguments import check_call
 from condyle.errors import ShapeError, UnknownNameError
+from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
 from condyle.presentation import Shown
 from condyle.spatial import Transform
-from condyle.system.columns import recorded, unique
-from condyle.system.operators import Operations, Stage, asked
+from condyle.system.operators import METHODS
+from condyle.system.operators.public import asked, operator, state_method
+from condyle.system.state import State
 from condyle.system.system import System
+from condyle.system.variables import recorded, unique
 from condyle.table import Table
 
 if TYPE_CHECKING:
@@ -56,7 +60,7 @@ class Batch:
             out[:, where["z"]] = z
         return out
 
-    def result(self, function: NativeFunction, stage: Stage, arguments: tuple[Any, ...], which: str | None) -> Any:
+    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None) -> Any:
         """The result of a kernel, as a State has it, but for all rows in one call."""
         return function.fast(*arguments, self.tail)
 
@@ -68,16 +72,15 @@ class Batch:
 
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operator of the System gives, rows first."""
-        arrays = getattr(Operations, name).arrays
-        return getattr(self.system, name)(*map(self.array, arrays), *arguments, **named, state=self)
+        return getattr(self.system, name)(*map(self.array, OPERATORS[name].arrays), *arguments, **named, state=self)
 
     def shown(self, name: str, result: Any, given: Mapping[str, Any]) -> Any:
         """A Table where the operator has columns, else its result with NaN where there is no state."""
-        gives = getattr(Operations, name).gives
-        if gives is None:
+        names = OPERATORS[name].columns
+        if names is None:
             return self._blank(result)
         parts = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else (result,)
-        m, columns = len(self.t), gives(self.system, given)
+        m, columns = len(self.t), names(self.system.compiled.model, given)
         flat = [np.reshape(p, (len(p), int(np.prod(np.shape(p)[1:])))) for p in parts]
         if any(len(p) != m for p in flat) or sum(p.shape[1] for p in flat) != len(columns):
             raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; the result has the "
@@ -128,13 +131,13 @@ class States(Shown, OfStates):
         return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else ""
 
 
-def states_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+def states_method(record: Operator) -> Callable[..., Any]:
     """The operator as a method of States."""
-    record: Any = method
+    name, method = record.name, METHODS[record.name]
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     times = inspect.Parameter("t", inspect.Parameter.KEYWORD_ONLY, default=None)
-    signature = inspect.signature(method).replace(parameters=[this, *asked(method), times])
-    if record.gives is not None:
+    signature = inspect.signature(method).replace(parameters=[this, *asked(record), times])
+    if record.columns is not None:
         signature = signature.replace(return_annotation="Table")
     known = [*signature.parameters][1:]
 
@@ -150,13 +153,21 @@ def states_method(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             named, arguments = named | {"udot": batch.array("udot")}, ()
         return batch.shown(name, batch.ask(name, arguments, named), given)
 
-    gives = "A Table over the rows" if record.gives is not None else "Not a Table: the rows come first"
+    gives = "A Table over the rows" if record.columns is not None else "Not a Table: the rows come first"
     call.__name__, call.__qualname__ = name, f"States.{name}"
-    call.__doc__ = f"{record.summary}\n\n{gives}, or over the times t [s], shape (m,), if they are given."
+    call.__doc__ = f"{vars(method)['summary']}\n\n{gives}, or over the times t [s], shape (m,), if they are given."
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
 
 
-for _name, _method in vars(Operations).items():
-    if hasattr(_method, "arrays") and _name != "qdot":      # as in State, qdot is an attribute
-        setattr(States, _name, states_method(_name, _method))
+def publish(record: Operator, method: Callable[..., Any]) -> None:
+    """Make an operator known from its record and its public line: a method of System, State and States."""
+    OPERATORS[record.name] = record
+    setattr(System, record.name, operator(method))
+    setattr(State, record.name, state_method(record))
+    setattr(States, record.name, states_method(record))
+
+
+for _record in OPERATORS.values():
+    if _record.public and _record.name != "qdot":           # as in State, qdot is an attribute
+        setattr(States, _record.name, states_method(_record))

@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any
 
-from condyle.system.operators import Operations, asked
+from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import Operator
+from condyle.system.operators import METHODS
+from condyle.system.operators.public import asked
 
 PATH = Path(__file__).with_name("answers.pyi")
 
 _HEAD = '''"""Operators as methods of one state and of many. Written by stubs.py: change the operators' records."""
-from typing import Any
+from numpy.typing import ArrayLike
 
+from condyle.arrays import Array, Scalar, Vector
 from condyle.spatial import Transform
-from condyle.system.operators import Array
 from condyle.table import Table
 from condyle.tree.body import Body
 '''
@@ -24,18 +26,18 @@ from condyle.tree.body import Body
 
 def text() -> str:
     """All of answers.pyi."""
-    records = {name: method for name, method in vars(Operations).items() if hasattr(method, "arrays") and name != "qdot"}
-    one = ["class OfState:", *(_method(name, record) for name, record in records.items())]
-    many = ["class OfStates:", *(_method(name, record, many=True) for name, record in records.items())]
+    records = [operator for operator in OPERATORS.values() if operator.public and operator.name != "qdot"]
+    one = ["class OfState:", *map(_method, records)]
+    many = ["class OfStates:", *(_method(record, many=True) for record in records)]
     return "\n".join([_HEAD, "\n".join(one) + "\n", "\n".join(many) + "\n"])
 
 
-def _method(name: str, record: Any, many: bool = False) -> str:
+def _method(record: Operator, many: bool = False) -> str:
     parameters = ["self", *(f"{p.name}: {p.annotation}" + ("" if p.default is p.empty else f" = {p.default!r}")
                             for p in asked(record))]
-    answer = "Table" if many and record.gives is not None else inspect.signature(record).return_annotation
-    start, end = f"    def {name}(", f") -> {answer}: ..."
-    all_of_them = [*parameters, *["*, t: Any = ..."] * many]
+    answer = "Table" if many and record.columns is not None else inspect.signature(METHODS[record.name]).return_annotation
+    start, end = f"    def {record.name}(", f") -> {answer}: ..."
+    all_of_them = [*parameters, *["*, t: ArrayLike | None = ..."] * many]
     line = f"{start}{', '.join(all_of_them)}{end}"
     if len(line) <= 110:
         return line

@@ -21,15 +21,6 @@ from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.native.sweeps.lookup import lookups_in
 
-_LOADS = frozenset({"zdot", "forward_dynamics", "inverse_dynamics", "applied_forces", "power", "energy", "reactions",
-                    "multipliers", "reactions_with_constraints", "timed_power"})
-_ROWS = frozenset({"forward_dynamics", "multipliers", "constraint_errors", "constraint_bias", "constraint_jacobian",
-                   "constraint_matrix", "constraint_forces", "constraint_reactions", "reactions_with_constraints", "project",
-                   "timed_power", "constraint_power", "impulses"})
-_RATES = frozenset({"qdot", "qddot", "u_from_qdot", "udot_from_qddot", "N", "Ndot"})
-"""N is of q alone."""
-_MOTIONS = frozenset({"forward_dynamics", "multipliers", "prescribed", "project"})
-
 
 class Timed:
     """What of a system depends on time, for each operator: words for errors, and the name by which it is disabled, if it can
@@ -42,10 +33,9 @@ class Timed:
         rows = [(f"constraint {name!r}", name) for name, law in model.constraints.items()
                 if any(leaf.level == "time" for leaf in law.leaves)]
         motions = [(f"the motion of body {b.name!r}", b.name) for b in model.tree.driven]
-        self.sources = {
-            name: [*joints * (name not in _RATES), *forces * (name in _LOADS), *rows * (name in _ROWS),
-                   *motions * (name in _MOTIONS)]
-            for name in (*OPERATORS, "project") if name != "instance"}
+        found = {"joints": joints, "forces": forces, "constraints": rows, "motions": motions}
+        self.sources = {name: [source for what in operator.reads.split() for source in found[what]]
+                        for name, operator in OPERATORS.items()}
         self.operators = frozenset(name for name, found in self.sources.items() if found)
 
     def check(self, what: str, operator: str, arrays: Iterable[Any], disabled: Any) -> None:

@@ -17,10 +17,10 @@ from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid,
 from condyle.dynamics.kinematics import acceleration, body_acceleration, body_pose, body_velocity
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion, runaway
+from condyle.model.flat import rows
 from condyle.model.looped.between import Between
 from condyle.model.looped.tables import Draft, Looped, packed
 from condyle.model.model import Model
-from condyle.model.operators import rows
 
 
 def nothing(d: Draft) -> None:
@@ -97,7 +97,7 @@ def _report_status(d: Draft) -> None:
 
 # ---- operators ------------------------------------------------------------------------------------------------------------
 
-def _qdot(looped: Looped) -> None:
+def qdot(looped: Looped) -> None:
     def rates(d: Draft) -> None:
         u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
         d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
@@ -154,11 +154,11 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
     looped.outward(outward, _report_status)
 
 
-def _forward_dynamics(looped: Looped) -> None:
+def forward_dynamics(looped: Looped) -> None:
     _solve(looped, True, "tau")
 
 
-def _solve_mass_matrix(looped: Looped) -> None:
+def solve_mass_matrix(looped: Looped) -> None:
     _solve(looped, False, "f")
 
 
@@ -195,23 +195,23 @@ def _project(looped: Looped, result: str, sign: int) -> None:
     looped.inward(inward, nothing)
 
 
-def _inverse_dynamics(looped: Looped) -> None:
+def inverse_dynamics(looped: Looped) -> None:
     _newton_euler(looped, True, "udot", falling_up, "tau", forces=True)
 
 
-def _reactions(looped: Looped) -> None:
+def reactions(looped: Looped) -> None:
     _newton_euler(looped, True, "udot", falling_up, "F", forces=True)
 
 
-def _multiply_mass_matrix(looped: Looped) -> None:
+def multiply_mass_matrix(looped: Looped) -> None:
     _newton_euler(looped, False, "f", at_rest, "Mf")
 
 
-def _coriolis_forces(looped: Looped) -> None:
+def coriolis_forces(looped: Looped) -> None:
     _newton_euler(looped, True, None, at_rest, "f")
 
 
-def _gravity_forces(looped: Looped) -> None:
+def gravity_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         new = d.kinematics(False)
         d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.gravity))
@@ -221,7 +221,7 @@ def _gravity_forces(looped: Looped) -> None:
     _project(looped, "f", 0)
 
 
-def _applied_forces(looped: Looped) -> None:
+def applied_forces(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
         d.put("me", "F", ZERO)
@@ -231,7 +231,7 @@ def _applied_forces(looped: Looped) -> None:
     _project(looped, "f", 1 if generalised else 0)
 
 
-def _poses(looped: Looped) -> None:
+def poses(looped: Looped) -> None:
     def write(d: Draft) -> None:
         new = d.kinematics(False, positions=True)
         R, p = body_pose(d.body, new.R_GM, new.p_GM)
@@ -239,14 +239,14 @@ def _poses(looped: Looped) -> None:
     looped.outward(write, at_rest)
 
 
-def _velocities(looped: Looped) -> None:
+def velocities(looped: Looped) -> None:
     def write(d: Draft) -> None:
         new = d.kinematics(True)
         d.writes["V_GB"] = ca.densify(ca.vertcat(*body_velocity(d.body, new.R_GM, new.V_GM)))
     looped.outward(write, at_rest)
 
 
-def _accelerations(looped: Looped) -> None:
+def accelerations(looped: Looped) -> None:
     def write(d: Draft) -> None:
         new = d.kinematics(True)
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
@@ -255,7 +255,7 @@ def _accelerations(looped: Looped) -> None:
     looped.outward(write, at_rest)
 
 
-def _composite_inertias(looped: Looped) -> None:
+def composite_inertias(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         new = d.kinematics(False)
         d.put("me", "P", rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)[0])
@@ -279,7 +279,7 @@ def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], 
     return Between(looped)
 
 
-def _energy(looped: Looped) -> None:
+def energies(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
         return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM, d.gravity)]
 
@@ -291,31 +291,37 @@ def _energy(looped: Looped) -> None:
     line.write({"kinetic": kinetic, "potential": potential})
 
 
-def _momentum(looped: Looped) -> None:
+def momentum(looped: Looped) -> None:
     line = _sum(looped, True, 6, lambda d, new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM)))
     line.write({"h": line.total("total", 6)})
 
 
-def _mass_centre(looped: Looped) -> None:
+def mass_centre(looped: Looped) -> None:
     line = _sum(looped, False, 4, lambda d, new: [d.body.mass * x for x in (
         *energy.centre_of(d.body, new.R_GM, new.p_GM), ca.SX(1))])
     total = line.total("total", 4)
     line.write({"p": total[:3] / total[3]})
 
 
-def _mass_centre_motion(looped: Looped) -> None:
+def mass_centre_velocity(looped: Looped) -> None:
+    line = _sum(looped, True, 4, lambda d, new: [d.body.mass * x for x in (
+        energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM)[1], ca.SX(1))])
+    total = line.total("total", 4)
+    line.write({"v": total[:3] / total[3]})
+
+
+def mass_centre_acceleration(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
         d.put("me", "A", A)
-        _, v, a = energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)
-        return [d.body.mass * x for x in (v, a, ca.SX(1))]
+        return [d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2], ca.SX(1))]
 
-    line = _sum(looped, True, 7, terms)
-    total = line.total("total", 7)
-    line.write({"v": total[:3] / total[6], "a": total[3:6] / total[6]})
+    line = _sum(looped, True, 4, terms)
+    total = line.total("total", 4)
+    line.write({"a": total[:3] / total[3]})
 
 
-def _power(looped: Looped) -> None:
+def power(looped: Looped) -> None:
     line = _sum(looped, True, 1, lambda d, new: [inner(
         energy.weight_of(d.body, new.R_GM, d.gravity), new.V_GM)])
     powers = []
@@ -327,7 +333,7 @@ def _power(looped: Looped) -> None:
     line.write({"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1:])})
 
 
-def _rates(looped: Looped) -> None:
+def zdot(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
     looped.outward(prepare, at_rest)
@@ -350,13 +356,3 @@ def frame_velocity(looped: Looped, body: int) -> None:
     V = ca.vertcat(*shift_motion(line.read(body, "V"), r))
     line.write({"V": V[-looped.results[0][1]:]})
 
-
-LOOPED: dict[str, Callable[[Looped], None]] = {
-    "qdot": _qdot, "zdot": _rates, "forward_dynamics": _forward_dynamics, "inverse_dynamics": _inverse_dynamics,
-    "solve_mass_matrix": _solve_mass_matrix, "multiply_mass_matrix": _multiply_mass_matrix, "gravity_forces": _gravity_forces,
-    "coriolis_forces": _coriolis_forces, "applied_forces": _applied_forces, "poses": _poses, "velocities": _velocities,
-    "accelerations": _accelerations, "energy": _energy, "momentum": _momentum, "mass_centre": _mass_centre,
-    "mass_centre_motion": _mass_centre_motion, "composite_inertias": _composite_inertias, "power": _power,
-    "reactions": _reactions,
-}
-"""Operators that are passes over rows."""

@@ -1,0 +1,122 @@
+"""Columns: names and units of what an operator gives, for Tables.
+
+Each operator's record has one of these; they are asked for when a Table is made. An operator without columns gives a matrix or
+a pose per state, and no Table.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from condyle.model.model import Model
+from condyle.tree import scales
+
+Column = tuple[str, str]
+"""A name and a unit."""
+Columns = Callable[[Model, Mapping[str, Any]], list[Column]]
+"""From a Model and the arguments that were given by name."""
+
+AXES = ("x", "y", "z")
+_PER_SECOND = {"": "", "rad/s": "rad/s^2", "m/s": "m/s^2", "1/s": "1/s^2"}
+_FORCE = {"rad/s": "N m", "m/s": "N", "1/s": "J"}
+"""From the unit of a speed: a force times a speed is a power."""
+
+
+def rate(unit: str) -> str:
+    """The unit per second."""
+    return _PER_SECOND.get(unit, f"{unit}/s")
+
+
+def fixed(*columns: str) -> Columns:
+    """The same columns for every system, each as "name [unit]"."""
+    made: list[Column] = []
+    for column in columns:
+        name, _, unit = column.partition(" [")
+        made.append((name, unit.removesuffix("]")))
+    return lambda model, given: made
+
+
+def xyz(name: str, unit: str) -> list[str]:
+    """Texts of `fixed` for a vector."""
+    return [f"{name}{axis} [{unit}]" for axis in AXES]
+
+
+def coordinate_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, rate(unit)) for name, unit in zip(model.tree.coordinates, scales.units(model.tree.bodies)[0], strict=True)]
+
+
+def coordinate_accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, rate(unit)) for name, unit in coordinate_rates(model, given)]
+
+
+def speeds(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return list(zip(model.tree.speeds, scales.units(model.tree.bodies)[1], strict=True))
+
+
+def state_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, "") for name in model.state_variables]
+
+
+def accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """One per speed."""
+    return [(name, rate(unit)) for name, unit in zip(model.tree.speeds, scales.units(model.tree.bodies)[1], strict=True)]
+
+
+def generalised_forces(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """One per speed."""
+    units = scales.units(model.tree.bodies)[1]
+    return [(name, _FORCE.get(unit, "")) for name, unit in zip(model.tree.speeds, units, strict=True)]
+
+
+def speed_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, "W") for name in model.tree.speeds]
+
+
+def force_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, "W") for name in model.forces]
+
+
+def constraint_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    return [(name, "W") for name in model.constraints]
+
+
+def jumps(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """Changes of the speeds, then impulses of the constraint equations."""
+    return [*speeds(model, given), *equations(model, given)]
+
+
+def of_body(*columns: str) -> Columns:
+    """Columns of `fixed` after the name of the argument `body`, or of every body if that is None; relative to another body
+    after BODY_in_OTHER."""
+    mine = fixed(*columns)
+
+    def made(model: Model, given: Mapping[str, Any]) -> list[Column]:
+        which = given.get("body")
+        names = [b.name for b in model.tree.bodies] if which is None else [model.tree.body(which).name]
+        seen = "" if given.get("relative_to") is None else f"_in_{model.tree.body(given['relative_to']).name}"
+        return [(f"{name}{seen}_{column}", unit) for name in names for column, unit in mine(model, given)]
+    return made
+
+
+WRENCH = (*xyz("m", "N m"), *xyz("f", "N"))
+VELOCITY = (*xyz("w", "rad/s"), *xyz("v", "m/s"))
+ACCELERATION = (*xyz("alpha", "rad/s^2"), *xyz("a", "m/s^2"))
+MOMENTUM = (*xyz("angular_", "kg m^2/s"), *xyz("linear_", "kg m/s"))
+
+
+def equations(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """One per constraint equation: the constraint's name, with [k] after it where it has several. Units differ: none."""
+    return [(name, "") for name, _ in model.equation_names()]
+
+
+def equation_errors(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """Those of position, then those of velocity, which are called NAME_rate where they are rates of the first."""
+    named = model.equation_names()
+    return [*((name, "") for name, level in named if level == "position"),
+            *((f"{name}_rate" if level == "position" else name, "") for name, level in named if level != "acceleration")]
+
+
+def constraint_wrenches(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """Moment and force on each body of the argument `constraint`."""
+    wrench, names = fixed(*WRENCH), model.reaction_rows(given["constraint"])
+    return [(f"{name}_{column}", unit) for name in names for column, unit in wrench(model, given)]

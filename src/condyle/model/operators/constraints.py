@@ -1,0 +1,75 @@
+"""Constraints, their multipliers and forces: records. FORCE is the earliest stage, which disabling one undoes."""
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.constraints.solve.corrections import jump, position_change, velocity_change
+from condyle.constraints.solve.multipliers import Multipliers, constrained
+from condyle.dynamics import aba, energy, rnea
+from condyle.model.flat import column, rows
+from condyle.model.operators import columns
+from condyle.model.operators.dynamics import with_unmet
+from condyle.model.operators.record import Operator, Stage
+from condyle.model.symbols import Symbols
+
+
+def _multipliers(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
+    found = constrained(s.rows(kin), udot, s.lock)
+    return [found.lambda_, with_unmet(status, s.model, found.unmet)]
+
+
+def _matrix(s: Symbols) -> list[ca.SX]:
+    if not s.model.constraints:
+        return [ca.SX(0, 1)]
+    return [rows(Multipliers(s.rows(s.kinematics()), s.lock).scaled())]
+
+
+def _forces(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [rnea.generalised(s.model.tree, kin, s.rows(kin).loads(s["lambda_"]))]
+
+
+def _power(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    equations = s.rows(kin)
+    return [column(energy.power(kin, equations.loads(s["lambda_"], only=i), s["u"]) for i in range(len(s.model.constraints)))]
+
+
+def _impulses(s: Symbols) -> list[ca.SX]:
+    """du and lambda, what is left of the errors of velocities, what may be, and the status."""
+    du, status = aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock)
+    return [*jump(s.rows(s.kinematics()), du, s.lock), status]
+
+
+READS = "joints constraints"
+
+OPERATORS = (
+    Operator("multipliers", Stage.ACCELERATION, "q u", takes="q u tau", results={"lambda_": "m"}, status="accelerations",
+             reads="joints forces constraints motions", expressions=_multipliers, columns=columns.equations, direct=True),
+    Operator("constraint_errors", Stage.FORCE, "q u", results={"p": "m_p", "v": "m_v"}, reads=READS,
+             expressions=lambda s: list(s.rows(s.kinematics()).errors()), columns=columns.equation_errors),
+    Operator("constraint_jacobian", Stage.FORCE, "q u", results={"G": "m nu"}, reads=READS,
+             expressions=lambda s: [rows(s.rows(s.kinematics()).jacobian())]),
+    Operator("constraint_bias", Stage.FORCE, "q u", results={"g": "m"}, reads=READS,
+             expressions=lambda s: [s.rows(s.kinematics()).bias()], columns=columns.equations),
+    Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
+    Operator("constraint_matrix", Stage.ACCELERATION, takes="q u", results={"Y": "m m"}, reads=READS, expressions=_matrix,
+             serves="constraint_rank"),
+    Operator("constraint_forces", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"f": "nu"}, reads=READS,
+             expressions=_forces, columns=columns.generalised_forces),
+    Operator("constraint_power", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"power": "constraints"}, reads=READS,
+             expressions=_power, columns=columns.constraint_powers, differentiable=False),
+    Operator("impulses", Stage.ACCELERATION, "q u", takes="q u f",
+             results={"du": "nu", "lambda_": "m", "left": "m", "allowed": "m"}, status="rank", reads=READS,
+             expressions=_impulses, columns=columns.jumps, differentiable=False),
+    Operator("constraint_reactions", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"F": "wrenches 6"}, reads=READS,
+             expressions=lambda s: [column(s.rows(s.kinematics()).reactions(s["lambda_"]))],
+             columns=columns.constraint_wrenches),
+    Operator("position_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"},
+             reads="joints constraints motions", serves="project", watched=False,
+             expressions=lambda s: [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]]),
+    Operator("velocity_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"}, reads=READS, serves="project",
+             watched=False, expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])]),
+)

@@ -1,0 +1,152 @@
+"""Forward and inverse dynamics, the mass matrix, generalised forces and reactions: records."""
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.constraints.solve.multipliers import ROUNDING, constrained
+from condyle.dynamics import aba, crba, energy, rnea
+from condyle.dynamics.kinematics import Kinematics
+from condyle.dynamics.view import Loads
+from condyle.forces.gravity import Gravity
+from condyle.model.flat import column, rows
+from condyle.model.looped import passes
+from condyle.model.model import Model
+from condyle.model.operators import columns
+from condyle.model.operators.record import ByColumns, Operator, Stage
+from condyle.model.symbols import Symbols
+
+
+def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX, ca.SX | None]:
+    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs let pass there."""
+    kin = s.kinematics()
+    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
+    if not s.model.constraints:
+        return udot, status, None
+    found = constrained(s.rows(kin), udot, s.lock, short)
+    return found.udot, with_unmet(status, s.model, found.unmet), found.delicate
+
+
+def with_unmet(status: ca.SX, model: Model, unmet: ca.SX) -> ca.SX:
+    """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more where an
+    equation is unmet (multipliers.py (8)); 0 if all is well."""
+    return ca.if_else(unmet, model.tree.nu + 1, 0) + status
+
+
+def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [rnea.inverse_dynamics(s.model.tree, kin, s["udot"], s.gravity, s.loads(kin))]
+
+
+def _mass_matrix(s: Symbols) -> list[ca.SX]:
+    return [rows(crba.mass_matrix(s.model.tree, s.kinematics(moving=False)))]
+
+
+def _solve_mass_matrix(s: Symbols) -> list[ca.SX]:
+    return list(aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock))
+
+
+def _multiply_mass_matrix(s: Symbols) -> list[ca.SX]:
+    return [rnea.inverse_dynamics(s.model.tree, s.kinematics(moving=False), s["f"], ca.SX(3, 1), None)]
+
+
+def _gravity_forces(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics(moving=False)
+    loads = Loads(s.view(kin))
+    loads.enabled = s.enabled[0]
+    energy.weight(kin, s.gravity, loads)
+    s.model.gravity.apply(loads.view, loads)
+    return [rnea.generalised(s.model.tree, kin, loads)]
+
+
+def _coriolis_forces(s: Symbols) -> list[ca.SX]:
+    return [rnea.inverse_dynamics(s.model.tree, s.kinematics(), None, ca.SX(3, 1), None)]
+
+
+def each_force(s: Symbols, kin: Kinematics) -> list[Loads]:
+    """Loads of each force by itself, gravity as weights."""
+    out, view = [], s.view(kin)
+    for enabled, force in s.laws(view):
+        loads = Loads(view)
+        loads.enabled = enabled
+        if isinstance(force, Gravity):
+            energy.weight(kin, s.gravity, loads)
+        force.apply(view, loads)
+        out.append(loads)
+    return out
+
+
+def _applied_forces(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    each = [rnea.generalised(s.model.tree, kin, loads) for loads in each_force(s, kin)[1:]]
+    return [sum(each, ca.SX(s.model.tree.nu, 1))]
+
+
+def _power(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    return [column(energy.power(kin, loads, s["u"]) for loads in each_force(s, kin))]
+
+
+def _timed_power(s: Symbols) -> list[ca.SX]:
+    tree, kin = s.model.tree, s.kinematics()
+    loads = s.loads(kin)
+    if s.model.constraints:
+        loads = s.rows(kin).loads(s["lambda_"], loads)
+    F = rnea.mobilizer_forces(tree, kin, s["udot"], s.gravity, loads)
+    return [energy.timed_power(kin, F, s.model.moved_by_time, s.t, s["q"], s["u"])]
+
+
+def _energy(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    kinetic, potential = energy.energy(kin, s.gravity)
+    view = s.view(kin)
+    for enabled, force in s.laws(view):
+        if (stored := force.potential(view)) is not None:
+            potential += ca.if_else(enabled, stored, 0)
+    return [kinetic, potential]
+
+
+def _reactions(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    F = rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, s.loads(kin))
+    return [column(x for B in s.model.tree.base_to_tip for x in F[B])]
+
+
+def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    loads = s.rows(kin).loads(s["lambda_"], s.loads(kin))
+    F = rnea.mobilizer_forces(s.model.tree, kin, s["udot"], s.gravity, loads)
+    return [column(x for B in s.model.tree.base_to_tip for x in F[B])]
+
+
+OPERATORS = (
+    Operator("forward_dynamics", Stage.ACCELERATION, "q u", takes="q u tau", results={"udot": "nu"}, status="accelerations",
+             reads="joints forces constraints motions", expressions=lambda s: list(forward_dynamics(s)[:2]),
+             columns=columns.accelerations, looped=passes.forward_dynamics, direct=True),
+    Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"}, reads="joints forces",
+             expressions=_inverse_dynamics, columns=columns.generalised_forces, looped=passes.inverse_dynamics, direct=True),
+    Operator("mass_matrix", Stage.POSITION, "q", results={"M": "nu nu"}, expressions=_mass_matrix,
+             looped=ByColumns(passes.multiply_mass_matrix, "q f", "Mf", symmetric=True)),
+    Operator("multiply_mass_matrix", Stage.POSITION, "q", takes="q f", results={"Mf": "nu"}, expressions=_multiply_mass_matrix,
+             columns=columns.generalised_forces, looped=passes.multiply_mass_matrix, direct=True),
+    Operator("solve_mass_matrix", Stage.ACCELERATION, "q", takes="q f", results={"udot": "nu"}, status="rank",
+             expressions=_solve_mass_matrix, columns=columns.accelerations, looped=passes.solve_mass_matrix, direct=True),
+    Operator("inverse_mass_matrix", Stage.ACCELERATION, "q"),
+    Operator("gravity_forces", Stage.FORCE, "q", results={"f": "nu"}, expressions=_gravity_forces,
+             columns=columns.generalised_forces, looped=passes.gravity_forces, direct=True),
+    Operator("coriolis_forces", Stage.VELOCITY, "q u", results={"f": "nu"}, expressions=_coriolis_forces,
+             columns=columns.generalised_forces, looped=passes.coriolis_forces, direct=True),
+    Operator("applied_forces", Stage.FORCE, "q u", results={"f": "nu"}, reads="joints forces", expressions=_applied_forces,
+             columns=columns.generalised_forces, looped=passes.applied_forces, direct=True),
+    Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalised_forces),
+    Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
+    Operator("timed_power", Stage.ACCELERATION, takes="q u udot lambda_", results={"power": "nu"},
+             reads="joints forces constraints", expressions=_timed_power, serves="motion_power"),
+    Operator("power", Stage.FORCE, "q u", results={"power": "forces"}, reads="joints forces", expressions=_power,
+             columns=columns.force_powers, looped=passes.power, direct=True),
+    Operator("energy", Stage.FORCE, "q u", results={"kinetic": "", "potential": ""}, reads="joints forces",
+             expressions=_energy, columns=columns.fixed("kinetic [J]", "potential [J]"), looped=passes.energies),
+    Operator("reactions", Stage.ACCELERATION, "q u udot", results={"F": "bodies 6"}, reads="joints forces", per_body="row",
+             expressions=_reactions, columns=columns.of_body(*columns.WRENCH), looped=passes.reactions),
+    Operator("reactions_with_constraints", Stage.ACCELERATION, takes="q u udot lambda_", results={"F": "bodies 6"},
+             reads="joints forces constraints", per_body="row", expressions=_reactions_with_constraints, serves="reactions"),
+)

@@ -1,0 +1,186 @@
+"""Operator: all that is known about one operator, in one record.
+
+Everything else reads the record: native code and its layout, the methods of System, State and runs, names and units in Tables,
+derivatives, casadi.Functions, error messages, the documentation. To add an operator, write its record in one of the modules
+beside this one and its public line, a method with its signature, in condyle.system.operators.
+
+The kernel of an operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state holds, in one vector
+
+    tail = [t, z, inputs, discrete, enabled (0/1 per force, then per constraint, then per motion), lock (0 or infinity per speed),
+            held (acceleration per locked speed, else 0), parameters, table]
+
+so that one compiled program serves every time, every parameter and every set of locks and of disabled forces, constraints and
+motions. The table is what the INSTANCE kernel derives from the parameters. Matrices are flattened row by row.
+"""
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+
+from condyle.model.looped.tables import Looped
+from condyle.model.model import Model
+from condyle.model.operators.columns import Columns
+from condyle.model.symbols import Symbols
+from condyle.native.sweeps.lookup import Staged, assembled
+
+
+class Stage(enum.IntEnum):
+    """How far a computation has come. Changing a variable undoes its stage and all later ones, nothing earlier."""
+
+    TOPOLOGY = 0
+    MODEL = 1
+    INSTANCE = 2
+    TIME = 3
+    POSITION = 4
+    VELOCITY = 5
+    FORCE = 6
+    ACCELERATION = 7
+
+
+@dataclass(frozen=True)
+class ByColumns:
+    """The loops of a matrix: passes of an operator that is linear in its second argument, once per column.
+
+    Args:
+        passes: writes them; takes the body too, if the matrix is that of one.
+        takes: their arguments before the tail.
+        result: what they write.
+        symmetric: whether the matrix is.
+        offset: whether the passes give more than the matrix times the argument, which is subtracted.
+    """
+
+    passes: Callable[..., None]
+    takes: str
+    result: str
+    symmetric: bool = False
+    offset: bool = False
+
+
+def _no_kernel(s: Symbols) -> list[ca.SX]:
+    raise NotImplementedError("this operator is written with others")
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One operator, or one kernel that another operator needs.
+
+    Args:
+        name: of the public method.
+        stage: of its results; a State forgets them when a variable of this stage or an earlier one changes.
+        state: those of its arguments, the first ones, that a State has itself: some of q, u, udot.
+        expressions: makes the results from Symbols, flat, and the status last if there is one. Left out if the method is
+            written with other operators.
+        takes: all arguments of the expressions before the tail; by default those of `state`.
+        results: names and shapes for one state: words of `DIMENSIONS` and numbers, as {"M": "nu nu"}.
+        columns: names and units of the results, for Tables; None where they are matrices or poses.
+        status: what a status that is not zero means: "rank" (a mobilizer has lost rank), "accelerations" (that, or
+            constraints are unmet), "rates" (coordinates cannot follow the speeds), "parameters" (impossible ones). "" if the
+            expressions have none.
+        reads: what may depend on time in it: "joints", "forces", "constraints", "motions".
+        per_body: "row" if the method answers for one body with a row of the result, "kernel" if each body has its own kernel.
+        ground: the row of ground, if it is not zero.
+        looped: its passes in the looped layout, if there are such (condyle.model.looped.passes).
+        direct: the method gives the kernel's only result as it is; after the first call a builtin replaces the method.
+        differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions.
+        serves: the operator that this kernel is part of, if it has no method of its own.
+        watched: whether arrays of a user come to the kernel, which must be finite then.
+    """
+
+    name: str
+    stage: Stage
+    state: str = ""
+    expressions: Callable[..., list[ca.SX]] = _no_kernel
+    takes: str | None = None
+    results: Mapping[str, str] = field(default_factory=dict)
+    columns: Columns | None = None
+    status: str = ""
+    reads: str = "joints"
+    per_body: str = ""
+    ground: tuple[float, ...] = ()
+    looped: Callable[[Looped], None] | ByColumns | None = None
+    direct: bool = False
+    differentiable: bool = True
+    serves: str = ""
+    watched: bool = True
+
+    @cached_property
+    def arrays(self) -> tuple[str, ...]:
+        """Names of the arguments that a State has itself."""
+        return tuple(self.state.split())
+
+    @cached_property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the kernel's arguments, the tail last."""
+        names = tuple((self.state if self.takes is None else self.takes).split())
+        return names if "parameters" in names else (*names, "tail")
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return self.serves or self.name
+
+    @property
+    def has_status(self) -> bool:
+        return bool(self.status)
+
+    @property
+    def public(self) -> bool:
+        """Whether it is a method of System."""
+        return not self.serves
+
+    @property
+    def derivable(self) -> bool:
+        """Whether jvp, vjp, jacobian and casadi take it."""
+        return self.public and self.differentiable and self.expressions is not _no_kernel
+
+    @property
+    def may_end(self) -> bool:
+        """Whether its last argument before the tail may be left out, and is zero then."""
+        return self.direct and len(self.arguments) > 2 and self.arguments[-2] == "tau"
+
+    def inputs(self, model: Model) -> list[tuple[str, int]]:
+        """Names and sizes of the kernel's arguments."""
+        sizes = model.sizes()
+        return [(name, sizes[name]) for name in self.arguments]
+
+    def shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
+        """Shapes of the results for one state."""
+        return {name: tuple(int(word) if word.isdigit() else DIMENSIONS[word](model) for word in shape.split())
+                for name, shape in self.results.items()}
+
+    def outputs(self, model: Model) -> list[tuple[str, int]]:
+        """Names and sizes of the kernel's results, the status last."""
+        sizes = [(name, math.prod(shape)) for name, shape in self.shapes(model).items()]
+        return [*sizes, ("status", 1)] if self.status else sizes
+
+    def row(self, model: Model, body: int) -> slice:
+        """Where the row of one body is in a flat result."""
+        n = math.prod(next(iter(self.shapes(model).values()))[1:])
+        return slice(n * body, n * body + n)
+
+    def build(self, model: Model, name: str, **which: Any) -> ca.Function | Staged:
+        """The kernel as a Function of its arguments."""
+        s = Symbols(model)
+        return assembled(name, [s[a] for a in self.arguments], self.expressions(s, **which))
+
+
+DIMENSIONS: dict[str, Callable[[Model], int]] = {
+    "nq": lambda model: model.tree.nq,
+    "nu": lambda model: model.tree.nu,
+    "nz": lambda model: model.nz,
+    "bodies": lambda model: len(model.tree.bodies),
+    "forces": lambda model: len(model.forces),
+    "constraints": lambda model: len(model.constraints),
+    "m": lambda model: model.equations(),
+    "m_p": lambda model: model.equations("position"),
+    "m_v": lambda model: model.equations("position", "velocity"),
+    "wrenches": lambda model: sum(len(c.bodies) for c in model.constraints.values()),
+    "table": lambda model: model.table[0].numel(),
+}
+"""Words for the dimensions of results."""

@@ -1,0 +1,157 @@
+"""The decorator of an operator's public line, and how a State calls it.
+
+A public line is a method with its signature and docstring; all else is in the record of the same name
+(condyle.model.operators).
+"""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from condyle.arguments import check_call
+from condyle.errors import ArgumentError, CondyleError, ShapeError, UnknownNameError
+from condyle.model.operators import OPERATORS
+from condyle.model.operators.record import Operator
+from condyle.spatial import Transform
+from condyle.system.operators.options import OPTIONS, Options
+
+if TYPE_CHECKING:
+    from condyle.system.state import State
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+METHODS: dict[str, Callable[..., Any]] = {}
+"""The operators' methods of System, by name."""
+
+_ABOUT_OPTIONS = (inspect.getdoc(Options) or "").partition("\n\n")[2]
+
+
+def operator(method: F) -> F:
+    """The method of an operator that has a record of its name: `out=` is served, and errors name the operator."""
+    record = OPERATORS[method.__name__]
+    made: Any = _call(method) if record.direct else _call_and_write(method)
+    made.summary = inspect.getdoc(method) or ""
+    made.__doc__ = f"{made.summary}\n\nOptions, all by keyword:\n\n{_ABOUT_OPTIONS}"
+    made.__signature__ = _with_options(method)
+    METHODS[record.name] = made
+    return made  # type: ignore[no-any-return]
+
+
+def _with_options(method: Callable[..., Any]) -> inspect.Signature:
+    """The signature with every option by its name."""
+    signature = inspect.signature(method)
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OPTIONS]
+    return signature.replace(parameters=[*own, *options])
+
+
+def asked(record: Operator) -> list[inspect.Parameter]:
+    """What an operator is asked beside its leading arrays and the options. udot may be left out: that of the state is meant."""
+    out = []
+    for p in list(inspect.signature(METHODS[record.name]).parameters.values())[1:]:
+        if p.name not in record.arrays and p.kind is not p.KEYWORD_ONLY:
+            own = p.name == "udot"
+            out.append(p.replace(default=None, annotation=f"{p.annotation} | None") if own else p)
+    return out
+
+
+# ---- calls of a System's method -----------------------------------------------------------------------------------------
+
+def _call(method: F) -> F:
+    """The method; a call that does not fit is answered in words."""
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            return method(self, *arguments, **options)
+        except (TypeError, CondyleError) as error:
+            _explain(method, error, arguments, options)
+            raise
+    return call  # type: ignore[return-value]
+
+
+def _call_and_write(method: F) -> F:
+    """The same, with the result written into `out`, if that is given."""
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        out = options.pop("out", None)
+        try:
+            result = method(self, *arguments, **options)
+        except (TypeError, CondyleError) as error:
+            _explain(method, error, arguments, options)
+            raise
+        return result if out is None else _into(out, result, method.__name__)
+    return call  # type: ignore[return-value]
+
+
+def _explain(method: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Raise ArgumentError if the call does not fit; let other errors name this operator, not one that it is written with."""
+    if isinstance(error, (TypeError, ShapeError)):
+        _check_call(method, arguments, options)
+    name = method.__name__
+    if isinstance(error, UnknownNameError):
+        if error.kind.startswith("option of ") and error.kind != f"option of {name}()":
+            raise UnknownNameError(f"option of {name}()", error.name, OPTIONS) from None
+    elif error.args and isinstance(error.args[0], str):
+        inner, colon, rest = error.args[0].partition(": ")
+        if colon and inner != name and inner in OPERATORS:
+            error.args = (f"{name}: {rest}", *error.args[1:])
+
+
+def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Raise ArgumentError if an operator is called with a State, or with arguments that do not fit."""
+    name, signature = method.__name__, inspect.signature(method)
+    if "state" in options:                                  # asked by a State: the user's own arguments follow q, u, udot
+        return
+    for x in arguments:
+        if type(x).__module__ == "condyle.system.state":
+            own = [n for n, p in list(signature.parameters.items())[1:]
+                   if n not in ("q", "u", "udot", "options") and p.default is p.empty]
+            said = "" if name == "qdot" else f"({', '.join(own)})"
+            raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: state.{name}{said}, or give "
+                                f"system.{name} its arrays state.q, state.u") from None
+    check_call(name, signature, (None, *arguments), options, None, skip=1)
+
+
+def _into(out: Any, result: Any, name: str) -> Any:
+    """The result, written into what a user gave."""
+    if isinstance(result, Transform):
+        raise ShapeError(f"{name}: out= is not possible, the answer is a Transform; leave it out")
+    if isinstance(result, tuple):
+        if not isinstance(out, tuple) or len(out) != len(result):
+            raise ShapeError(f"{name}: out: expected a tuple of {len(result)} arrays, got {type(out).__name__}")
+        return tuple(_into(o, r, name) for o, r in zip(out, result, strict=True))
+    if not isinstance(out, np.ndarray) or out.shape != np.shape(result) or out.dtype.kind != "f":
+        got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
+        raise ShapeError(f"{name}: out: expected floating-point numbers of shape {np.shape(result)}, got {got}")
+    np.copyto(out, result)
+    return out
+
+
+# ---- calls of a State's method ------------------------------------------------------------------------------------------
+
+def state_method(record: Operator) -> Callable[..., Any]:
+    """The operator as a method of State: q, u and udot are its own."""
+    name, arrays, own = record.name, record.arrays, asked(record)
+    known = [p.name for p in own]
+    moves = known[:1] == ["udot"]
+
+    def call(self: State, *arguments: Any, **named: Any) -> Any:
+        for argument in named:
+            if argument not in known:
+                raise UnknownNameError(f"argument of State.{name}()", argument, known, "change a State by state.replace(...)")
+        if len(arguments) > len(known):
+            raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got {len(arguments)}; a State "
+                                f"has {', '.join(arrays)} itself")
+        if moves and not arguments and named.get("udot") is None:
+            named["udot"] = self.udot
+        return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
+
+    method: Any = METHODS[name]
+    call.__name__, call.__doc__ = name, method.summary
+    this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = inspect.signature(method).replace(parameters=[this, *own])  # type: ignore[attr-defined]
+    return call

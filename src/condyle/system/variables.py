@@ -1,0 +1,45 @@
+"""Names of the variables of a system as Tables have them: q, u and z side by side."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from condyle.errors import UnknownNameError
+from condyle.model.operators.columns import Column
+from condyle.table import distinct
+from condyle.tree import scales
+
+
+def variables(system: Any) -> tuple[list[str], list[str]]:
+    """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called NAME_speed."""
+    q_units, u_units = scales.units(system.bodies)
+    more = len(system.state_variables)
+    return variable_names(system), [*q_units, *u_units, *[""] * more]
+
+
+def variable_names(system: Any) -> list[str]:
+    coordinates = system.coordinates
+    taken = set(coordinates)
+    speeds = [f"{name}_speed" if name in taken else name for name in system.speeds]
+    return distinct([*coordinates, *speeds, *system.state_variables])
+
+
+def recorded(system: Any) -> tuple[list[str], list[str]]:
+    """Names and units of q, u, z and the discrete variables side by side."""
+    names, units = variables(system)
+    return distinct([*names, *system.discrete]), [*units, *[""] * len(system.discrete)]
+
+
+def place(system: Any, name: str, names: list[str] | None = None) -> int:
+    """Where a variable is in q, u, z and the discrete variables side by side, or among some names, from its name in tables."""
+    names = recorded(system)[0] if names is None else names
+    if not isinstance(name, str) or name not in names:
+        kind = "coordinate, speed, state or discrete variable" if system.discrete else "coordinate, speed or state variable"
+        raise UnknownNameError(kind, name, names)
+    return names.index(name)
+
+
+def unique(columns: Iterable[Column]) -> tuple[list[str], list[str]]:
+    """Names, none twice, and units."""
+    columns = list(columns)
+    return distinct([name for name, _ in columns]), [unit for _, unit in columns]
