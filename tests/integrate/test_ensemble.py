@@ -234,7 +234,6 @@ def test_progress_tables_and_pictures():
     ({"q": [[0.1]]}, {"keep": "step"}, r"did you mean 'steps'"),
     ({"q": [[0.1]]}, {"keep": [0.5, 3.0]}, r"between 0 and 1"),
     ({"q": [[0.1]]}, {"threads": 0}, r"threads"),
-    ({"q": [[0.1]]}, {"events": cd.Event(at=[0.5])}, r"for s in states"),
 ])
 def test_what_cannot_be(given, options, words):
     with pytest.raises(cd.CondyleError, match=words):

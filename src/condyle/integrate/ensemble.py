@@ -13,7 +13,7 @@ from condyle.integrate.advice import advice
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
-from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
+from condyle.integrate.trajectory import Occurrence, Statistics, StepRows, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.system.given import nth
@@ -49,6 +49,17 @@ class Steps:
         return Steps(begin, StepRows(r.t[here], r.y[here], r.f[here], r.more[here], r.method))
 
 
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Members that ran by themselves, with what was kept of each: its ends and the times between (t), or every step (None)."""
+
+    runs: tuple[Trajectory, ...]
+    t: np.ndarray | None
+
+    def some(self, i: np.ndarray) -> Runs:
+        return Runs(tuple(self.runs[k] for k in i), self.t)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(States):
     """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
@@ -69,7 +80,7 @@ class Ensemble(States):
     """
 
     members: Members
-    kept: AtTimes | Steps = field(repr=False)
+    kept: AtTimes | Steps | Runs = field(repr=False)
     done: np.ndarray = field(repr=False)
     ended: dict[str, np.ndarray] = field(repr=False)
     y_end: np.ndarray = field(repr=False)
@@ -94,11 +105,11 @@ class Ensemble(States):
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one member ens[i].q; one "
                                          "variable by its name, ens['knee']; the ends are ens.y_end"),
-        "t": "ens[i].t of a member; the ends are ens.t_end", "events": "for single runs: cd.simulate(system, state, ...)"}
+        "t": "ens[i].t of a member; the ends are ens.t_end"}
 
     def __repr__(self) -> str:
-        times = self.kept.t if isinstance(self.kept, AtTimes) else ()
-        kept = "every step" if isinstance(self.kept, Steps) else f"{len(times)} times{span(times)}" if len(times) else "ends"
+        times = np.empty(0) if isinstance(self.kept, Steps) or self.kept.t is None else self.kept.t
+        kept = "every step" if self._whole else f"{len(times)} times{span(times)}" if len(times) else "ends"
         names = cut(variable_names(self.system))
         return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished, kept: {kept}; {names})"
 
@@ -110,12 +121,24 @@ class Ensemble(States):
         return page(repr(self), ends, *[failed] * bool(len(bad)))
 
     @property
+    def _whole(self) -> bool:
+        """Whether every step is here."""
+        return isinstance(self.kept, Steps) or self.kept.t is None
+
+    @property
+    def events(self) -> tuple[tuple[Occurrence, ...], ...]:
+        """What happened, for each member in order: see Occurrence. `ens.events[i]` is `ens[i].events`."""
+        return tuple(traj.events for traj in self.kept.runs) if isinstance(self.kept, Runs) else ((),) * len(self)
+
+    @property
     def t_end(self) -> np.ndarray:
         return self.ended["t"]
 
     @cached_property
     def finished(self) -> np.ndarray:
         good = self.done & (self.ended["code"] == 0) & (self.ended["status"] == 0)
+        if isinstance(self.kept, Runs):
+            good = np.array([traj.finished for traj in self.kept.runs])
         good.flags.writeable = False
         return good
 
@@ -128,6 +151,8 @@ class Ensemble(States):
         return tuple(self._status(i) for i in range(len(self)))
 
     def _status(self, i: int) -> Outcome:
+        if isinstance(self.kept, Runs):
+            return self.kept.runs[i].status
         if self.finished[i]:
             return Outcome(Status.FINISHED)
         e = {name: values[i] for name, values in self.ended.items()}
@@ -145,11 +170,12 @@ class Ensemble(States):
 
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, str):
-            k, (_, y, member) = place(self.system, i), self._all()
-            return self._recorded(y, member)[:, k]
+            return self._recorded(*self._all())[:, place(self.system, i)]
         if isinstance(i, slice):
             return self._some(np.arange(len(self))[i])
         i = nth("member", i, len(self))
+        if isinstance(self.kept, Runs):
+            return self.kept.runs[i]
         count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in _COUNTS))
         return Trajectory(self.members[i], self._rows(i), self._status(i), count, self.manifold)
 
@@ -162,6 +188,8 @@ class Ensemble(States):
 
     def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]
+        if isinstance(self.kept, Runs):
+            return self.kept.runs[i].rows
         if isinstance(self.kept, Steps):
             here, rows = slice(*self.kept.begin[i:i + 2]), self.kept.rows
             if here.stop > here.start:
@@ -180,12 +208,11 @@ class Ensemble(States):
         t = np.asarray(t, dtype=float)
         flat = t.reshape(-1)
         out = np.full((len(self), flat.size, self.y_end.shape[1]), np.nan)
-        if isinstance(self.kept, Steps):
+        if isinstance(self.kept, (Steps, Runs)):
             for i in range(len(self)):
                 there = (flat >= self.members.t[i]) & (flat <= self.t_end[i])
                 if there.any():
-                    own = Trajectory(self.members[i], self._rows(i), Outcome(Status.FINISHED), Statistics(), self.manifold)
-                    out[i, there] = own.at(flat[there])
+                    out[i, there] = self[i].at(flat[there])
         else:
             self._pick(flat, out)
         return out.reshape(len(self), *t.shape, -1)
@@ -208,7 +235,7 @@ class Ensemble(States):
         if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
             return self.kept.rows.t, self.kept.rows.y, np.repeat(np.arange(len(self)), np.diff(self.kept.begin))
         N, start, end = len(self), self.members.t[:, None], self.t_end[:, None]
-        if isinstance(self.kept, Steps):                    # some ended before their first step
+        if not isinstance(self.kept, AtTimes):              # or some ended before their first step
             parts = [self._rows(i) for i in range(N)]
             counts = [len(r.t) for r in parts]
             return np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts]), np.repeat(np.arange(N), counts)
@@ -231,9 +258,19 @@ class Ensemble(States):
             now = np.where(there, time, self.members.t[member])         # any state will do where there is none
             y = np.where(there[:, None], y, self.members.y[member])
         nq, n = system.nq, system.nq + system.nu
-        tail = Batch.tails(system, self.members.tail[member], now, y[:, n:])
+        tail = Batch.tails(system, self._tails(now, member, t is None), now, y[:, n:])
         arrays = {"q": lambda: y[:, :nq], "u": lambda: y[:, nq:n]}
         return Batch(system, time, tail, arrays, self._summary, member, there)
+
+    def _tails(self, t: np.ndarray, member: np.ndarray, rows: bool) -> np.ndarray:
+        """The tails (m, k) that hold at times t (m,) of members (m,), in which t and z are not those; `rows`: all rows of all."""
+        if not isinstance(self.kept, Runs):
+            return self.members.tail[member]
+        out = np.empty((len(t), self.members.tail.shape[1]))
+        for i, traj in enumerate(self.kept.runs):
+            mine = member == i
+            out[mine] = traj.tails(np.arange(len(traj)) if rows else traj.row(t[mine]))
+        return out
 
     @property
     def _summary(self) -> Outcome:
@@ -260,13 +297,18 @@ class Ensemble(States):
             y = self.at(t).reshape(len(time), -1)
         names, units = recorded(self.system)
         varied = self.members.varied()
-        values = np.column_stack([member, *(x[member] for x in varied.values()), self._recorded(y, member)])
-        return Table(time, distinct(["member", *varied, *names]), values, [""] * (1 + len(varied)) + list(units),
-                     status=self._summary)
+        values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
+        return Table(time, distinct(["member", *varied, *names]), np.column_stack(values),
+                     [""] * (1 + len(varied)) + list(units), status=self._summary)
 
-    def _recorded(self, y: np.ndarray, member: np.ndarray) -> np.ndarray:
-        """q, u, z and the discrete variables side by side, of rows of members (m,)."""
-        return np.column_stack([y, self.members.tail[member][:, self.system.compiled.model.tail["discrete"]]])
+    def _recorded(self, t: np.ndarray, y: np.ndarray, member: np.ndarray, rows: bool = True) -> np.ndarray:
+        """q, u, z (m, n) and the discrete variables side by side; NaN where a member was not."""
+        if not self.system.discrete:
+            return y
+        there = np.isfinite(y).all(axis=1)
+        tails = self._tails(np.where(there, t, self.members.t[member]), member, rows)
+        values = tails[:, self.system.compiled.model.tail["discrete"]]
+        return np.column_stack([y, np.where(there[:, None], values, np.nan)])
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame over member and time."""

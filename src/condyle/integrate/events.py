@@ -147,7 +147,7 @@ class Witnesses:
         if self._traced:
             tail = np.repeat(like.tail[None], len(t), axis=0)
             tail[:, self._model.tail["t"]], tail[:, self._model.tail["z"]] = t[:, None], z
-            found = self._function(np.ascontiguousarray(q), np.ascontiguousarray(u), tail)
+            found = self._function.fast(np.ascontiguousarray(q), np.ascontiguousarray(u), tail)
             out[:, [e.law is not None for e in self.events]] = found
         for j, e in enumerate(self.events):
             if e.law is None:

@@ -1,6 +1,7 @@
 """A run: the native step loop for some rows at a time, and between them what Python has to say: events, progress, the end."""
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
 from condyle.integrate.control import FAILED
-from condyle.integrate.events import Event, later
+from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.knots import table
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method
@@ -27,6 +28,8 @@ ROWS, FEW = 2_000, 16
 """Rows of one native run: at most; at first, and after an event, where there are witnesses to look at."""
 INTERVAL = 0.03
 """[s] after which native code comes back, so that Ctrl-C and progress work."""
+ACTING = threading.RLock()
+"""Held while an action runs: members of an ensemble go on in several threads, their actions one at a time."""
 CAPACITY = 8_192
 """Rows of memory to begin with; it is not touched before it is used."""
 
@@ -43,6 +46,7 @@ class Settings:
     events: Sequence[Event]
     window: float
     report: Callable[[float], object] | None
+    witnesses: Witnesses | None = None                      # of the events, where several runs share them
 
 
 @dataclass
@@ -69,7 +73,7 @@ class Run:
         sizes = {"T": 1, "Y": self.n, "F": self.n} | ({"D": self.more * self.n} if self.more else {})
         self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
         self.memory["T"][0], self.memory["Y"][0] = self.t, self.y
-        self.watch = Watch(system, s.events, s.window, s.accuracy, s.weights)
+        self.watch = Watch(s.witnesses or Witnesses(system, s.events), s.window, s.accuracy, s.weights)
         self.scheduled = [e for e in s.events if e.witness is None]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
         self.batch = FEW if self.watch.events else ROWS
@@ -285,7 +289,8 @@ class Run:
         changed = False
         for e in events:
             self.events.append(Occurrence(e.name, now.t, now))
-            new = e.action(now) if e.action is not None else None
+            with ACTING:
+                new = e.action(now) if e.action is not None else None
             if new is not None:
                 if not isinstance(new, State) or new.system is not self.start.system or new.t != now.t:
                     raise DescriptionError(f"Event({e.name}): the action must return None or a State of the same system and "

@@ -132,7 +132,7 @@ class Trajectory(States):
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
 
-    plumbing = frozenset({"rows", "manifold", "changes", "y", "called"})
+    plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails"})
     called = "traj"
     elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)", "message": "traj.status",
                                          "success": "traj.finished", "t_events": "traj.events"}
@@ -209,7 +209,7 @@ class Trajectory(States):
             first, last, step = i.indices(len(self))
             if step < 1:
                 raise ShapeError(f"a Trajectory goes forward in time: a slice needs a step above zero, got {step}")
-            return self._of(np.arange(first, last, step), self.rows.part(first, last, step))
+            return self.part(np.arange(first, last, step), self.rows.part(first, last, step))
         i = nth("step", i, len(self.t))
         return self._state(i, float(self.t[i]), self.y[i])
 
@@ -222,15 +222,15 @@ class Trajectory(States):
         """The State at a time between the first and the last, or the Trajectory at several of them, shape (m,)."""
         y = self.at(t)
         if y.ndim == 1:
-            return self._state(int(self._row(t)), float(t), y)
+            return self._state(int(self.row(t)), float(t), y)
         t = np.array(t, dtype=float)
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
             order = "in order, latest first" if self._way < 0 else "in order"
             raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got {_short(t)}; traj.at(t) "
                              "takes any")
-        return self._of(self._row(t), StepRows.alone(t, y, self.rows.method))
+        return self.part(self.row(t), StepRows.alone(t, y, self.rows.method))
 
-    def _row(self, t: Any) -> Any:
+    def row(self, t: Any) -> Any:
         """The last row that is not later than t (...), or not earlier in a run backward in time."""
         return np.searchsorted(self._way * self.t, self._way * np.asarray(t), side="right") - 1
 
@@ -243,7 +243,7 @@ class Trajectory(States):
         """At row i (...) or after: how many changes of parameters, inputs, locks have been."""
         return np.searchsorted([row for row, _ in self.changes], i, side="right")
 
-    def _of(self, i: np.ndarray, rows: StepRows) -> Trajectory:
+    def part(self, i: np.ndarray, rows: StepRows) -> Trajectory:
         """Other rows of the same run, each at row i (m,) of these or after."""
         which, likes = self._which(i), (self.start, *(state for _, state in self.changes))
         start = self.start
@@ -268,21 +268,21 @@ class Trajectory(States):
             span = f"goes from {self.t[0]:g} to {self.t[-1]:g} s" if len(self) else "has no rows"
             raise ShapeError(f"t: the trajectory {span}, got {_short(t)}")
         if not self.rows.whole:
-            i = self._row(t)
+            i = self.row(t)
             if not (self.t[i] == t).all():
                 raise ShapeError(f"t: {_short(t)} is not among the {len(self.t)} times that were kept; simulate with keep=times, "
                                  "or with keep='steps' to ask for any")
             return self.y[i].copy()
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()
-        i = np.asarray(np.clip(self._row(t), 0, len(self.t) - 2))
+        i = np.asarray(np.clip(self.row(t), 0, len(self.t) - 2))
         i, t, shape = i.reshape(-1), t.reshape(-1), t.shape
-        y, row = self.manifold.nearest(self.system, self._tails(i), t, self.rows.at(i, t)), self._row(t)
+        y, row = self.manifold.nearest(self.system, self.tails(i), t, self.rows.at(i, t)), self.row(t)
         at_row = self.t[row] == t                           # traj(t) is traj[i] there, to the last bit
         y[at_row] = self.y[row[at_row]]
-        return y.reshape(*shape, -1)
+        return y.reshape(*shape, y.shape[-1])
 
-    def _tails(self, i: np.ndarray) -> np.ndarray:
+    def tails(self, i: np.ndarray) -> np.ndarray:
         """The tails (m, k) that hold at rows i (m,) or after; time and z are not of the rows."""
         return np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])[self._which(i)]
 
@@ -301,7 +301,7 @@ class Trajectory(States):
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
             return self(np.atleast_1d(t))._batch()
-        tail = Batch.tails(self.system, self._tails(np.arange(len(self))), self.t, self.z)
+        tail = Batch.tails(self.system, self.tails(np.arange(len(self))), self.t, self.z)
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
         return Batch(self.system, self.t, tail, arrays, self.status)
 
@@ -330,7 +330,7 @@ class Trajectory(States):
         y = self.y if t is None else self.at(t)
         if not self.system.discrete:
             return *variables(self.system), y
-        return *recorded(self.system), np.concatenate([y, self._discrete(self._steps if t is None else self._row(t))], axis=-1)
+        return *recorded(self.system), np.concatenate([y, self._discrete(self._steps if t is None else self.row(t))], axis=-1)
 
     @property
     def _steps(self) -> np.ndarray:
@@ -338,7 +338,7 @@ class Trajectory(States):
 
     def _discrete(self, i: np.ndarray) -> np.ndarray:
         """Discrete variables at rows i (m,) or after."""
-        return self._tails(i)[:, self.system.compiled.model.tail["discrete"]]
+        return self.tails(i)[:, self.system.compiled.model.tail["discrete"]]
 
     def to_pandas(self) -> Any:
         """The table as a pandas DataFrame."""

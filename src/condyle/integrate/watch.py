@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.integrate.events import Event, Witnesses
+from condyle.integrate.events import Witnesses
 from condyle.integrate.sides import CHANGE, ROUNDS, Sides, last_numbers, turning_points
 from condyle.integrate.trajectory import StepRows
 from condyle.status import Outcome, Status
 from condyle.system.state import State
-from condyle.system.system import System
 
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
 """Where in a step witnesses are looked at."""
@@ -34,8 +33,8 @@ class Watch:
             direction are here at the start too, with None.
     """
 
-    def __init__(self, system: System, events: Sequence[Event], window: float, accuracy: float, weights: np.ndarray) -> None:
-        self.witnesses = Witnesses(system, events)
+    def __init__(self, witnesses: Witnesses, window: float, accuracy: float, weights: np.ndarray) -> None:
+        self.witnesses = witnesses
         self.events = self.witnesses.events
         self.accuracy, self.weights = accuracy, weights
         self.windows = [e.window or window for e in self.events]

@@ -10,9 +10,10 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.arrays import real
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
-from condyle.integrate.events import Event
+from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.manifold import faint, violations
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method
@@ -54,8 +55,8 @@ def simulate(system: System, state: State, t_final: float, *, accuracy: float = 
 @overload
 def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
-             weights: Any = None, progress: bool | Callable[[float], object] = False, keep: Any = "ends",
-             threads: int | None = None) -> Ensemble: ...
+             events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
+             keep: Any = "ends", threads: int | None = None) -> Ensemble: ...
 
 
 @answered(ELSEWHERE)
@@ -78,7 +79,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
             "dormand-prince", "dormand-prince-8" and "rk3".
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
-        events: see Event; those of witnesses first, then those set in time, each in the order given. Not with many states.
+        events: see Event; those of witnesses first, then those set in time, each in the order given. With many states each has
+            its own instants, and runs by itself in one of several threads; actions are called one at a time.
         weights: of the errors in q, u, z, shape (nq + nu + nz,), for those who know better.
         progress: True shows a bar; a function is called a few times per second with the share of time or members done.
         keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
@@ -121,9 +123,6 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
     if alone and (keep is not None or threads is not None):
         raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
-    if given and not alone:
-        raise DescriptionError("simulate: many states side by side have no events; let each run by itself: "
-                               "[cd.simulate(system, s, t_final, events=...) for s in states]")
     if given and t_final < latest:
         raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, and events, such as "
                                f"{given[0].name!r}, do not happen backward in time: what an action did cannot be undone. Leave "
@@ -138,6 +137,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         if alone:
             return run(start[0], *native(system, method), method, settings)
         times = _times(keep, start, float(t_final))
+        if given:
+            settings.witnesses = Witnesses(system, given)
+            return EachRun(start, *native(system, method), method, settings, times).go(thread_count(threads))
         program, tables = native(system, method, "times" if times is not None else "steps")
         return EnsembleRun(start, program, tables, method, settings, times).go(thread_count(threads))
     finally:
