@@ -67,7 +67,7 @@ def eliminate(P, z, h, tau, lock, held):
     I, J, M = P
     n, f = add_product(I @ h[0], J, h[1]), add_product(J.T @ h[0], M, h[1])                  # U
     D = inner(h, (n, f)) + lock
-    inverse = (lock == 0) / D                    # one division; CasADi would turn U (1 / D) into six
+    inverse = (lock < ca.inf) / D                # one division; CasADi would turn U (1 / D) into six
     n_D, f_D = n * inverse, f * inverse
     eps = less_inner(tau, h, z) * inverse + held
     P = symmetric(I - n @ n_D.T), J - n @ f_D.T, symmetric(M - f @ f_D.T)

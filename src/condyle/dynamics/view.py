@@ -23,7 +23,7 @@ class View:
         self.z, self.law = ca.SX(0, 1), ""
         self.states: dict[str, ca.SX] = {}
         self.known: dict[str, ca.SX] = {}
-        self._A: dict[int | None, Pair] | None = None
+        self.biases: dict[Any, Pair] | None = None          # accelerations of M at udot = 0, by body
 
     def _index(self, body: str) -> int:
         return self.tree.body(body).index
@@ -71,9 +71,9 @@ class View:
 
     def _bias(self, B: int) -> Pair:
         """Acceleration of M at udot = 0."""
-        if self._A is None:
-            self._A = accelerations(self.tree, self.kin, None)
-        return self._A[B]
+        if self.biases is None:
+            self.biases = accelerations(self.tree, self.kin, None)
+        return self.biases[B]
 
     def coordinate_rate(self, name: str) -> ca.SX:
         """qdot = N u of a coordinate."""

@@ -9,36 +9,18 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.solve.multipliers import SHORT
+from condyle.integrate.looped import Loops, compiled, evaluated
 from condyle.integrate.projection import Projection, projection
 from condyle.integrate.timed import timed
-from condyle.model.layouts import LONGEST_FOR_ONE, build_looped, prefers_loops
+from condyle.model.layouts import LONGEST_FOR_ONE, build_looped, build_looped_rates, prefers_loops
 from condyle.model.model import Model
-from condyle.model.operators import OPERATORS
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
 from condyle.model.symbols import Symbols
-from condyle.native.machine.jit import compile_ir
 from condyle.native.programs.evaluated import Evaluated
-from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
-from condyle.native.straight.emit import Module
+from condyle.native.programs.nodes import Kernel, Node, Put, Scan, Stream
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.system.system import System
-
-
-@dataclass(frozen=True, eq=False)
-class Loops:
-    """f by loops over bodies: `split` makes (q, u, tail) of (t, y, p), `kernels` read these, `join` makes ydot of their results.
-    q and u hold what motions prescribe from `split` on.
-
-    Args:
-        kernels: each with the slices that it reads and writes.
-        sizes: of the slices between.
-    """
-
-    split: ca.Function | Staged
-    kernels: tuple[Kernel, ...]
-    join: Kernel
-    sizes: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +60,8 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
             f = _loops(model, W)
     prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds))
-    return Equations(f, partial(_qdot, model), partial(projection, model), nq, nu, nq + nu + model.nz,
+    projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
+    return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
                      model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names))
 
 
@@ -92,28 +75,24 @@ def _right_hand_side(model: Model) -> ca.Function | Staged:
 
 
 def _loops(model: Model, W: int) -> Loops:
+    """What motions prescribe is in q and u from `split` on."""
     nq, nu, nz, start = model.tree.nq, model.tree.nu, model.nz, model.tail["inputs"].start
     sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": model.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
     s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
     s.follow_motions()
     split = assembled("split", inputs, [s["q"], s["u"], s["tail"]])
-    kernels = [_looped(model, "forward_dynamics", ("f.udot", "f.status"), W)]
+    found = ("f.udot", "f.status", *(("f.near",) if model.constraints else ()))
+    sizes |= {"f.near": 1} if model.constraints else {}
+    rates = compiled(build_looped_rates(model, SHORT), "forward_dynamics", W)
+    kernels = [Kernel(rates, ("f.q", "f.u", "f.tau", "f.tail"), found)]
     if nz:
-        kernels.append(_looped(model, "zdot", ("f.zdot",), W))
-    arguments = ("q", nq), ("u", nu), ("udot", nu), ("zdot", nz), ("status", 1)
-    q, u, udot, zdot, status = (ca.SX.sym(name, n) for name, n in arguments)
-    tail = ca.SX.sym("tail", model.tail_size)
-    rates = Rates(_qdot(model)(tail[0], q, u), ca.SX(0), udot, status, zdot)
-    join = ca.Function("join", [q, u, tail, udot, zdot, status], [rates.ydot])
-    return Loops(split, tuple(kernels), Kernel(join, ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", "f.status"), ()), sizes)
-
-
-def _looped(model: Model, name: str, outs: tuple[str, ...], W: int) -> Kernel:
-    rows, module, symbol = build_looped(model, name), Module(W, True), f"simulate.{name}"
-    work = rows.emit(module, symbol)
-    code = External(symbol, tuple(rows.inputs), tuple(rows.outputs), W, work, compile_ir(module.text()), masked=False)
-    return Kernel(code, tuple(f"f.{argument}" for argument in OPERATORS[name].arguments), outs)
+        kernels.append(Kernel(compiled(build_looped(model, "zdot"), "zdot", W), ("f.q", "f.u", "f.tail"), ("f.zdot",)))
+    joined = ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", *found[1:])
+    q, u, tail, udot, zdot, status, *near = (ca.SX.sym(name, sizes[name]) for name in joined)
+    ydot = Rates(_qdot(model)(tail[0], q, u), ca.SX(0), udot, status, zdot).ydot
+    join = ca.Function("join", [q, u, tail, udot, zdot, status, *near], [ydot, *near])
+    return Loops(split, ("f.q", "f.u", "f.tail"), tuple(kernels), join, joined, sizes)
 
 
 def _qdot(model: Model) -> ca.Function:
@@ -131,30 +110,24 @@ class RightHandSide:
     def __init__(self, f: ca.Function | Staged | Loops, n: int, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.n, self.sizes = n, sizes
-        self.loops = f if isinstance(f, Loops) else None
-        if isinstance(f, Loops):
-            sizes |= f.sizes
-            self.split = Evaluated(f.split, "split", sizes, streams, tables)
-        else:
-            self.straight = Evaluated(f, "f", sizes, streams, tables)
-            self.constrained = self.straight.main.n_out() > 1
-            if self.constrained:
-                sizes["f.delicate"] = 1
+        self.f = evaluated(f, "f", sizes, streams, tables)
+        self.constrained = (f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged) else f).n_out() > 1
+        if self.constrained:
+            sizes["f.delicate"] = 1
 
     def __call__(self, t: str, y: str, k: str, delicate: str = "f.delicate") -> Node:
         """k <- f(t, y). With constraints also `delicate`: multipliers.py (5)."""
-        if self.loops is not None:
-            join = self.loops.join
-            return [*self.split((t, y, "p"), ("f.q", "f.u", "f.tail")), *self.loops.kernels, Kernel(join.f, join.ins, (k,))]
-        return self.straight((t, y, "p"), (k, *((delicate,) if self.constrained else ())))
+        return self.f((t, y, "p"), (k, *((delicate,) if self.constrained else ())))
 
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
         """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
 
         Small systems: one expression. Large ones: a derivative along one direction, compiled once and called n + 1 times.
         """
-        n, step, main = self.n, ca.SX.sym("h"), self.straight.main
-        looked_up, given = self.straight.looked_up((t, y, "p")), (t, y, "p", *self.straight.more)
+        straight = self.f
+        assert isinstance(straight, Evaluated)              # loops have no derivatives
+        n, step, main = self.n, ca.SX.sym("h"), straight.main
+        looked_up, given = straight.looked_up((t, y, "p")), (t, y, "p", *straight.more)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         ydot = ca.densify(main.call(x)[0])
         if main.n_instructions() * n <= WHOLE:

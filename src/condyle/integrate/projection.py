@@ -33,11 +33,13 @@ from condyle.constraints.solve.corrections import (
     tangential,
     velocity_change,
 )
+from condyle.dynamics.rates import speeds
+from condyle.integrate.looped import Loops, compiled, evaluated
 from condyle.integrate.manifold import LIGHTEST, SHARE
+from condyle.model.layouts import build_looped_changes
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
-from condyle.native.programs.evaluated import Evaluated
-from condyle.native.programs.nodes import If, Node, Stream, While, kernel
+from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
 from condyle.native.sweeps.lookup import Closure, Staged, assembled
 from condyle.tree.scales import TIME_SCALE, length
 
@@ -64,10 +66,10 @@ class Projection:
         own: (p, errors...) -> errors of what is not prescribed, where there are motions.
     """
 
-    nearer: ca.Function | Staged
-    along: ca.Function | Staged
+    nearer: ca.Function | Staged | Loops
+    along: ca.Function | Staged | Loops
     tolerance: float | None
-    slower: ca.Function | Staged | None = None
+    slower: ca.Function | Staged | Loops | None = None
     own: ca.Function | None = None
 
 
@@ -82,11 +84,11 @@ class Projector:
     def __init__(self, projection: Projection, errors: tuple[str, ...], n: int, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
-        self.nearer = Evaluated(projection.nearer, "nearer", sizes, streams, tables)
-        self.along = Evaluated(projection.along, "along", sizes, streams, tables)
+        self.nearer = evaluated(projection.nearer, "nearer", sizes, streams, tables)
+        self.along = evaluated(projection.along, "along", sizes, streams, tables)
         self.own = projection.own
         if projection.slower is not None:
-            self.slower = Evaluated(projection.slower, "slower", sizes, streams, tables)
+            self.slower = evaluated(projection.slower, "slower", sizes, streams, tables)
             sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
         self.spare = tuple(f"spare_{name}" for name in errors)
         sizes |= dict.fromkeys(self.spare, n)
@@ -126,8 +128,9 @@ def metric(weights: ca.SX) -> ca.SX:
     return ca.if_else(most > 0, ca.fmax(weights, LIGHTEST * most), 1)
 
 
-def projection(model: Model, errors: int) -> Projection | None:
-    """Of a system whose steps have so many estimates of their error; None where there is nothing to project."""
+def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
+    """Of a system whose steps have so many estimates of their error; None where there is nothing to project.
+    lanes: of loops over bodies; 0 for straight lines."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
     n = nq + nu + model.nz
@@ -147,18 +150,92 @@ def projection(model: Model, errors: int) -> Projection | None:
             return None
         along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]
         return Projection(made("nearer", [ca.vertcat(unit, u, s.z)]), made("along", [ca.vertcat(q, u, s.z), *along], *E), None)
+    alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
+    tolerance = SHARE * min(1.0, length(tree.bodies))
+    if lanes and model.equations("position"):
+        kernels = LoopedProjection(model, errors, lanes)
+        return Projection(kernels.nearer(), kernels.along(), tolerance, kernels.slower(), alone)
     W = metric(weights[nq:nq + nu])
     du, delicate = position_change(s.rows(s.kinematics()), s.lock, W)
     nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
     rows = s.rows(s.kinematics())
     slower = made("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
     du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in own])
-    p = rows.errors()[0]
-    far = ca.if_else(largest(p) > ROUNDING * (1 + largest(q)), largest(W * left) / TIME_SCALE, 0)
-    off = largest(ca.vertcat(p, TIME_SCALE * v, far))
+    off = _off(rows.errors()[0], v, q, W * left)
     along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e, whole in zip(kept, own, strict=True)), off]
-    alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
-    return Projection(nearer, made("along", along, *E), SHARE * min(1.0, length(tree.bodies)), slower, alone)
+    return Projection(nearer, made("along", along, *E), tolerance, slower, alone)
+
+
+class LoopedProjection:
+    """The same by loops over bodies: one kernel for positions and one for speeds, each for errors and the estimates."""
+
+    def __init__(self, model: Model, errors: int, lanes: int) -> None:
+        self.model, self.errors, tree = model, errors, model.tree
+        nu, columns = tree.nu, 1 + errors
+        self.sizes = {"c.q": tree.nq, "c.u": nu, "c.tail": model.tail_size, "c.weights": nu, "c.turns": errors * nu,
+                      "c.changes": errors * nu, "c.du_q": columns * nu, "c.near": 1, "c.p": model.equations("position"),
+                      "c.du": columns * nu, "c.left": model.equations("position", "velocity")}
+        self.kernels = {name: Kernel(compiled(build_looped_changes(model, name, columns), name, lanes),
+                                     ("c.q", "c.u", "c.weights", along, "c.tail"), outs)
+                        for name, along, outs in (("position_change", "c.turns", ("c.du_q", "c.near", "c.p")),
+                                                  ("velocity_change", "c.changes", ("c.du", "c.left")))}
+
+    def _loops(self, kernels: tuple[str, ...], join: Callable[..., list[ca.SX]], joined: tuple[str, ...], errors: int = 0
+               ) -> Loops:
+        """join(t, q, u, z, weights, what kernels found, errors): at the state that motions prescribe."""
+        model, tree = self.model, self.model.tree
+        s = Symbols(model)
+        nq, nu, n = tree.nq, tree.nu, tree.nq + tree.nu + model.nz
+        weights, E = ca.SX.sym("weights", n), [ca.SX.sym(f"e{i}", n) for i in range(errors)]
+        inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:], weights, *E]
+        s.follow_motions()
+        q, u = s["q"], s["u"]
+        own = [s.motions.without(e) for e in E]
+        none = [ca.SX.zeros(nu, 1)] * (self.errors - errors)
+        turns = [*(speeds(tree, q, across_quaternions(tree, q, e[:nq])) for e in own), *none]
+        changes = [*(e[nq:nq + nu] for e in own), *none]
+        parts = ("c.q", "c.u", "c.tail", "c.weights", "c.turns", "c.changes", *(f"c.e{i}" for i in range(errors)))
+        split = assembled("split", inputs, [ca.densify(x) for x in (
+            q, u, s["tail"], metric(weights[nq:nq + nu]), ca.vertcat(ca.SX(0, 1), *turns), ca.vertcat(ca.SX(0, 1), *changes),
+            *own)])
+        sizes = self.sizes | {f"c.e{i}": n for i in range(errors)}
+        names = ("c.q", "c.u", "c.weights", *joined, *(f"c.e{i}" for i in range(errors)))
+        symbols = [ca.SX.sym(name, sizes[name]) for name in names]
+        t, y = ca.SX.sym("t"), ca.SX.sym("y", n)
+        results = [ca.densify(x) for x in join(t, *symbols[:2], y[nq + nu:], *symbols[2:])]
+        return Loops(split, parts, tuple(self.kernels[name] for name in kernels), ca.Function("join", [t, y, *symbols], results),
+                     (0, 1, *names), sizes)
+
+    def nearer(self) -> Loops:
+        tree, nu = self.model.tree, self.model.tree.nu
+
+        def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du: ca.SX, near: ca.SX) -> list[ca.SX]:
+            return [ca.vertcat(normalised(tree, q + moved(tree, t, q, du[:nu])), u, z), near]
+
+        return self._loops(("position_change",), join, ("c.du_q", "c.near"))
+
+    def slower(self) -> Loops:
+        nu = self.model.tree.nu
+        return self._loops(("velocity_change",), lambda t, q, u, z, W, du: [ca.vertcat(q, u + du[:nu], z)], ("c.du",))
+
+    def along(self) -> Loops:
+        tree = self.model.tree
+        nq, nu = tree.nq, tree.nu
+
+        def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du_q: ca.SX, p: ca.SX, du: ca.SX, left: ca.SX, *own: ca.SX
+                 ) -> list[ca.SX]:
+            turns, changes = (ca.horzsplit(ca.reshape(x, nu, 1 + self.errors)) for x in (du_q, du))
+            along = [ca.vertcat(across_quaternions(tree, q, e[:nq]) + moved(tree, t, q, turn), e[nq:nq + nu] + change,
+                                e[nq + nu:]) for e, turn, change in zip(own, turns[1:], changes[1:], strict=True)]
+            return [ca.vertcat(q, u + changes[0], z), *along, _off(p, left, q, W * turns[0])]
+
+        return self._loops(("position_change", "velocity_change"), join, ("c.du_q", "c.p", "c.du", "c.left"), self.errors)
+
+
+def _off(p: ca.SX, v: ca.SX, q: ca.SX, distance: ca.SX) -> ca.SX:
+    """(2): the largest of p, v and what is left of the distance W du."""
+    far = ca.if_else(largest(p) > ROUNDING * (1 + largest(q)), largest(distance) / TIME_SCALE, 0)
+    return largest(ca.vertcat(p, TIME_SCALE * v, far))
 
 
 def largest(x: ca.SX) -> ca.SX:

@@ -27,7 +27,7 @@ from itertools import accumulate
 
 import casadi as ca
 
-from condyle.constraints.solve.multipliers import Multipliers, terms
+from condyle.constraints.solve.multipliers import Multipliers, terms, with_unmet
 from condyle.dynamics.aba import forward_dynamics, forward_dynamics_and, solve_mass_matrix
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.derivatives import inverse_dynamics_derivatives
@@ -41,7 +41,6 @@ from condyle.model.flat import rows
 from condyle.model.load_gradient import Cut, load_gradient
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
-from condyle.model.operators.dynamics import with_unmet
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 from condyle.native.sweeps.tree_solve import TreeSolve, padded
@@ -231,7 +230,7 @@ class Differentiated:
         udot0, status = forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, loads, s.motions.held())
         found, bias = Multipliers(equations, s.lock), equations.bias()
         met = found.meet(udot0, bias)
-        self.status = [with_unmet(status, self.model, found.unmet(met, terms(equations, udot0)))]
+        self.status = [with_unmet(status, self.model.tree, found.left(met, terms(equations, udot0)))]
         means = ca.vertcat(s["udot"], s["lambda_"]), ca.vertcat(met.x, met.lambda_)
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion_size
+from condyle.model.looped import passes
+from condyle.model.looped.constrained import LEVELS, accelerations, position_changes, velocity_changes
 from condyle.model.looped.gradient import forward_gradient
 from condyle.model.looped.law_rows import OPERATIONS, law_kinds
 from condyle.model.looped.tables import Looped
@@ -45,6 +47,28 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
                   offset=loops.offset)
 
 
+def build_looped_rates(model: Model, short: float) -> Sweep:
+    """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is a result too.
+    short: what runs let pass there, multipliers.py (8)."""
+    operator = OPERATORS["forward_dynamics"]
+    results = operator.outputs(model)
+    if not model.constraints:
+        return _rows(model, operator.arguments, results, passes.forward_dynamics)
+    return _rows(model, operator.arguments, [*results, ("delicate", 1)], partial(accelerations, short=short))
+
+
+def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
+    """position_change or velocity_change in the looped layout, for errors and for some directions: (q, u, weights, along, tail)
+    -> du, and whether constraints are delicate and p, or what is left of v."""
+    nu = model.tree.nu
+    sizes = {**model.sizes(), "along": (columns - 1) * nu}
+    more = {"position_change": [("delicate", 1), ("p", model.equations("position"))],
+            "velocity_change": [("left", model.equations("position", "velocity"))]}
+    looped = Looped(model, [(x, sizes[x]) for x in ("q", "u", "weights", "along", "tail")], [("du", columns * nu), *more[name]])
+    (position_changes if name == "position_change" else velocity_changes)(looped)
+    return looped.rows()
+
+
 def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
     """The vjp of forward dynamics with respect to some of q, u and tau in the looped layout."""
     results = [*((f"d_{name}", model.tree.nu) for name in wrt), ("status", 1)]
@@ -68,8 +92,8 @@ GRADIENT = 1.65
 
 def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False,
                   longer: float = 1.0) -> bool:
-    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter. Constraints are
-    only written as a straight line. `longer`: what is looped takes so many times as long as the operator.
+    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter. `longer`: what
+    is looped takes so many times as long as the operator.
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
@@ -77,7 +101,10 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     if wish not in ("auto", "looped", "unrolled"):
         raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
     loops = OPERATORS[name].looped
-    if wish == "unrolled" or loops is None or (model.constraints and name == "forward_dynamics"):
+    if wish == "unrolled" or loops is None:
+        return False
+    constrained = name in LEVELS and bool(model.constraints)
+    if name in LEVELS and not (model.equations(*LEVELS[name]) and model.tree.nu) and (constrained or name != "forward_dynamics"):
         return False
     if isinstance(loops, ByColumns):
         return (wish == "looped" or _size(model, name, body) > LONGEST) and model.tree.nu > 0
@@ -93,8 +120,11 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     laws = OPERATIONS * sum(len(kind.members) for kind in kinds)
     total += laws
     by_loops = laws + sum(LOOPED_BODY + LOOPED_SPEED * b.mobilizer.nu for b in model.tree.bodies)
+    total += _constraints_size(model) if constrained else 0
     if total <= 2 * (sum(cost.values()) + OPERATIONS * len(kinds)):
         return False
+    if constrained:
+        return total > LONGEST
     return total * longer > LONGEST or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
 
 
@@ -105,16 +135,29 @@ def _is_identity(R: np.ndarray) -> bool:
 _IDENTITY = np.eye(3)
 
 
+def _constraints_size(model: Model) -> int:
+    """Operations, about, of the mass matrix, its factors and one solution per equation as a straight line."""
+    speeds, before = _speeds_before(model)
+    bases = sum(model.tree.parent(B) is None for B in model.tree.base_to_tip)     # an equation is about one of them, or two
+    return int(100 * len(speeds) + (10 + 4 * model.equations() * min(1.0, 2 / bases)) * (speeds * before).sum())
+
+
 def _size(model: Model, name: str, body: int | None) -> int:
     """Operations, about, of a matrix as a straight line."""
     tree = model.tree
     if body is not None:
         return sum(150 + 30 * tree.bodies[B].mobilizer.nu for B in tree.path(body))
-    before = np.zeros(len(tree.bodies), dtype=np.int64)      # speeds of a body and its ancestors
-    for B in tree.base_to_tip:
-        P = tree.parent(B)
-        before[B] = tree.bodies[B].mobilizer.nu + (0 if P is None else before[P])
-    speeds = np.array([b.mobilizer.nu for b in tree.bodies])
+    speeds, before = _speeds_before(model)
     if name == "mass_matrix":
         return int(300 * len(speeds) + (25 * speeds * before).sum())
     return int(150 * len(speeds) + 15 * before.sum())
+
+
+def _speeds_before(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """The number of speeds of each body, and of it and its ancestors."""
+    tree = model.tree
+    speeds, before = np.array([b.mobilizer.nu for b in tree.bodies]), np.zeros(len(tree.bodies), dtype=np.int64)
+    for B in tree.base_to_tip:
+        P = tree.parent(B)
+        before[B] = speeds[B] + (0 if P is None else before[P])
+    return speeds, before

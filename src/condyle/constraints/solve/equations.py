@@ -113,6 +113,12 @@ class Equations:
                 v.append(value)
         return ca.vertcat(ca.SX(0, 1), *p), ca.vertcat(ca.SX(0, 1), *v)
 
+    def position_errors(self) -> ca.SX:
+        """p of all position rows alone."""
+        each = (self._if_enabled(i, c.zeroth(*(leaf.at(self.view) for leaf in c.leaves))[0])
+                for i, c, _ in self.parts if c.level == "position")
+        return ca.vertcat(ca.SX(0, 1), *each)
+
     def bias(self) -> ca.SX:
         """Acceleration errors at udot = 0, shape (m,): -b of (16)."""
         out = []

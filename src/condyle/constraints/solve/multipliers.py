@@ -44,9 +44,9 @@ unmet too.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import lru_cache, reduce
 
 import casadi as ca
 
@@ -69,13 +69,13 @@ UNMET, ROUNDING, SHORT = 1e-4, 1e-12, 1e-2
 """Of (8); the last in runs."""
 
 
-def blocks(tree: Tree, G: ca.SX) -> list[list[int]]:
-    """Rows of G that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In order; rows without
-    any speed are a block each."""
+def blocks(tree: Tree, speeds: Sequence[Iterable[int]]) -> list[list[int]]:
+    """Rows that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In order; rows without
+    any speed are a block each. speeds: on which each row depends."""
     base = {k: next(A for A in tree.path(B) if tree.speeds_of(A)) for B in tree.base_to_tip for k in tree.speeds_of(B)}
     groups: list[tuple[set[int], list[int]]] = []
-    for i in range(G.shape[0]):
-        mine = {base[k] for k in G[i, :].sparsity().get_triplet()[1]}
+    for i, each in enumerate(speeds):
+        mine = {base[k] for k in each}
         joined = [g for g in groups if g[0] & mine]
         groups = [g for g in groups if not g[0] & mine]
         groups.append((mine.union(*(g[0] for g in joined)), sorted([i, *(r for g in joined for r in g[1])])))
@@ -99,10 +99,13 @@ class _Solver:
         L, D = _factors(Y, e)
         delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < DELICATE / m * total * own)) > 0           # (7)
         LD = ca.vertcat(L, 1 / D)
-        more = ca.vec(_power(partial(_solve, m, LD), e)) if m <= SMALL else e
+        inverse = ca.SX.sym("LD", LD.numel())
+        solved = ca.Function("K", [inverse, g], [_solve(m, inverse, g)])
+        of = lambda LD: lambda b: solved.call([LD, ca.densify(b)], True, False)[0]
+        more = ca.vec(_power(of(LD), e)) if m <= SMALL else e
         self.factor = ca.Function("factor", [Y, lengths], [ca.vertcat(LD, more), delicate])
         factors = ca.SX.sym("factors", LD.numel() + more.numel())
-        K, more = partial(_solve, m, factors), factors[LD.numel():]
+        K, more = of(factors[:LD.numel()]), factors[LD.numel():]
 
         def kept(x: ca.SX) -> ca.SX:
             if m <= SMALL:
@@ -114,6 +117,9 @@ class _Solver:
         for _ in range(REFINEMENTS):
             x = x + K(g - Y @ x)                                                             # (3)
         self.least = ca.Function("least", [Y, factors, g], [kept(kept(x))])                  # (4)
+
+
+_solver = lru_cache(maxsize=32)(_Solver)
 
 
 def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -149,30 +155,27 @@ def _power(K: Callable[[ca.SX], ca.SX], e: ca.SX) -> ca.SX:
     return square
 
 
-class Blocks:
-    """Y = G Z by blocks, and what follows from it.
+class Pseudoinverse:
+    """Lambda of least norm with Y lambda = g, block by block (3), (4).
 
     Args:
-        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).   lock: 0, or infinity where a speed is held.
+        blocks: rows that are coupled.
+        Y: G M^-1 G', or G W^-2 G', (m, m).
+        lengths: |G_i|^2 of what can move, (m,).
+        factors: what Y is factored into, one vector per block, if that is known.
 
     Attributes:
-        Y: (m, m).   delicate: 0/1, (7).
+        delicate: 0/1, (7).
     """
 
-    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX) -> None:
-        self.G, self.Z, self.delicate = G, Z, ca.SX(0)
-        self.Y, self._lengths, free = ca.SX(G.shape[0], G.shape[0]), ca.SX(G.shape[0], 1), lock == 0
-        self.blocks, self._solvers, self._factors = blocks(tree, G), dict[int, _Solver](), list[ca.SX]()
-        for block in self.blocks:
-            for a, i in enumerate(block):
-                for j in block[:a + 1]:
-                    self.Y[i, j] = self.Y[j, i] = G[i, :] @ Z[:, j]                          # (2)
-            m = len(block)
-            if m not in self._solvers:
-                self._solvers[m] = _Solver(m)
-            self._lengths[block] = lengths = ca.densify(G[block, :] ** 2 @ free)
-            factors, delicate = self._solvers[m].factor.call([self._own(block), lengths], True, False)
-            self._factors.append(factors)
+    def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX, factors: Sequence[ca.SX] | None = None) -> None:
+        self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
+        self._solvers = {m: _solver(m) for m in {len(block) for block in blocks}}
+        self.factors = list(factors or ())
+        for block in blocks if factors is None else ():
+            given = self._own(block), ca.densify(lengths[block])
+            made, delicate = self._solvers[len(block)].factor.call(list(given), True, False)
+            self.factors.append(made)
             self.delicate = ca.logic_or(self.delicate, delicate)
 
     def _own(self, block: list[int]) -> ca.SX:
@@ -182,36 +185,71 @@ class Blocks:
         """Y with a unit diagonal; rows that move nothing (6) are zero."""
         scale = ca.SX(self.Y.shape[0], 1)
         for block in self.blocks:
-            lengths, own = self._lengths[block], ca.diag(self.Y)[block]
+            lengths, own = self.lengths[block], ca.diag(self.Y)[block]
             scale[block] = ca.if_else(lengths <= NOISE * ca.sum1(lengths), 0, 1 / ca.sqrt(own))
         return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
     def solve(self, g: ca.SX) -> ca.SX:
-        """lambda with Y lambda = g, of least norm (4), for a column g (m,)."""
+        """Lambda for a column g (m,)."""
         out = ca.SX(*g.shape)
-        for block, factors in zip(self.blocks, self._factors, strict=True):
+        for block, factors in zip(self.blocks, self.factors, strict=True):
             out[block], = self._solvers[len(block)].least.call([self._own(block), factors, ca.densify(g[block])], True, False)
         return out
+
+    def last(self, r: ca.SX) -> ca.SX:
+        """What the last correction (5) adds to lambda, for what is left of g."""
+        out = ca.SX(*r.shape)
+        for block, factors in zip(self.blocks, self.factors, strict=True):
+            out[block], = self._solvers[len(block)].last.call([factors, ca.densify(r[block])], True, False)
+        return out
+
+    def unmet(self, r: ca.SX, size: ca.SX, whole: ca.SX, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
+        """Whether a row is unmet (8): 0/1.
+
+        Args:
+            r: what is left, (m,).
+            size: the sums of the first brackets of (8), (m,).
+            whole: |G_i|^2 with what is held, (m,).
+            terms: the last sum of (8).
+            short: its factor for rows without a direction.
+        """
+        fine = []
+        for block in self.blocks:
+            length = ca.sqrt(ca.sum1(whole[block])) * terms
+            share = ca.if_else(whole[block] <= NOISE * ca.sum1(whole[block]), short, ROUNDING)
+            fine += [ca.fabs(r[i]) <= UNMET * size[i] + share[k] * length for k, i in enumerate(block)]
+        return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
+
+
+class Blocks(Pseudoinverse):
+    """Y = G Z by blocks, and what follows from it.
+
+    Args:
+        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).   lock: 0, or infinity where a speed is held.
+    """
+
+    def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX) -> None:
+        self.G, self.Z = G, Z
+        coupled = blocks(tree, [G[i, :].sparsity().get_triplet()[1] for i in range(G.shape[0])])
+        Y, free = ca.SX(G.shape[0], G.shape[0]), lock == 0
+        for block in coupled:
+            for a, i in enumerate(block):
+                for j in block[:a + 1]:
+                    Y[i, j] = Y[j, i] = G[i, :] @ Z[:, j]                                    # (2)
+        super().__init__(coupled, Y, G ** 2 @ free)
 
     def meet(self, x: ca.SX, g: ca.SX) -> Met:
         """x <- x - Z lambda with G x + g = 0 (5)."""
         lambda_ = self.solve(self.G @ x + g)
         x = x - self.Z @ lambda_
-        r, last = ca.densify(self.G @ x + g), ca.SX(*g.shape)
-        for block, factors in zip(self.blocks, self._factors, strict=True):
-            last[block], = self._solvers[len(block)].last.call([factors, r[block]], True, False)
+        r = ca.densify(self.G @ x + g)
+        last = self.last(r)
         size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
         return Met(x - self.Z @ last, lambda_, r - self.Y @ last, size)
 
-    def unmet(self, met: Met, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
-        """Whether a row is unmet (8): 0/1. terms: the last sum of (8). short: its factor for rows without a direction."""
-        fine = []
-        for block in self.blocks:
-            whole = ca.sum2(self.G[block, :] ** 2)
-            length = ca.sqrt(ca.sum1(whole)) * terms
-            share = ca.if_else(whole <= NOISE * ca.sum1(whole), short, ROUNDING)
-            fine += [ca.fabs(met.r[i]) <= UNMET * met.size[i] + share[k] * length for k, i in enumerate(block)]
-        return ca.sum1(ca.vertcat(ca.SX(0, 1), *fine)) < len(fine)
+    def left(self, met: Met, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
+        """Whether a row is unmet (8): 0/1; `terms` and `short` as for `unmet`."""
+        return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms, short)
 
 
 @dataclass
@@ -261,7 +299,13 @@ def constrained(rows: Equations, udot0: ca.SX, lock: ca.SX, short: float = ROUND
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
     found = Multipliers(rows, lock)
     met = found.meet(udot0, rows.bias())
-    return Constrained(met.x, met.lambda_, found.delicate, found.unmet(met, terms(rows, udot0), short))
+    return Constrained(met.x, met.lambda_, found.delicate, found.left(met, terms(rows, udot0), short))
+
+
+def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:
+    """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more where an
+    equation is unmet (8); 0 if all is well."""
+    return ca.if_else(unmet, tree.nu + 1, 0) + status
 
 
 def terms(rows: Equations, udot0: ca.SX) -> ca.SX:

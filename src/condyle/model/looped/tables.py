@@ -44,7 +44,7 @@ def flat(structure: Structure) -> list[ca.SX]:
 
 def packed(structure: Structure) -> ca.SX:
     """All nonzeros of a structure as one column."""
-    return ca.vertcat(ca.SX(0, 1), *(x.nz[:] for x in flat(structure)))
+    return ca.vertcat(ca.SX(0, 1), *(ca.vec(x.nz[:]) for x in flat(structure)))
 
 
 def unpacked(structure: Structure, column: ca.SX) -> Structure:
@@ -198,11 +198,13 @@ class Looped:
         self.windows |= {name: ("tail", part[name].start + u) for name in ("lock", "held")}
         if len(tree.parameters):
             self.windows["table"] = "tail", part["table"].start + np.array([0, *model.tabulated.starts], dtype=np.int64)
-        for name, _ in (*arguments, *results):
+        for name, size in (*arguments, *results):
             if name in ("q", "qdot"):
                 self.windows[name] = name, q
             elif name in _PER_BODY:
                 self.windows[name] = name, _PER_BODY[name] * bodies
+            elif name in _SIDE_BY_SIDE:
+                self.windows |= {f"{name}{j}": (name, j * tree.nu + u) for j in range(size // max(tree.nu, 1))}
             elif name != "tail":
                 self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
@@ -268,17 +270,13 @@ class Looped:
     def law_kinds(self) -> list[LawKind]:
         """Laws in tables; asking for them gives them rows."""
         kinds = law_kinds(self.model)
-        bodies = len(self.types)
         counts = [len(kind.members) for kind in kinds]
-        more = sum(counts)
-        if not more:
+        if not kinds:
             return kinds
-        first = np.cumsum([bodies, *counts])
-        types = np.repeat(len(self.kinds) + np.arange(len(kinds)), counts)
-        self.types = np.concatenate([self.types, types])
-        self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
-        self.windows = {name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at) else at)
-                        for name, (argument, at) in self.windows.items()}
+        bodies, first = len(self.types), np.cumsum([len(self.types), *counts])
+        rows = {link: {int(first[k]) + i: int(row) for k, kind in enumerate(kinds) if link in kind.links
+                       for i, row in enumerate(kind.rows(self.model, link))} for kind in kinds for link in kind.links}
+        self.add_rows(np.repeat(self.fresh_type + np.arange(len(kinds)), counts), np.zeros(sum(counts), dtype=np.int64), rows)
         switches = np.array([i for kind in kinds for i, _ in kind.members])
         start = self.model.tail["enabled"].start
         self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
@@ -286,15 +284,33 @@ class Looped:
         for name, argument, begin in (("own_z", "tail", self.model.tail["z"].start), ("own_zdot", "zdot", 0)):
             if argument in dict((*self.arguments, *self.results)):
                 self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64), begin + states])
-        self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()}
         for k, kind in enumerate(kinds):
-            mine = slice(first[k], first[k + 1])
             for name, x in kind.columns(self.model).items():
-                self.constants[f"law{k}.{name}"] = np.zeros((bodies + more, x.shape[1]))
-                self.constants[f"law{k}.{name}"][mine] = x
-            for link in kind.links:
-                self.links.setdefault(link, np.full(bodies + more, -1))[mine] = kind.rows(self.model, link)
+                self.constants[f"law{k}.{name}"] = np.zeros((len(self.types), x.shape[1]))
+                self.constants[f"law{k}.{name}"][first[k]:first[k + 1]] = x
         return kinds
+
+    @property
+    def fresh_type(self) -> int:
+        """The first type that no row has yet."""
+        return max(len(self.kinds), 1 + int(self.types.max()))
+
+    def add_rows(self, types: np.ndarray, like: np.ndarray, links: Mapping[str, Mapping[int, int]]) -> None:
+        """More rows, with the windows of the rows that they are `like`, and where their links lead, by row."""
+        more = len(types)
+        self.types = np.concatenate([self.types, types])
+        self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
+        self.windows = {name: (argument, np.concatenate([at, at[like]]) if np.ndim(at) else at)
+                        for name, (argument, at) in self.windows.items()}
+        self.links = {name: np.concatenate([link, np.full(more, -1)]) for name, link in self.links.items()}
+        for name, leads in links.items():
+            link = self.links.setdefault(name, np.full(len(self.types), -1))
+            link[list(leads)] = list(leads.values())
+
+    def extra_pass(self, kernels: Mapping[int, RowKernel], backwards: bool = False) -> None:
+        """A pass over rows that are no bodies, by type."""
+        if kernels:
+            self._steps.append(Pass([kernels.get(t) for t in range(1 + max(kernels))], backwards))
 
     def law_pass(self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]], dict[str, ca.SX]]) -> frozenset[int]:
         """A pass of the laws in tables, in which add(kind, draft, numbers) says what one adds to which field of the rows of its
@@ -326,7 +342,9 @@ class Looped:
 
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
-_PER_SPEED = ("u", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
+_SIDE_BY_SIDE = ("du", "along")
+"""One column of speeds after the other."""
+_PER_SPEED = ("u", "weights", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
 
 
 def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str, Any]) -> list[Pass | Line]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.constraints.solve.corrections import jump, position_change, velocity_change
-from condyle.constraints.solve.multipliers import Multipliers, constrained
+from condyle.constraints.solve.multipliers import Multipliers, constrained, with_unmet
 from condyle.dynamics import aba, energy, rnea
 from condyle.model.flat import column, rows
+from condyle.model.looped import constrained as looped
 from condyle.model.operators import columns
-from condyle.model.operators.dynamics import with_unmet
 from condyle.model.operators.record import Operator, Stage
 from condyle.model.symbols import Symbols
 
@@ -17,7 +17,7 @@ def _multipliers(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
     found = constrained(s.rows(kin), udot, s.lock)
-    return [found.lambda_, with_unmet(status, s.model, found.unmet)]
+    return [found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
 
 
 def _matrix(s: Symbols) -> list[ca.SX]:
@@ -47,7 +47,8 @@ READS = "joints constraints"
 
 OPERATORS = (
     Operator("multipliers", Stage.ACCELERATION, "q u", takes="q u tau", results={"lambda_": "m"}, status="accelerations",
-             reads="joints forces constraints motions", expressions=_multipliers, columns=columns.equations, direct=True),
+             reads="joints forces constraints motions", expressions=_multipliers, columns=columns.equations,
+             looped=looped.accelerations, direct=True),
     Operator("constraint_errors", Stage.FORCE, "q u", results={"p": "m_p", "v": "m_v"}, reads=READS,
              expressions=lambda s: list(s.rows(s.kinematics()).errors()), columns=columns.equation_errors),
     Operator("constraint_jacobian", Stage.FORCE, "q u", results={"G": "m nu"}, reads=READS,
@@ -56,7 +57,7 @@ OPERATORS = (
              expressions=lambda s: [s.rows(s.kinematics()).bias()], columns=columns.equations),
     Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
     Operator("constraint_matrix", Stage.ACCELERATION, takes="q u", results={"Y": "m m"}, reads=READS, expressions=_matrix,
-             serves="constraint_rank"),
+             looped=looped.constraint_matrix, serves="constraint_rank"),
     Operator("constraint_forces", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"f": "nu"}, reads=READS,
              expressions=_forces, columns=columns.generalised_forces),
     Operator("constraint_power", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"power": "constraints"}, reads=READS,
@@ -68,8 +69,9 @@ OPERATORS = (
              expressions=lambda s: [column(s.rows(s.kinematics()).reactions(s["lambda_"]))],
              columns=columns.constraint_wrenches),
     Operator("position_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"},
-             reads="joints constraints motions", serves="project", watched=False,
+             reads="joints constraints motions", serves="project", watched=False, looped=looped.position_changes,
              expressions=lambda s: [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]]),
     Operator("velocity_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"}, reads=READS, serves="project",
-             watched=False, expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])]),
+             watched=False, looped=looped.velocity_changes,
+             expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])]),
 )

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import casadi as ca
 
-from condyle.constraints.solve.multipliers import ROUNDING, constrained
+from condyle.constraints.solve.multipliers import ROUNDING, constrained, with_unmet
 from condyle.dynamics import aba, crba, energy, rnea
 from condyle.dynamics.kinematics import Kinematics
 from condyle.dynamics.view import Loads
 from condyle.forces.gravity import Gravity
 from condyle.model.flat import column, rows
+from condyle.model.looped import constrained as looped
 from condyle.model.looped import passes
-from condyle.model.model import Model
 from condyle.model.operators import columns
 from condyle.model.operators.record import ByColumns, Operator, Stage
 from condyle.model.symbols import Symbols
@@ -23,13 +23,7 @@ def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX,
     if not s.model.constraints:
         return udot, status, None
     found = constrained(s.rows(kin), udot, s.lock, short)
-    return found.udot, with_unmet(status, s.model, found.unmet), found.delicate
-
-
-def with_unmet(status: ca.SX, model: Model, unmet: ca.SX) -> ca.SX:
-    """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more where an
-    equation is unmet (multipliers.py (8)); 0 if all is well."""
-    return ca.if_else(unmet, model.tree.nu + 1, 0) + status
+    return found.udot, with_unmet(status, s.model.tree, found.unmet), found.delicate
 
 
 def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
@@ -121,7 +115,7 @@ def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
 OPERATORS = (
     Operator("forward_dynamics", Stage.ACCELERATION, "q u", takes="q u tau", results={"udot": "nu"}, status="accelerations",
              reads="joints forces constraints motions", expressions=lambda s: list(forward_dynamics(s)[:2]),
-             columns=columns.accelerations, looped=passes.forward_dynamics, direct=True),
+             columns=columns.accelerations, looped=looped.forward_dynamics, direct=True),
     Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"}, reads="joints forces",
              expressions=_inverse_dynamics, columns=columns.generalised_forces, looped=passes.inverse_dynamics, direct=True),
     Operator("mass_matrix", Stage.POSITION, "q", results={"M": "nu nu"}, expressions=_mass_matrix,

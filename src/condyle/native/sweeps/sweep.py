@@ -177,6 +177,9 @@ class Sweep:
                     note(sizes[t], name, x.nnz())
                 elif where in self.reach and t in present:
                     types, shared = set(self.reached(t, where)), {name: x.nnz()}
+                    if len(types) == 1:
+                        note(sizes[types.pop()], name, x.nnz())
+                        continue
                     for family in [f for f in families if f[0] & types]:
                         families.remove(family)
                         types |= family[0]

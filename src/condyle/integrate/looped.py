@@ -1,0 +1,59 @@
+"""Functions of the step loop that are loops over bodies: kernels between a straight line that splits a state and one that joins
+what they find."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.machine.jit import compile_ir
+from condyle.native.programs.evaluated import Evaluated
+from condyle.native.programs.nodes import External, Kernel, Node, Stream
+from condyle.native.straight.composite import Composite
+from condyle.native.straight.emit import Module
+from condyle.native.sweeps.lookup import Staged
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
+
+    Args:
+        joined: slices, or which of the inputs.
+        sizes: of the slices between.
+    """
+
+    split: ca.Function | Staged
+    parts: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    join: ca.Function
+    joined: tuple[str | int, ...]
+    sizes: dict[str, int]
+
+
+class EvaluatedLoops:
+    """Loops as nodes: what Evaluated is for straight lines."""
+
+    def __init__(self, f: Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray]
+                 ) -> None:
+        sizes |= f.sizes
+        self.f, self.split = f, Evaluated(f.split, label, sizes, streams, tables)
+
+    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
+        joined = tuple(x if isinstance(x, str) else ins[x] for x in self.f.joined)
+        return [*self.split(ins, self.f.parts), *self.f.kernels, Kernel(self.f.join, joined, tuple(outs))]
+
+
+def evaluated(f: ca.Function | Staged | Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream],
+              tables: dict[str, np.ndarray]) -> Evaluated | EvaluatedLoops:
+    """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
+    return (EvaluatedLoops if isinstance(f, Loops) else Evaluated)(f, label, sizes, streams, tables)  # type: ignore[arg-type]
+
+
+def compiled(rows: Composite, name: str, W: int) -> External:
+    """Machine code for W lanes. It writes all lanes, so that its results are for use at once."""
+    module, symbol = Module(W, True), f"simulate.{name}"
+    work = rows.emit(module, symbol)
+    return External(symbol, tuple(rows.inputs), tuple(rows.outputs), W, work, compile_ir(module.text()), masked=False)

@@ -1,0 +1,315 @@
+"""Operators of constrained systems in the looped layout: multipliers.py and corrections.py over the rows of visits.py.
+
+All of them meet G x + g = 0 from some x, in steps of multipliers.py (5):
+
+    lambda = Y^+ (G x + g),   x <- x - M^-1 G' lambda;    once more with K in place of Y^+                                (1)
+
+where M^-1 G' lambda is taken from eps, and an outward pass makes x of it (visits.py (4)).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from condyle.constraints.solve.corrections import MASSLESS
+from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_unmet
+from condyle.dynamics import aba
+from condyle.dynamics.aba import ZERO
+from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
+from condyle.dynamics.kinematics import acceleration
+from condyle.model.flat import rows
+from condyle.model.looped import passes
+from condyle.model.looped.passes import apply_loads, apply_motions, at_rest, falling_up, has_forces, make_room, nothing, of_held
+from condyle.model.looped.tables import Draft, Looped
+from condyle.model.looped.visits import Visit, Visits
+
+
+def _held_of(name: str) -> Callable[[Visit], list[ca.SX]]:
+    """lock or held of the speeds of a visit's body."""
+    return lambda d: d.of_body(name) if d.kind.driven else d.of_speeds(name)
+
+
+_lock = _held_of("lock")
+
+
+def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool = False) -> None:
+    """Kinematics, and if asked for P, and z with the accelerations A_0 of aba.py (1)."""
+    def prepare(d: Draft) -> None:
+        new = d.kinematics(moving, positions=True)
+        if mass:
+            P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
+            d.put("me", "P", P)
+        if forces:
+            A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
+            d.put("me", "A", A_0)
+            d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None))
+        make_room(d)
+
+    def ground(d: Draft) -> None:
+        (falling_up if forces else at_rest)(d)
+        d.writes["me.status"] = ca.SX.zeros(1, 1)
+        d.writes["me.terms"] = ca.SX.zeros(1, 1)
+
+    looped.outward(prepare, ground)
+
+
+@dataclass
+class Solve:
+    """Eliminations aba.py (2), (3) of all speeds, and what follows from them.
+
+    Args:
+        tau: the argument that is the right-hand side; none for zero.
+        forces: whether loads, gravity and velocities act.
+        lighten: whether MASSLESS W^2 is added to M.
+    """
+
+    looped: Looped
+    tau: str | None
+    forces: bool
+    lighten: bool = False
+
+    @property
+    def acts(self) -> bool:
+        """Whether the right-hand side is not zero."""
+        return self.forces or self.tau is not None
+
+    def inward(self) -> None:
+        generalised = self.forces and has_forces(self.looped.model) and apply_loads(self.looped, "z", -1)
+        apply_motions(self.looped, self.forces)
+
+        def inward(d: Draft) -> None:
+            r, H = d.kept("r"), d.kept("H")
+            taus = d.of_speeds(self.tau) if self.tau is not None else [ca.SX(0)] * len(H)
+            if generalised:
+                taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
+            lock = of_held(d, "lock")
+            if self.lighten:
+                lock = [x + MASSLESS * w ** 2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
+            P, z, steps, pivots, status = aba.inward(
+                d.get("me", "P"), d.get("me", "z") if self.acts else ZERO, H, taus, lock,
+                of_held(d, "held") if self.forces else None, d.read("root.status", 1), d.read("constant.number", 1))
+            d.keep("U_D", [U_D for U_D, _ in steps])
+            d.keep("D", pivots)
+            if self.acts:
+                d.keep("eps", [ca.densify(eps) for _, eps in steps])
+            d.writes["root.status"] = status
+            d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
+            if self.acts:
+                d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+
+        self.looped.inward(inward, nothing)
+
+    def outward(self, result: str | None = None, first: bool = False) -> None:
+        """x of eps, as a field, or as the last one as a result. `first`: the sum of |x| + u^2 is left in the root."""
+        def outward(d: Draft) -> None:
+            steps = [(U_D, eps) for U_D, eps in zip(d.kept("U_D"), d.kept("eps"), strict=True)]
+            x, X = aba.outward(d.get("parent", "X"), d.kept("r"), d.kept("H"), steps)
+            d.put("me", "X", X)
+            if result is not None:
+                d.writes[result] = ca.vertcat(ca.SX(0, 1), *x)
+            else:
+                d.keep("x", [ca.densify(value) for value in x])
+            if first and x:
+                d.add("terms", sum((ca.fabs(value) + u ** 2 for value, u in zip(x, d.of_speeds("u"), strict=True)), ca.SX(0)))
+
+        self.looped.outward(outward, nothing)
+
+    def motions(self, columns: int) -> None:
+        """x of some columns of eps, from rest and without forces."""
+        def outward(d: Draft) -> None:
+            U_D, eps, x, A = d.kept("U_D"), d.kept("eps"), [], []
+            above = ca.reshape(d.read("parent.Xs", 6 * columns), 6, columns)
+            for j in range(columns):
+                P = above[:3, j], above[3:, j]
+                mine, a = aba.outward(P, d.kept("r"), d.kept("H"), list(zip(U_D, ca.vertsplit(eps[:, j]), strict=True))
+                                      if U_D else [])
+                x.append(ca.vertcat(ca.SX(0, 1), *mine))
+                A.append(ca.vertcat(*a))
+            d.writes["me.Xs"] = ca.vec(ca.densify(ca.horzcat(*A)))
+            d.keep("x", ca.densify(ca.horzcat(*x)))
+
+        def ground(d: Draft) -> None:
+            d.writes["me.Xs"] = ca.SX.zeros(6 * columns, 1)
+
+        self.looped.outward(outward, ground)
+
+
+class Equations:
+    """Lines between the passes: multipliers of (1), for some columns x side by side."""
+
+    def __init__(self, looped: Looped, visits: Visits, columns: int = 1) -> None:
+        self.looped, self.visits, self.columns = looped, visits, columns
+
+    def _inverse(self, reads: dict[Any, ca.SX], known: bool) -> Pseudoinverse:
+        Y, lengths = self.visits.Y(reads), self.visits.home(reads, "lengths")
+        factors = None
+        if known:
+            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) for i, n in enumerate(self._sizes)]
+        return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
+
+    def solve(self, result: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]], gathered: bool) -> None:
+        """Lambda; `gathered`: G x is known and not zero. `result` gives what else is written of it."""
+        reads: dict[Any, ca.SX] = {}
+        found = self._inverse(reads, known=False)
+        self._sizes = [f.numel() for f in found.factors]
+        g = ca.horzcat(self.visits.home(reads, "bias"), ca.SX(self.visits.m, self.columns - 1))
+        if gathered:
+            g += self.visits.home(reads, "Gx", self.columns)
+        lambda_ = ca.horzcat(*(found.solve(column) for column in ca.horzsplit(g)))
+        writes: dict[Any, ca.SX] = {(0, f"factors{i}"): f for i, f in enumerate(found.factors)}
+        self.visits.put(writes, "lambda", lambda_)
+        if self.columns > 1:
+            self.visits.put(writes, "g", g)
+        self.looped.line(reads, writes | result(found, lambda_))
+
+    def correct(self, result: Callable[[dict[Any, ca.SX], Pseudoinverse, ca.SX], dict[Any, ca.SX]]) -> None:
+        """The last change of lambda, from G x + g. `result` gives what else is written of what is then left of it."""
+        reads: dict[Any, ca.SX] = {}
+        found = self._inverse(reads, known=True)
+        g = self.visits.home(reads, "bias") if self.columns == 1 else self.visits.home(reads, "g", self.columns)
+        g += self.visits.home(reads, "Gx", self.columns)
+        last = ca.horzcat(*(found.last(column) for column in ca.horzsplit(g)))
+        writes: dict[Any, ca.SX] = {}
+        self.visits.put(writes, "lambda", last)
+        self.looped.line(reads, writes | result(reads, found, g - found.Y @ last))
+
+
+def accelerations(looped: Looped, short: float = ROUNDING) -> None:
+    """udot or lambda_, the status, and if asked for whether the constraints are delicate."""
+    wanted = {name for name, _ in looped.results}
+    _start(looped, forces=True)
+    visits = Visits(looped)
+    solve, equations = Solve(looped, "tau", True), Equations(looped, visits)
+    visits.begin(visits.equations.bias())
+    solve.inward()
+    visits.inward(_lock)
+    solve.outward(first=True)
+    visits.gather()
+
+    def multipliers(found: Pseudoinverse, lambda_: ca.SX) -> dict[Any, ca.SX]:
+        out = {"lambda_": ca.densify(lambda_), "delicate": found.delicate}
+        return {name: x for name, x in out.items() if name in wanted}
+
+    def status(reads: dict[Any, ca.SX], found: Pseudoinverse, r: ca.SX) -> dict[Any, ca.SX]:
+        lost, terms = (reads.setdefault((0, name), ca.SX.sym(name)) for name in ("status", "terms"))
+        size = ca.fabs(visits.home(reads, "bias")) + visits.home(reads, "size")
+        unmet = found.unmet(r, size, visits.home(reads, "whole"), terms, short)
+        return {"status": with_unmet(lost, looped.model.tree, unmet)}
+
+    equations.solve(multipliers, gathered=True)
+    visits.scatter("eps")
+    solve.outward()
+    visits.gather()
+    equations.correct(status)
+    if "udot" in wanted:
+        visits.scatter("eps")
+        solve.outward("udot")
+
+
+def constraint_matrix(looped: Looped) -> None:
+    """Y with a unit diagonal, row by row."""
+    _start(looped)
+    visits = Visits(looped)
+    visits.begin(ca.SX.zeros(visits.m, 1))
+    Solve(looped, None, False).inward()
+    visits.inward(_lock)
+    reads: dict[Any, ca.SX] = {}
+    found = Pseudoinverse(visits.blocks, visits.Y(reads), visits.home(reads, "lengths"))
+    looped.line(reads, {"Y": ca.densify(rows(found.scaled()))})
+
+
+def _columns(looped: Looped) -> int:
+    """How many changes are asked for, beside each other in `du`."""
+    return dict(looped.results)["du"] // max(looped.model.tree.nu, 1)
+
+
+def _given(looped: Looped, columns: int, name: str) -> None:
+    """Bodies' x: zero, then the columns of an argument."""
+    def write(d: Draft) -> None:
+        nu = d.mobilizer.nu
+        more = [d.read(f"{name}{j}", nu) for j in range(columns - 1)] if nu else []
+        d.keep("x", ca.densify(ca.horzcat(ca.SX(nu, 1), *more)))
+
+    looped.outward(write, nothing)
+
+
+def _no_change(looped: Looped, columns: int, name: str) -> None:
+    looped.outward(lambda d: d.keep(name, ca.SX.zeros(d.mobilizer.nu, columns)), nothing)
+
+
+def position_changes(looped: Looped) -> None:
+    """corrections.py (1) for positions: du for p, and for P e of each column of the argument `along`; where asked for whether
+    the constraints are delicate, and p."""
+    columns = _columns(looped)
+    wanted = {name for name, _ in looped.results}
+    _start(looped, moving=False, mass=False)
+    apply_motions(looped, False)
+    visits = Visits(looped, "position")
+    p = visits.equations.position_errors()
+    visits.begin(p)
+    if "p" in wanted:
+        visits.line.write({"p": ca.densify(p)})
+    visits.inward(_lock, lambda d: [w ** 2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d), strict=True)])
+    equations = Equations(looped, visits, columns)
+    _given(looped, columns, "along")
+    if columns > 1:
+        visits.gather(columns)
+    equations.solve(lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {}, gathered=columns > 1)
+    _no_change(looped, columns, "x")
+    visits.scatter("x", columns)
+    visits.gather(columns)
+    equations.correct(lambda reads, found, r: {})
+    visits.scatter("x", columns)
+    _report(looped, columns)
+
+
+def _report(looped: Looped, columns: int) -> None:
+    """x of all bodies as `du`."""
+    def write(d: Draft) -> None:
+        x = d.kept("x")
+        for j in range(columns if d.mobilizer.nu else 0):
+            d.writes[f"du{j}"] = x[:, j]
+
+    looped.outward(write, nothing)
+
+
+def velocity_changes(looped: Looped) -> None:
+    """corrections.py (1) for speeds: du for v, and for V e of each column of the argument `along`; where asked for what is then
+    left of v, if v is linear in u."""
+    columns = _columns(looped)
+    wanted = {name for name, _ in looped.results}
+    _start(looped)
+    visits = Visits(looped, "position", "velocity")
+    v, linear = visits.equations.errors()[1], visits.linear()
+    visits.begin(v)
+    solve, equations = Solve(looped, None, False, lighten=True), Equations(looped, visits, columns)
+    solve.inward()
+    visits.inward(_lock)
+    _given(looped, columns, "along")
+    if columns > 1:
+        visits.gather(columns)
+    equations.solve(lambda *_: {}, gathered=columns > 1)
+    _no_change(looped, columns, "eps")
+    visits.scatter("eps", columns)
+    solve.motions(columns)
+    visits.gather(columns)
+    equations.correct(lambda reads, found, r: {"left": ca.densify(r[:, 0])} if "left" in wanted and linear else {})
+    if "left" in wanted and not linear:
+        reads: dict[Any, ca.SX] = {}
+        looped.line(reads, {"left": visits.home(reads, "bias")})
+    visits.scatter("eps", columns)
+    solve.motions(columns)
+    _report(looped, columns)
+
+
+def forward_dynamics(looped: Looped) -> None:
+    """With constraints, and without."""
+    (accelerations if looped.model.constraints else passes.forward_dynamics)(looped)
+
+
+LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "constraint_matrix": (),
+                                      "position_change": ("position",), "velocity_change": ("position", "velocity")}
+"""Operators that solve for multipliers here, and levels of the equations that they take; all if there are none."""
