@@ -54,8 +54,7 @@ def test_pandas_is_asked_for_by_name(monkeypatch):
 
 
 @pytest.mark.parametrize(("name", "words"), [
-    ("run.sto", "cannot be written yet"), ("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)"),
-    ("run.sto", r"save\('run\.csv'\)")])
+    ("run.xlsx", "to_excel"), ("run", r"save\('run\.csv'\)")])
 def test_other_files_are_refused_with_the_remedy(tmp_path, name, words):
     with pytest.raises(cd.DescriptionError, match=rf"must end in \.csv.*{words}"):
         TABLE.save(tmp_path / name)

@@ -32,6 +32,7 @@ from condyle.integrate import methods as integrators
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.events import Event
 from condyle.integrate.trajectory import Trajectory
+from condyle.io import read_table
 from condyle.mobilizers import (
     Ball,
     BendStretch,
@@ -79,7 +80,7 @@ __all__ = [
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
     "Stage", "State", "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
-    "goals", "integrators", "maximal", "relax", "simulate", "where",
+    "goals", "integrators", "maximal", "read_table", "relax", "simulate", "where",
 ]
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, overload
@@ -15,7 +16,8 @@ from condyle.presentation import Block, Shown, cut, page, rows_of, span
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """The names; those that occur twice get a number at their end, so that they can be columns of one Table."""
+    """The names; those that occur twice get a number at their end, so that they can be columns of one
+    Table."""
     out: list[str] = []
     taken = {"time"}
     for name in names:
@@ -32,15 +34,16 @@ def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
     return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)]
 
 
-_OTHERS = dict.fromkeys((".sto", ".mot"), "OpenSim's .sto and .mot cannot be written yet") | {
+_OTHERS = {
     ".xlsx": "A spreadsheet opens .csv, or use table.to_pandas().to_excel(path)",
     ".parquet": "Use table.to_pandas().to_parquet(path)",
-    ".npy": "Use numpy.save(path, table.values)", ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
+    ".npy": "Use numpy.save(path, table.values)",
+    ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
 
 
 class Table(Shown):
-    """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of some columns,
-    `table[2:10]` one of fewer rows.
+    """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
+    some columns, `table[2:10]` one of fewer rows.
 
     Args:
         time: [s], shape (m,).
@@ -48,6 +51,7 @@ class Table(Shown):
         values: shape (m, columns).
         units: unit of each column; it may be empty.
         status: how the computation ended that gave it.
+        degrees: whether angles are in degrees, where a file said so.
 
     Raises:
         ShapeError: shapes that do not fit, or names that occur twice.
@@ -59,7 +63,7 @@ class Table(Shown):
         "loc": "table['knee'] for a column", "to_numpy": "table.values"}
 
     def __init__(self, time: Any, names: Sequence[str], values: Any, units: Sequence[str] | None = None, *,
-                 status: str = "finished") -> None:
+                 status: str = "finished", degrees: bool | None = None) -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
         except (TypeError, ValueError) as error:
@@ -67,17 +71,22 @@ class Table(Shown):
         names = (names,) if isinstance(names, str) else tuple(names)
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
+        self.degrees = degrees
         if not all(isinstance(name, str) for name in (*self.names, *self.units)):
             raise ShapeError(f"Table: names and units are text, got {self.names} and {self.units}")
         if len(self.units) != len(self.names):
-            raise ShapeError(f"Table: {len(self.names)} names {self.names} need as many units, got {len(self.units)}: "
+            raise ShapeError(f"Table: {len(self.names)} names {self.names} need as many units, got "
+                             f"{len(self.units)}: "
                              f"{self.units}")
         if self.time.ndim != 1 or self.values.shape != (self.time.size, len(self.names)):
-            raise ShapeError(f"Table: time of shape (m,) and {len(self.names)} names need values of shape (m, {len(self.names)}),"
+            raise ShapeError(f"Table: time of shape (m,) and {len(self.names)} names need values of shape "
+                             f"(m, {len(self.names)}),"
                              f" got time {self.time.shape} and values {self.values.shape}")
-        twice = sorted({name for name in self.names if self.names.count(name) > 1} | ({"time"} & set(self.names)))
+        twice = sorted({name for name in self.names if self.names.count(name) > 1}
+                       | ({"time"} & set(self.names)))
         if twice:
-            raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} more than once")
+            raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} "
+                             "more than once")
 
     @overload
     def __getitem__(self, name: str) -> np.ndarray: ...
@@ -86,11 +95,13 @@ class Table(Shown):
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
-            return Table(self.time[name], self.names, self.values[name], self.units, status=self.status)
+            return Table(self.time[name], self.names, self.values[name], self.units, status=self.status,
+                         degrees=self.degrees)
         if isinstance(name, list):
             columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
             units = [self.units[self.names.index(n)] for n in name]
-            return Table(self.time, name, np.stack(columns, axis=1) if name else self.values[:, :0], units, status=self.status)
+            return Table(self.time, name, np.stack(columns, axis=1) if name else self.values[:, :0], units,
+                         status=self.status, degrees=self.degrees)
         if not isinstance(name, str):
             return self._no(name)
         if name not in self.names:
@@ -98,7 +109,8 @@ class Table(Shown):
         return self.values[:, self.names.index(name)]
 
     def _no(self, key: Any) -> NoReturn:
-        raise UnknownNameError("column", key, self.names, "columns go by name, table['knee'], several by a list of names; "
+        raise UnknownNameError("column", key, self.names,
+                               "columns go by name, table['knee'], several by a list of names; "
                                "rows by a slice, table[2:10]; table.values is the array")
 
     @property
@@ -147,10 +159,12 @@ class Table(Shown):
         try:
             import pandas  # type: ignore[import-untyped]
         except ImportError as error:
-            raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas; without it table.values, "
+            raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas; without "
+                              "it table.values, "
                               "table.names and table.time have the same numbers", name="pandas") from error
 
-        frame = pandas.DataFrame(self.values, columns=list(self.names), index=pandas.Index(self.time, name="time"))
+        frame = pandas.DataFrame(self.values, columns=list(self.names),
+                                 index=pandas.Index(self.time, name="time"))
         frame.attrs["units"] = dict(zip(self.names, self.units, strict=True))
         return frame
 
@@ -174,22 +188,54 @@ class Table(Shown):
         return axes
 
     def save(self, path: str | Path) -> None:
-        """Write comma-separated values, every number to its last digit, units in the titles.
+        """Write a file, every number to its last digit. It appears whole or not at all.
 
-        The file appears whole or not at all. What a killed process left of the same table is removed.
+        What a killed process left of the same table is removed. `cd.read_table` reads what is written.
 
         Args:
-            path: where to write; its name ends in .csv.
+            path: where to write. Its ending says how: .csv, units in the titles; .sto or .mot, OpenSim's;
+                .npz, NumPy's.
 
         Raises:
             DescriptionError: a name with another ending.
         """
         path = Path(path)
-        if path.suffix.lower() != ".csv":
-            wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(path.suffix.lower(), "")
-            raise DescriptionError(f"Table.save: {path.name!r}: comma-separated values are written, so the name must end in "
-                                   f".csv: save({wanted!r}). {hint}".rstrip())
+        ending = path.suffix.lower()
+        if ending not in (".csv", ".sto", ".mot", ".npz"):
+            wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(ending, "")
+            raise DescriptionError(f"Table.save: {path.name!r}: the name must end in .csv, .sto, .mot or "
+                                   f".npz: save({wanted!r}). "
+                                   f"{hint}".rstrip())
+        if ending == ".npz":
+            parts: dict[str, Any] = {"time": self.time, "names": np.array(self.names, dtype=str),
+                                     "values": self.values,
+                                     "units": np.array(self.units, dtype=str)}
+            if self.degrees is not None:
+                parts["degrees"] = np.array(self.degrees)
+            with files.whole(path) as file:
+                np.savez_compressed(file, **parts)
+            return
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            rows.writerow(["time [s]", *self.titles])
-            rows.writerows([repr(x) for x in (t, *row)] for t, row in zip(self.time.tolist(), self.values.tolist()))
+            if ending == ".csv":
+                rows = csv.writer(file)
+                rows.writerow(["time [s]", *self.titles])
+                rows.writerows([repr(x) for x in (t, *row)] for t,
+                               row in zip(self.time.tolist(), self.values.tolist()))
+            else:
+                file.write(self._storage(path.stem))
+
+    def _storage(self, name: str) -> str:
+        """OpenSim's format."""
+        spaced = [n for n in self.names if re.search(r"\s", n)]
+        if spaced:
+            raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is "
+                                   f"in {spaced[0]!r}: rename "
+                                   "it, or save as .csv")
+        newer = ["DataType=double", "version=3", "OpenSimVersion=4.5"]   # OpenSim reads NaN in these alone
+        counted = ["version=1", f"nRows={len(self)}", f"nColumns={1 + len(self.names)}"]
+        head = [name, *(newer if np.isnan(self.values).any() else counted),
+                f"inDegrees={'yes' if self.degrees else 'no'}",
+                "endheader", "\t".join(["time", *self.names])]
+        rows = ["\t".join(repr(x) for x in (t, *row)) for t,
+                row in zip(self.time.tolist(), self.values.tolist())]
+        return "\n".join([*head, *rows, ""])

@@ -1,0 +1,168 @@
+"""Tables from files: OpenSim's .sto and .mot, comma-separated values, NumPy's .npz.
+
+Read leniently, since such files come from many programs: tabs or spaces, any order of header lines, Windows
+line ends, blank lines, rows or columns in other numbers than the header says (with a warning). What cannot be
+read is refused with its line.
+"""
+from __future__ import annotations
+
+import csv
+import math
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.table import Table
+
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
+def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
+    """A Table from a file.
+
+    Args:
+        path: .sto, .mot, .csv, .tsv or .npz (as `Table.save` writes them). The first column is the time [s].
+        degrees: whether angles are in degrees; by default what the file says. A .sto or .mot that does not
+            say is taken as OpenSim takes it (degrees in a .mot without a version, else radians), with a
+            warning.
+
+    Returns:
+        the Table. `table.degrees` says whether its angles are in degrees: which columns are angles, only a
+        System knows, and studies convert them. Units are those in the titles, "knee [rad]".
+
+    Raises:
+        DescriptionError: a file that cannot be read, with its line.
+        FileNotFoundError: no such file.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        return _numpy(path)
+    if ending not in (".sto", ".mot", *DELIMITERS):
+        raise DescriptionError(f"read_table: {path.name!r}: files that end in .sto, .mot, .csv, .tsv and "
+                               ".npz are read; "
+                               "markers (.trc) by cd.read_markers")
+    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
+    names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
+    _check_counts(header, names, rows, path)
+    time, values = _columns(names, rows, places, path)
+    titles = [_split(name) for name in names[1:]]
+    degrees = degrees if degrees is not None else _degrees(header, ending, path)
+    return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees)
+
+
+def _header(lines: list[str], path: Path) -> tuple[dict[str, str], int]:
+    """Keys of the header, in lower case, and where the titles are."""
+    header: dict[str, str] = {}
+    for i, line in enumerate(lines):
+        text = line.strip()
+        if text.lower() == "endheader":
+            return header, i + 1
+        if "=" in text:
+            key, _, value = text.partition("=")
+            header[key.strip().lower()] = value.strip()
+        elif match := re.fullmatch(r"(datacolumns|datarows|nrows|ncolumns)\s+(\d+)", text, re.IGNORECASE):
+            header[match[1].lower()] = match[2]
+    raise DescriptionError(f"{path.name}: no line 'endheader': is it a .sto or .mot file, and whole?")
+
+
+def _rows(lines: list[str], first: int, delimiter: str | None,
+          path: Path) -> tuple[list[str], list[list[str]], list[int]]:
+    """Titles, cells of each row, and the line of each."""
+    rest = [(i + 1, line) for i, line in enumerate(lines[first:], first) if line.strip()]
+    if not rest:
+        raise DescriptionError(f"{path.name}: no titles of columns after line {first}; the file is empty or "
+                               "cut off")
+    if delimiter:
+        cells = [next(csv.reader([line], delimiter=delimiter)) for _, line in rest]
+    else:
+        by_tabs = "\t" in rest[0][1].strip()
+        cells = [line.rstrip().split("\t") if by_tabs and "\t" in line.strip() else line.split() for _,
+                 line in rest]
+    names = [c.strip() for c in cells[0]]
+    while names and not names[-1]:
+        names.pop()
+    if not names or not re.fullmatch(r"(time|t)(\s*\[s\])?", names[0], re.IGNORECASE):
+        raise DescriptionError(f"{path.name}: line {rest[0][0]}: the first column must be 'time', got "
+                               f"{names[:1] or 'nothing'}")
+    if len(set(names)) < len(names):
+        twice = sorted({n for n in names if names.count(n) > 1})
+        raise DescriptionError(f"{path.name}: line {rest[0][0]}: columns occur twice: {', '.join(twice)}")
+    return names, cells[1:], [i for i, _ in rest[1:]]
+
+
+def _check_counts(header: dict[str, str], names: list[str], rows: list[list[str]], path: Path) -> None:
+    for keys, found, what in ((("nrows", "datarows", "nr"), len(rows), "rows"),
+                              (("ncolumns", "datacolumns", "nc"), len(names), "columns")):
+        said = next((header[k] for k in keys if k in header), None)
+        if said is not None and said.isdigit() and int(said) != found:
+            cut = " It may be cut off." if found < int(said) else ""
+            warnings.warn(f"{path.name}: the header says {said} {what}, there are {found}.{cut}",
+                          stacklevel=4)
+
+
+def _columns(names: list[str], rows: list[list[str]], places: list[int], path: Path) -> tuple[np.ndarray,
+                                                                                              np.ndarray]:
+    """Times (m,) and values (m, columns)."""
+    out = np.empty((len(rows), len(names)))
+    for k, (cells, line) in enumerate(zip(rows, places, strict=True)):
+        cells = [c.strip() for c in cells]
+        while len(cells) > len(names) and not cells[-1]:
+            cells.pop()
+        if len(cells) != len(names):
+            raise DescriptionError(f"{path.name}: line {line}: {len(cells)} numbers, but {len(names)} "
+                                   "columns")
+        for j, cell in enumerate(cells):
+            out[k, j] = _number(cell, f"{path.name}: line {line}, column {names[j]!r}")
+    time = out[:, 0]
+    if np.isnan(time).any():
+        raise DescriptionError(f"{path.name}: line {places[int(np.isnan(time).argmax())]}: the time is "
+                               "missing")
+    if (np.diff(time) <= 0).any():
+        at = int((np.diff(time) <= 0).argmax())
+        raise DescriptionError(f"{path.name}: line {places[at + 1]}: times must increase, {time[at + 1]:g} "
+                               f"follows {time[at]:g}")
+    return time, out[:, 1:]
+
+
+def _number(cell: str, where: str) -> float:
+    if not cell:
+        return math.nan
+    try:
+        return float(cell)
+    except ValueError:
+        hint = "; decimals are written with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
+        raise DescriptionError(f"{where}: {cell!r} is no number{hint}") from None
+
+
+def _split(title: str) -> tuple[str, str]:
+    """Name and unit of a title such as 'knee [rad]'."""
+    match = re.fullmatch(r"(.*\S)\s*\[([^\[\]]*)\]", title)
+    return (match[1], match[2]) if match else (title, "")
+
+
+def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
+    if ending in DELIMITERS:
+        return None
+    if "indegrees" in header:
+        return header["indegrees"].lower() in ("yes", "y", "true", "1")
+    taken = ending == ".mot" and "version" not in header
+    warnings.warn(f"{path.name} has no line inDegrees=yes or no; taken as "
+                  f"{'degrees' if taken else 'radians'}, as OpenSim does. "
+                  "Say degrees=True or False", stacklevel=3)
+    return taken
+
+
+def _numpy(path: Path) -> Table:
+    with np.load(path, allow_pickle=False) as data:
+        missing = {"time", "names", "values"} - set(data.files)
+        if missing:
+            raise DescriptionError(f"{path.name}: not written by Table.save: it has no "
+                                   f"{', '.join(sorted(missing))}")
+        units = data["units"].tolist() if "units" in data.files else None
+        degrees = bool(data["degrees"]) if "degrees" in data.files else None
+        return Table(data["time"], data["names"].tolist(), data["values"], units, degrees=degrees)

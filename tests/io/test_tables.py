@@ -1,0 +1,79 @@
+"""Tables from files and back."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+TABLE = cd.Table([0.0, 0.1, 0.30000000000000004], ["knee", "hip"], [[1.0, -0.1], [2.0, 1 / 3], [1e-300, np.pi]], ["rad", "m"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "sto", "mot", "npz"])
+def test_what_is_saved_is_read(tmp_path, ending):
+    """To the last digit; .sto and .mot have no units."""
+    path = tmp_path / f"run.{ending}"
+    TABLE.save(path)
+    table = cd.read_table(path)
+    np.testing.assert_array_equal(table.time, TABLE.time)
+    np.testing.assert_array_equal(table.values, TABLE.values)
+    assert table.names == TABLE.names
+    assert table.units == (TABLE.units if ending in ("csv", "npz") else ("", ""))
+
+
+def test_missing_numbers_survive(tmp_path):
+    values = TABLE.values.copy()
+    values[1, 0] = np.nan
+    for ending in ("csv", "sto", "npz"):
+        path = tmp_path / f"gap.{ending}"
+        cd.Table(TABLE.time, TABLE.names, values, degrees=True).save(path)
+        np.testing.assert_array_equal(cd.read_table(path).values, values)
+    assert cd.read_table(tmp_path / "gap.sto").degrees is True
+
+
+def test_degrees(tmp_path):
+    """What the file says; one that does not say is taken as OpenSim takes it, with a warning."""
+    old, new = tmp_path / "old.mot", tmp_path / "new.sto"
+    old.write_text("walk\r\ndatacolumns 2\r\ndatarows 2\r\nendheader\r\n\r\ntime  knee\r\n0 10\r\n0.5 20 \r\n")
+    new.write_text("walk\nversion=1\nnRows=2\nnColumns=2\nendheader\ntime\tknee\t\n0\t10\t\n0.5\t20\t\n")
+    with pytest.warns(UserWarning, match=r"old\.mot has no line inDegrees.*degrees"):
+        assert cd.read_table(old).degrees is True
+    with pytest.warns(UserWarning, match="taken as radians"):
+        assert cd.read_table(new).degrees is False
+    assert cd.read_table(old, degrees=False).degrees is False
+    np.testing.assert_array_equal(cd.read_table(new, degrees=True)["knee"], [10, 20])
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("walk\nnRows=1\n", "no line 'endheader'"),
+    ("inDegrees=no\nendheader\n", "no titles"),
+    ("inDegrees=no\nendheader\nframe\tknee\n0\t1\n", "first column must be 'time'"),
+    ("inDegrees=no\nendheader\ntime\tknee\n0\t1\t2\n", "line 4: 3 numbers, but 2 columns"),
+    ("inDegrees=no\nendheader\ntime\tknee\n0\t1,5\n", "line 4, column 'knee'.*point"),
+    ("inDegrees=no\nendheader\ntime\tknee\n0\tone\n", "'one' is no number"),
+    ("inDegrees=no\nendheader\ntime\tknee\tknee\n0\t1\t2\n", "twice: knee"),
+    ("inDegrees=no\nendheader\ntime\tknee\n1\t1\n0.5\t2\n", "line 5: times must increase, 0.5 follows 1"),
+])
+def test_what_cannot_be_read_is_refused_with_its_line(tmp_path, text, words):
+    path = tmp_path / "bad.sto"
+    path.write_text(text)
+    with pytest.raises(cd.DescriptionError, match=words):
+        cd.read_table(path)
+
+
+def test_other_numbers_of_rows_are_said(tmp_path):
+    path = tmp_path / "cut.sto"
+    path.write_text("version=1\nnRows=9\nnColumns=2\ninDegrees=no\nendheader\ntime\tknee\n0\t1\n1\t2\n")
+    with pytest.warns(UserWarning, match="says 9 rows, there are 2. It may be cut off"):
+        assert len(cd.read_table(path)) == 2
+
+
+def test_white_space_in_a_name_is_not_written(tmp_path):
+    with pytest.raises(cd.DescriptionError, match=r"white space.*'left knee'"):
+        cd.Table([0.0], ["left knee"], [[1.0]]).save(tmp_path / "x.sto")
+    assert not list(tmp_path.iterdir())
+
+
+def test_other_endings(tmp_path):
+    with pytest.raises(cd.DescriptionError, match="read_markers"):
+        cd.read_table(tmp_path / "walk.trc")
