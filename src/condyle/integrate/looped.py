@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.native.ir.module import Module
 from condyle.native.machine.jit import compile_ir
 from condyle.native.programs.evaluated import Evaluated
 from condyle.native.programs.nodes import External, Kernel, Node, Stream
 from condyle.native.straight.composite import Composite
-from condyle.native.straight.emit import Module
 from condyle.native.sweeps.lookup import Staged
 
 

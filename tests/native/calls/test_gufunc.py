@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from condyle.native.calls import gufunc
+from condyle.native.ir.module import Module
 from condyle.native.machine import jit
-from condyle.native.straight.emit import Module
+from condyle.native.straight.emit import add_kernel
 from tests.process import output
 
 SIZES_IN, SIZES_OUT = [11, 0, 3], [11, 0, 4]
@@ -22,7 +23,7 @@ def make_loop(W: int) -> gufunc.InnerLoop:
     x, none, y = ca.SX.sym("x", 11), ca.SX.sym("none", 0), ca.SX.sym("y", 3)
     f = ca.Function("f", [x, none, y], [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])])
     module = Module(W)
-    work = module.add_kernel(f, "kernel", split=10)         # several parts, so that the scratch memory is used
+    work = add_kernel(module, f, "kernel", split=10)         # several parts, so that the scratch memory is used
     assert work > 0
     gufunc.add_loop(module, "loop", "kernel", SIZES_IN, SIZES_OUT, work)
     return gufunc.InnerLoop(jit.Library(jit.compile_ir(module.text())), "loop", "f", SIZES_IN, SIZES_OUT)

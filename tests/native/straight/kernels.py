@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import BYTE, POINTER, wide
 from condyle.native.machine import jit
-from condyle.native.straight.emit import Module
-from condyle.native.straight.ir import definition
+from condyle.native.straight.emit import add_kernel
 
 
 class Kernels:
@@ -19,10 +20,10 @@ class Kernels:
                  masked: bool = False) -> None:
         module = Module(W, contract)
         self.W, self.functions, self.masked = W, functions, masked
-        self.work = [module.add_kernel(f, f"k{i}", split=split, masked=masked) for i, f in enumerate(functions)]
+        self.work = [add_kernel(module, f, f"k{i}", split=split, masked=masked) for i, f in enumerate(functions)]
         if masked:
             for i, f in enumerate(functions):
-                module.add(_with_mask_in_memory(f, f"k{i}", W))
+                _add_with_mask_in_memory(module, f, f"k{i}")
         self.text = module.text()
         self.library = jit.Library(jit.compile_ir(self.text))
 
@@ -50,14 +51,12 @@ class Kernels:
         return [r.transpose(0, 2, 1).reshape(blocks * W, -1)[:states] for r in results]
 
 
-def _with_mask_in_memory(f: ca.Function, name: str, W: int) -> str:
+def _add_with_mask_in_memory(module: Module, f: ca.Function, name: str) -> None:
     """C cannot pass <W x i1>: a function that takes the mask as W bytes."""
-    B = "i1" if W == 1 else f"<{W} x i1>"
-    bytes_ = "i8" if W == 1 else f"<{W} x i8>"
-    pointers = ", ".join(f"ptr %p{k}" for k in range(f.n_in() + f.n_out() + 1))
-    return definition(f"void @{name}.masked({pointers}, ptr %m)", [
-        f"%bytes = load {bytes_}, ptr %m, align 1", f"%mask = trunc {bytes_} %bytes to {B}",
-        f"call void @{name}({pointers}, {B} %mask)"])
+    with module.function(f"{name}.masked", [POINTER] * (f.n_in() + f.n_out() + 2), internal=False) as b:
+        *pointers, mask = b.arguments
+        numbers = b.load(mask, wide(BYTE, module.lanes.W), align=1)
+        b.call(name, *pointers, b.convert("trunc", numbers, module.lanes.B))
 
 
 def evaluate(f: ca.Function, *inputs: np.ndarray) -> list[np.ndarray]:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from condyle.errors import NativeError
+from condyle.native.ir.module import Module
 from condyle.native.machine import jit
 from condyle.native.straight import emit
-from condyle.native.straight.emit import Module
+from condyle.native.straight.emit import add_kernel
 from tests.native.straight.graphs import EXACT, LOGIC, OTHER, SPECIAL
 from tests.native.straight.kernels import Kernels, evaluate
 
@@ -65,22 +66,22 @@ def test_every_scalar_operation_of_casadi_is_tested():
 def test_operation_without_machine_code_is_named():
     x = ca.SX.sym("x")
     with pytest.raises(NativeError, match="PRINTME"):
-        Module().add_kernel(ca.Function("f", [x], [x.printme(1)]), "f")
+        add_kernel(Module(), ca.Function("f", [x], [x.printme(1)]), "f")
 
 
 def test_free_symbols_and_opaque_calls_are_errors():
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     with pytest.raises(NativeError, match=r"free symbols.*y"):
-        Module().add_kernel(ca.Function("f", [x], [x * y], {"allow_free": True}), "f")
+        add_kernel(Module(), ca.Function("f", [x], [x * y], {"allow_free": True}), "f")
     inner = ca.Function("inner", [x], [x + 1], {"never_inline": True})
     with pytest.raises(NativeError, match="never_inline"):
-        Module().add_kernel(ca.Function("f", [x], [inner(x) * 2]), "f")
+        add_kernel(Module(), ca.Function("f", [x], [inner(x) * 2]), "f")
 
 
 def body_of(f: ca.Function, **options) -> str:
     """The kernel's own instructions."""
     module = Module(**options)
-    module.add_kernel(f, "kernel")
+    add_kernel(module, f, "kernel")
     return re.search(r"^define void @kernel\(.*?^\}$", module.text(), re.M | re.S)[0]
 
 
@@ -207,7 +208,7 @@ def test_mask_leaves_other_lanes_alone(W, split):
 def test_uniform_inputs_are_shared_by_all_lanes(W):
     a, b = ca.SX.sym("a", 2), ca.SX.sym("b", 2)
     module = Module(W)
-    module.add_kernel(ca.Function("f", [a, b], [a * b]), "k0", uniform=(1,))
+    add_kernel(module, ca.Function("f", [a, b], [a * b]), "k0", uniform=(1,))
     library = jit.Library(jit.compile_ir(module.text()))
     values, shared, result = np.arange(2.0 * W), np.array([3.0, -5.0]), np.zeros(2 * W)
     arrays = values, shared, result, np.zeros(1)

@@ -179,7 +179,7 @@ def test_long_kernels_travel_through_work():
 
 
 def test_machine_code_does_not_grow_with_rows():
-    from condyle.native.straight.emit import Module
+    from condyle.native.ir.module import Module
 
     kernels = []
     for n in (10, 1000):
@@ -203,7 +203,7 @@ def test_refusals():
                    Pass([None, RowKernel({"me.a": (a := sym("a", 2))}, {"y": a[0]}), None])]).merged(0)
     with pytest.raises(NativeError, match="constant 'gain' has 1 numbers a row, a kernel reads 2"):
         case.rows([Pass([None, RowKernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}), None])]).merged(0)
-    from condyle.native.straight.emit import Module
+    from condyle.native.ir.module import Module
     with pytest.raises(NativeError, match="no argument 'elsewhere'"):
         case.rows([Pass([None, RowKernel({"x": x}, {"y": x}), None])], windows={
             "x": ("elsewhere", 0), "y": ("y", 0)}).emit(Module(1), "f")

@@ -16,15 +16,17 @@ import functools
 import inspect
 import platform
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from condyle.native.calls.finite import Watched, is_finite
 from condyle.native.calls.gufunc import numpy_api
-from condyle.native.finite import Watched, scan
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
-from condyle.native.straight.emit import Module
 
 _TYPE = 8                                                   # offsets in a Python object and in NumPy 2's array
 _DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
@@ -53,125 +55,100 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         rows: the results are matrices of so many rows, row by row; 0 for vectors.
         watched: inputs that should be finite; if they are not, the slow path takes over.
     """
-    asked = len(inputs) - fixed
-    ins, results = range(asked), range(len(outputs) - status)
-    text = [f"@{name}.table = internal global ptr null", f"@{name}.fixed = internal global ptr null",
-            f"@{name}.keys = internal global ptr null", f"@{name}.status = internal global double 0.0",
-            f"@{name}.work = internal global [{max(work, 1)} x double] zeroinitializer, align 64",
-            *(f"@{name}.shape{k} = internal constant [2 x i64] [{shape}]" for k, shape in (
-                (k, f"i64 {rows}, i64 {outputs[k] // rows}" if rows else f"i64 {outputs[k]}, i64 0") for k in results)),
-            *(f"@{name}.zeros = internal constant [{max(n, 1)} x double] zeroinitializer, align 64"
-              for n in inputs[asked - 1:asked] if optional),
-            f"define void @{name}.bind(ptr %table, ptr %fixed, ptr %keys) {{", f"store ptr %table, ptr @{name}.table",
-            f"store ptr %fixed, ptr @{name}.fixed", f"store ptr %keys, ptr @{name}.keys", "ret void", "}",
-            f"define ptr @{name}(ptr %owner, ptr %args, i64 %count, ptr %keywords) {{",
-            f"%table = load ptr, ptr @{name}.table"]
-    for k, entry in enumerate(_TABLE):
-        text += [f"%{entry}.p = getelementptr ptr, ptr %table, i64 {k}",
-                 f"%{entry} = load {'i64' if entry == 'double_kind' else 'ptr'}, ptr %{entry}.p"]
-    text += [f"%all = icmp eq i64 %count, {asked}",
-             f"%fewer = icmp eq i64 %count, {asked - optional}",
-             "%number = or i1 %all, %fewer",
-             "%plain = icmp eq ptr %keywords, null",
-             "%right = and i1 %number, %plain",
-             f"br i1 %right, label %{'arg0' if asked else 'look'}, label %slow"]
-    pointers = [f"%x{k}" for k in ins]
-    for k in ins:
-        text += _check_argument(k, inputs[k], f"arg{k + 1}" if k + 1 < asked - optional else "last" if k + 1 < asked else "look")
-    if optional:
-        text += ["last:", f"br i1 %all, label %arg{asked - 1}, label %look"]
-        pointers[-1] = "%given"
-    text += ["look:"]
-    if optional:
-        text += [f"%given = phi ptr [ %x{asked - 1}, %shape{asked - 1} ], [ @{name}.zeros, %last ]"]
-    seen = [(pointers[w.place], w) for w in watched if w.size]
-    text += [*scan("usable", 1, seen), "br i1 %usable, label %make0, label %slow"]
-    for k in results:                                       # NULL means that NumPy has set an error
-        text += [f"make{k}:",
-                 f"%r{k} = call ptr %array_new(ptr %array_type, i32 {2 if rows else 1}, ptr @{name}.shape{k}, i32 {_DOUBLE}, "
-                 "ptr null, ptr null, i32 0, i32 0, ptr null)",
-                 f"%bad{k} = icmp eq ptr %r{k}, null",
-                 f"br i1 %bad{k}, label %drop{k}, label %made{k}",
-                 f"made{k}:", *_field(f"%y{k}", "ptr", f"%r{k}", _DATA), f"br label %make{k + 1}"]
-    given = [f"ptr {x}" for x in pointers] + (["ptr %fixed"] if fixed else [])
-    into = [f"ptr %y{k}" for k in results] + ([f"ptr @{name}.status"] if status else [])
-    text += [f"make{len(results)}:", f"%fixed = load ptr, ptr @{name}.fixed",
-             f"call void @{kernel}({', '.join([*given, *into, f'ptr @{name}.work'])})"]
-    if status:
-        text += [f"%status = load double, ptr @{name}.status",
-                 "%fine = fcmp oeq double %status, 0.0",
-                 "br i1 %fine, label %answer0, label %refuse",
-                 "refuse:", *(f"call void %decref(ptr %r{k})" for k in results), "br label %slow",
-                 "answer0:"]
-    if named:
-        text += _dict_of(name, len(results))
-    elif len(results) == 1:
-        text += ["ret ptr %r0"]
-    else:
-        text += [f"%tuple = call ptr %tuple_new(i64 {len(results)})",
-                 "%bad = icmp eq ptr %tuple, null",
-                 f"br i1 %bad, label %drop{len(results)}, label %fill",
-                 "fill:",
-                 *(f"%set{k} = call i32 %tuple_set(ptr %tuple, i64 {k}, ptr %r{k})" for k in results),
-                 "ret ptr %tuple"]
-    first = len(results) if named or len(results) != 1 else 0
-    for k in range(first, -1, -1):                          # drop k: give up results k - 1 .. 0
-        text += [f"drop{k}:"]
-        text += [f"call void %decref(ptr %r{k - 1})", f"br label %drop{k - 1}"] if k else ["ret ptr null"]
-    text += ["slow:", "%other = call ptr %tuple_get(ptr %owner, i64 0)",
-             "%answer = call ptr %vectorcall(ptr %other, ptr %args, i64 %count, ptr %keywords)", "ret ptr %answer", "}"]
-    module.add("\n".join(text))
+    asked, results = len(inputs) - fixed, outputs[:len(outputs) - status]
+    variables = {part: module.variable(f"{name}.{part}", size) for part, size in (
+        ("table", 8), ("fixed", 8), ("keys", 8), ("status", 8), ("work", 8 * max(work, 1)))}
+    with module.function(f"{name}.bind", [POINTER] * 3, internal=False) as b:
+        for part, value in zip(("table", "fixed", "keys"), b.arguments):
+            b.store(value, b.symbol(variables[part]))
+    with module.function(name, [POINTER, POINTER, LONG, POINTER], result=POINTER, internal=False) as b:
+        owner, arguments, count, keywords = b.arguments
+        memory = {part: b.symbol(symbol) for part, symbol in variables.items()}
+        table = b.load(memory["table"], POINTER)
+        api = {entry: b.load(b.at(table, k, POINTER), LONG if entry == "double_kind" else POINTER)
+               for k, entry in enumerate(_TABLE)}
+        slow, out_of_memory = b.label("slow"), b.label("out_of_memory")
+        complete = b.compare("eq", count, asked)
+        b.require((complete | b.compare("eq", count, asked - optional)) & b.compare("eq", keywords, b.null()), slow)
+        given = [_vector(b, arguments, k, inputs[k], api, slow) for k in range(asked - optional)]
+        if optional:
+            zeros = b.symbol(module.variable(f"{name}.zeros", 8 * max(inputs[asked - 1], 1)))
+            before = b.block
+            with b.when(complete):
+                last = _vector(b, arguments, asked - 1, inputs[asked - 1], api, slow)
+                found = b.block
+            given.append(b.phi((zeros, before), (last, found)))
+        b.require(is_finite(b, [(given[w.place], w) for w in watched if w.size]), slow)
+        made: list[Value] = []
+        dropped = [out_of_memory]                           # label k: give up results k - 1 .. 0; NumPy has set an error
+        for size in results:
+            shape = np.array([rows, size // rows] if rows else [size], np.int64)
+            sizes = b.symbol(module.table(f"{name}.shape{len(made)}", shape))
+            array = b.call(api["array_new"], api["array_type"], b.number(len(shape), INT), sizes, b.number(_DOUBLE, INT),
+                           b.null(), b.null(), b.number(0, INT), b.number(0, INT), b.null(), result=POINTER)
+            b.require(b.compare("ne", array, b.null()), dropped[-1])
+            made.append(array)
+            dropped.append(b.label("drop"))
+        data = [b.load(b.at(array, _DATA, BYTE), POINTER) for array in made]
+        last_input = [b.load(memory["fixed"], POINTER)] if fixed else []
+        b.call(kernel, *given, *last_input, *data, *[memory["status"]] * status, memory["work"])
+        if status:
+            with b.when(b.compare("une", b.load(memory["status"], DOUBLE), 0.0)):
+                for array in made:
+                    b.call(api["decref"], array)
+                b.jump(slow)
+        if named:
+            _give_dict(b, api, b.load(memory["keys"], POINTER), made, dropped[-1])
+        elif len(made) == 1:
+            b.give(made[0])
+        else:
+            answer = b.call(api["tuple_new"], len(made), result=POINTER)
+            b.require(b.compare("ne", answer, b.null()), dropped[-1])
+            for k, array in enumerate(made):
+                b.call(api["tuple_set"], answer, k, array, result=INT)
+            b.give(answer)
+        used = dropped if named or len(made) != 1 else dropped[:-1]
+        for k, label in reversed(list(enumerate(used))):
+            b.place(label)
+            if k:
+                b.call(api["decref"], made[k - 1])
+        b.give(b.null())
+        b.place(slow)
+        other = b.call(api["tuple_get"], owner, 0, result=POINTER)
+        b.give(b.call(api["vectorcall"], other, arguments, count, keywords, result=POINTER))
 
 
-def _dict_of(name: str, count: int) -> list[str]:
+def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence[Value], no_memory: str) -> None:
     """Return the results in a dict, which takes its own references."""
-    text = ["%dict = call ptr %dict_new()", "%bad = icmp eq ptr %dict, null", f"br i1 %bad, label %drop{count}, label %fill",
-            "fill:", f"%keys = load ptr, ptr @{name}.keys", "%failed0 = or i32 0, 0"]
-    for k in range(count):
-        text += [f"%key{k}.p = getelementptr ptr, ptr %keys, i64 {k}", f"%key{k} = load ptr, ptr %key{k}.p",
-                 f"%set{k} = call i32 %dict_set(ptr %dict, ptr %key{k}, ptr %r{k})",
-                 f"%failed{k + 1} = or i32 %failed{k}, %set{k}", f"call void %decref(ptr %r{k})"]
-    return [*text, f"%whole = icmp eq i32 %failed{count}, 0", "br i1 %whole, label %give, label %lose",
-            "give:", "ret ptr %dict", "lose:", "call void %decref(ptr %dict)", "ret ptr null"]
+    answer = b.call(api["dict_new"], result=POINTER)
+    b.require(b.compare("ne", answer, b.null()), no_memory)
+    failed = b.number(0, INT)
+    for k, array in enumerate(made):
+        key = b.load(b.at(keys, k, POINTER), POINTER)
+        failed = failed | b.call(api["dict_set"], answer, key, array, result=INT)
+        b.call(api["decref"], array)
+    with b.when(b.compare("eq", failed, 0)):
+        b.give(answer)
+    b.call(api["decref"], answer)
+    b.give(b.null())
 
 
-def _field(result: str, kind: str, base: str, offset: int) -> list[str]:
-    return [f"{result}.p = getelementptr i8, ptr {base}, i64 {offset}", f"{result} = load {kind}, ptr {result}.p"]
+def _vector(b: Builder, arguments: Value, k: int, size: int, api: Mapping[str, Value], slow: str) -> Value:
+    """The data of argument k, a plain float64 vector of the right size; for any other go to the slow path."""
+    def read(base: Value, offset: int, type: str = POINTER, align: int = 8) -> Value:
+        return b.load(b.at(base, offset, BYTE), type, align)
 
-
-def _check_argument(k: int, size: int, following: str) -> list[str]:
-    """From label arg<k>: %x<k> is the data of a plain float64 vector of the right size, or go to the slow path."""
-    text = [f"arg{k}:",
-            f"%o{k}.p = getelementptr ptr, ptr %args, i64 {k}",
-            f"%o{k} = load ptr, ptr %o{k}.p",
-            *_field(f"%type{k}", "ptr", f"%o{k}", _TYPE),
-            f"%array{k} = icmp eq ptr %type{k}, %array_type",
-            f"br i1 %array{k}, label %rank{k}, label %slow",
-            f"rank{k}:",
-            *_field(f"%ndim{k}", "i32", f"%o{k}", _NDIM),
-            f"%vector{k} = icmp eq i32 %ndim{k}, 1",
-            f"br i1 %vector{k}, label %shape{k}, label %slow",
-            f"shape{k}:",
-            *_field(f"%x{k}", "ptr", f"%o{k}", _DATA),
-            *_field(f"%dims{k}", "ptr", f"%o{k}", _DIMS),
-            f"%dim{k} = load i64, ptr %dims{k}",
-            *_field(f"%descr{k}", "ptr", f"%o{k}", _DESCR),
-            *_field(f"%kind{k}", "i64", f"%descr{k}", _KIND),
-            f"%number{k} = ptrtoint ptr %x{k} to i64",
-            f"%odd{k} = and i64 %number{k}, 7",
-            f"%ok{k}.0 = icmp eq i64 %dim{k}, {size}",
-            f"%ok{k}.1 = icmp eq i64 %kind{k}, %double_kind",
-            f"%ok{k}.2 = icmp eq i64 %odd{k}, 0",
-            f"%ok{k}.3 = and i1 %ok{k}.0, %ok{k}.1",
-            f"%ok{k}.4 = and i1 %ok{k}.2, %ok{k}.3"]
-    good = f"%ok{k}.4"
+    array = b.load(b.at(arguments, k, POINTER), POINTER)
+    b.require(b.compare("eq", read(array, _TYPE), api["array_type"]), slow)
+    b.require(b.compare("eq", read(array, _NDIM, INT, 4), 1), slow)
+    data = read(array, _DATA)
+    good = b.compare("eq", b.load(read(array, _DIMS), LONG), size)
+    good = good & b.compare("eq", read(read(array, _DESCR), _KIND, LONG), api["double_kind"])
+    good = good & b.compare("eq", b.convert("ptrtoint", data, LONG) & 7, 0)
     if size > 1:
-        text += [*_field(f"%strides{k}", "ptr", f"%o{k}", _STRIDES),
-                 f"%stride{k} = load i64, ptr %strides{k}",
-                 f"%ok{k}.5 = icmp eq i64 %stride{k}, 8",
-                 f"%ok{k}.6 = and i1 %ok{k}.4, %ok{k}.5"]
-        good = f"%ok{k}.6"
-    return [*text, f"br i1 {good}, label %{following}, label %slow"]
+        good = good & b.compare("eq", b.load(read(array, _STRIDES), LONG), 8)
+    b.require(good, slow)
+    return data
 
 
 def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., Any], fixed: np.ndarray | None = None,

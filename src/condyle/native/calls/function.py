@@ -25,11 +25,12 @@ import numpy as np
 from condyle.arrays import Entries, complaint, place, unusable, vector
 from condyle.errors import DescriptionError, NativeError, ShapeError
 from condyle.native.calls import fastcall
+from condyle.native.calls.finite import Watched
 from condyle.native.calls.gufunc import InnerLoop, add_loop
-from condyle.native.finite import LOOP_FROM, Watched, scanner
+from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, threads
 from condyle.native.straight.composite import Composite
-from condyle.native.straight.emit import Module
+from condyle.native.straight.emit import add_kernel
 
 VARIABLE = "CONDYLE_EVALUATOR"
 SIMD_FROM = 16                                              # states from which lanes pay; the same on every machine
@@ -318,9 +319,7 @@ class _Evaluator:
         f = self._expressions(self._build if W == 1 else self._wide)
         start = time.perf_counter()
         module = Module(W, self._contract)
-        work = module.add_kernel(f, "kernel") if isinstance(f, ca.Function) else f.emit(module, "kernel")
-        if any(w.size * W >= LOOP_FROM for w in self._watched):
-            module.add(scanner())
+        work = add_kernel(module, f, "kernel") if isinstance(f, ca.Function) else f.emit(module, "kernel")
         add_loop(module, "loop", "kernel", ins, outs, work, self._watched)
         if W == 1:
             status = self._refuse is not None

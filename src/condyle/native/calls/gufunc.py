@@ -17,13 +17,16 @@ import functools
 import importlib
 import weakref
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from condyle.native.finite import Watched, scan
+from condyle.native.calls.finite import Watched, is_finite
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
-from condyle.native.straight.emit import Module
 
 _ALIGN = 64                                                 # bytes: a cache line, and the widest vector register
 _FE_ALL = 63                                                # every bit that any platform's FE_ALL_EXCEPT has
@@ -44,166 +47,131 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     for k in native:
         offsets[k], end = end, end + -(-sizes[k] * W * 8 // _ALIGN) * _ALIGN
     total = end + work * W * 8 + _ALIGN
-    module.declare("feclearexcept", "i32 @feclearexcept(i32)")
-    module.add(_copies(W))
-    body = [f"define void @{name}(ptr %args, ptr %dims, ptr %steps, ptr %context) {{",
-            "entry:",
-            "%n = load i64, ptr %dims",
-            "%last = sub i64 %n, 1",
-            "%some = icmp sgt i64 %n, 0",
-            "br i1 %some, label %take, label %end",
-            "take:",
-            "%kept = atomicrmw xchg ptr %context, ptr null acq_rel",
-            "%empty = icmp eq ptr %kept, null",
-            "br i1 %empty, label %allocate, label %begin",
-            "allocate:",
-            "%allocator.p = getelementptr ptr, ptr %context, i64 1",
-            "%allocator = load ptr, ptr %allocator.p",
-            f"%fresh = call ptr %allocator(i64 {total})",
-            "%none = icmp eq ptr %fresh, null",
-            "br i1 %none, label %fail, label %begin",
-            "fail:",
-            "%failed = getelementptr i64, ptr %context, i64 3",
-            "store i64 1, ptr %failed",
-            "br label %end",
-            "begin:",
-            "%block = phi ptr [ %kept, %take ], [ %fresh, %allocate ]",
-            "%number = ptrtoint ptr %block to i64",
-            f"%up = add i64 %number, {_ALIGN - 1}",
-            f"%aligned = and i64 %up, -{_ALIGN}",
-            "%base = inttoptr i64 %aligned to ptr",
-            f"%work = getelementptr i8, ptr %base, i64 {end}"]
-    for a, k in enumerate(native):
-        body += [f"%arg{k}.p = getelementptr ptr, ptr %args, i64 {a}",
-                 f"%arg{k} = load ptr, ptr %arg{k}.p",
-                 f"%outer{k}.p = getelementptr i64, ptr %steps, i64 {a}",
-                 f"%outer{k} = load i64, ptr %outer{k}.p",
-                 f"%core{k}.p = getelementptr i64, ptr %steps, i64 {len(native) + a}",
-                 f"%core{k} = load i64, ptr %core{k}.p",
-                 f"%buffer{k} = getelementptr i8, ptr %base, i64 {offsets[k]}"]
-        if W == 1:
-            body.append(f"%direct{k} = icmp eq i64 %core{k}, 8")
-    body += ["br label %head",
-             "head:",
-             "%i = phi i64 [ 0, %begin ], [ %next, %head.end ]"]
-    where = ["ptr %base"] * len(sizes)                      # what stands for an argument of size zero is never read
-    for k in native:
-        where[k] = f"ptr %buffer{k}"
-        if W == 1:                                          # a contiguous row needs no copy
-            where[k] = f"ptr %row{k}"
-            body += [f"%at{k} = mul i64 %i, %outer{k}",
-                     f"%here{k} = getelementptr i8, ptr %arg{k}, i64 %at{k}",
-                     f"%row{k} = select i1 %direct{k}, ptr %here{k}, ptr %buffer{k}"]
-        if k < len(inputs):
-            body.append(f"call void @gather(ptr %buffer{k}, ptr %arg{k}, i64 %outer{k}, i64 %core{k}, "
-                        f"i64 {sizes[k]}, i64 %i, i64 %last)")
-    seen = [(where[w.place].removeprefix("ptr "), w) for w in watched if w.size]
-    if seen:
-        body += [*scan("fine", W, seen), "br i1 %fine, label %compute, label %spoil",
-                 "spoil:",
-                 "%spoiled = getelementptr i64, ptr %context, i64 4",
-                 "%count = atomicrmw add ptr %spoiled, i64 1 monotonic",
-                 "br label %compute",
-                 "compute:"]
-    body.append(f"call void @{kernel}({', '.join([*where, 'ptr %work'])})")
-    body += [f"call void @scatter(ptr %buffer{k}, ptr %arg{k}, i64 %outer{k}, i64 %core{k}, i64 {sizes[k]}, i64 %i, "
-             "i64 %last)" for k in native if k >= len(inputs)]
-    body += ["br label %head.end",
-             "head.end:",
-             f"%next = add i64 %i, {W}",
-             "%more = icmp slt i64 %next, %n",
-             "br i1 %more, label %head, label %give",
-             "give:",
-             "%other = atomicrmw xchg ptr %context, ptr %block acq_rel",
-             "%alone = icmp eq ptr %other, null",
-             "br i1 %alone, label %clear, label %release",
-             "release:",
-             "%free.p = getelementptr ptr, ptr %context, i64 2",
-             "%free = load ptr, ptr %free.p",
-             "call void %free(ptr %other)",
-             "br label %clear",
-             "clear:",                                      # else NumPy warns of what a branch not taken divided by
-             f"%cleared = call i32 @feclearexcept(i32 {_FE_ALL})",
-             "br label %end",
-             "end:",
-             "ret void",
-             "}"]
-    module.add("\n".join(body))
+    _add_copies(module)
+    with module.function(name, [POINTER] * 4, internal=False) as b:
+        arrays, dims, steps, context = b.arguments
+        n = b.load(dims, LONG)
+        last = n - 1
+        end_of_function, fail = b.label("end"), b.label("fail")
+        b.require(b.compare("sgt", n, 0), end_of_function)
+        block = _take_memory(b, context, total, fail)
+        number = b.convert("ptrtoint", block, LONG)
+        base = b.convert("inttoptr", (number + (_ALIGN - 1)) & -_ALIGN, POINTER)
+        workspace = b.at(base, end, BYTE)
+        rows = {k: _Rows(b.load(b.at(arrays, a, POINTER), POINTER), b.load(b.at(steps, a, LONG), LONG),
+                         b.load(b.at(steps, len(native) + a, LONG), LONG), b.at(base, offsets[k], BYTE), sizes[k])
+                for a, k in enumerate(native)}
+        direct = {k: b.compare("eq", r.inner, 8) for k, r in rows.items()} if W == 1 else {}
+        with b.loop(n, W) as i:
+            where = [base] * len(sizes)                     # what stands for an argument of size zero is never read
+            for k, r in rows.items():
+                where[k] = r.buffer
+                if W == 1:                                  # a contiguous row needs no copy
+                    where[k] = b.select(direct[k], b.at(r.array, i * r.outer, BYTE), r.buffer)
+                if k < len(inputs):
+                    r.copy(b, "gather", i, last)
+            if seen := [(where[w.place], w) for w in watched if w.size]:
+                with b.when(is_finite(b, seen), False):
+                    b.put(LONG, f"atomicrmw add {b.at(context, 4, LONG)}, i64 1 monotonic")
+            b.call(kernel, *where, workspace)
+            for k, r in rows.items():
+                if k >= len(inputs):
+                    r.copy(b, "scatter", i, last)
+        _give_memory(b, context, block)
+        b.outside("feclearexcept", b.number(_FE_ALL, INT), result=INT)      # else NumPy warns of branches that were not taken
+        b.place(end_of_function)
+        b.give()
+        b.place(fail)
+        b.store(1, b.at(context, 3, LONG))
+        b.jump(end_of_function)
 
 
-def _copies(W: int) -> str:
-    """`@gather` and `@scatter`: rows i .. i + W - 1 of a strided array to lanes and back.
+def _take_memory(b: Builder, context: Value, size: int, fail: str) -> Value:
+    """The block that the last call left, or a new one."""
+    kept = b.put(POINTER, f"atomicrmw xchg {context}, ptr null acq_rel")
+    before = b.block
+    with b.when(b.compare("eq", kept, b.null())):
+        allocate = b.load(b.at(context, 1, POINTER), POINTER)
+        fresh = b.call(allocate, size, result=POINTER)
+        b.require(b.compare("ne", fresh, b.null()), fail)
+        new = b.block
+    return b.phi((kept, before), (fresh, new))
+
+
+def _give_memory(b: Builder, context: Value, block: Value) -> None:
+    """Leave a block for the next call; what another thread has left meanwhile is released."""
+    other = b.put(POINTER, f"atomicrmw xchg {context}, {block} acq_rel")
+    with b.when(b.compare("ne", other, b.null())):
+        b.call(b.load(b.at(context, 2, POINTER), POINTER), other)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one array: where they are, bytes from row to row and from number to number; their lanes; their length."""
+
+    array: Value
+    outer: Value
+    inner: Value
+    buffer: Value
+    size: int
+
+    def copy(self, b: Builder, which: str, i: Value, last: Value) -> None:
+        b.call(which, self.buffer, self.array, self.outer, self.inner, self.size, i, last)
+
+
+def _add_copies(module: Module) -> None:
+    """Define `@gather` and `@scatter`: rows i .. i + W - 1 of a strided array to lanes and back.
 
     Rows beyond the last are the last: read again, and written again with the same numbers. One row for all is read once.
     Where rows are contiguous, W columns at a time are transposed in registers, the last W columns overlapping those
-    before. For W = 1 the caller uses a contiguous row where it stands.
+    before. For W = 1 the caller uses a contiguous row where it is.
     """
-    head = "(ptr %lanes, ptr %array, i64 %outer, i64 %core, i64 %size, i64 %i, i64 %last) noinline {"
-    rows = ["%dense = icmp eq i64 %core, 8"]
-    for l in range(W):
-        rows += [f"%w{l} = add i64 %i, {l}",
-                 f"%v{l} = icmp sle i64 %w{l}, %last",
-                 f"%c{l} = select i1 %v{l}, i64 %w{l}, i64 %last",
-                 f"%o{l} = mul i64 %c{l}, %outer",
-                 f"%row{l} = getelementptr i8, ptr %array, i64 %o{l}"]
-    out = []
-    for name, order in (("gather", -1), ("scatter", 1)):    # scatter goes from lane to row
-        text = [f"define internal void @{name}{head}", "entry:"]
-        if name == "gather":
-            text += ["%later = icmp ne i64 %i, 0", "%one = icmp eq i64 %outer, 0", "%there = and i1 %later, %one",
-                     "br i1 %there, label %done, label %start"]
-        else:
-            text += ["br label %start"]
-        text += ["start:", *rows]
-        if W == 1:
-            text += ["br i1 %dense, label %done, label %column"]
-        else:
-            text += [f"%end = sub i64 %size, {W}", "%enough = icmp sge i64 %end, 0", "%fast = and i1 %dense, %enough",
-                     "br i1 %fast, label %square, label %column",
-                     "square:", "%j = phi i64 [ 0, %start ], [ %jn, %square ]", f"%jw = mul i64 %j, {W}"]
-            for l in range(W):
-                text += [f"%s{l} = getelementptr double, ptr %row{l}, i64 %j",
-                         f"%b{l} = add i64 %jw, {l * W}",
-                         f"%d{l} = getelementptr double, ptr %lanes, i64 %b{l}"]
-            places = [(f"%d{l}", f"%s{l}")[::order] for l in range(W)]
-            text += [f"%x{l} = load <{W} x double>, ptr {place}, align 8" for l, (place, _) in enumerate(places)]
-            text += _transpose(W)
-            text += [f"store <{W} x double> %y{l}, ptr {place}, align 8" for l, (_, place) in enumerate(places)]
-            text += [f"%jp = add i64 %j, {W}", "%short = icmp slt i64 %jp, %end",
-                     "%jn = select i1 %short, i64 %jp, i64 %end", "%more = icmp slt i64 %j, %end",
-                     "br i1 %more, label %square, label %done"]
-        text += ["column:", "%r = phi i64 [ 0, %start ], [ %rn, %column ]",
-                 "%rc = mul i64 %r, %core", f"%rw = mul i64 %r, {W}"]
-        for l in range(W):
-            source, target = (f"%t{l}", f"%p{l}")[::order]
-            text += [f"%p{l} = getelementptr i8, ptr %row{l}, i64 %rc",
-                     f"%q{l} = add i64 %rw, {l}",
-                     f"%t{l} = getelementptr double, ptr %lanes, i64 %q{l}",
-                     f"%z{l} = load double, ptr {source}",
-                     f"store double %z{l}, ptr {target}"]
-        text += ["%rn = add i64 %r, 1", "%again = icmp slt i64 %rn, %size",
-                 "br i1 %again, label %column, label %done", "done:", "ret void", "}"]
-        out.append("\n".join(text))
-    return "\n".join(out)
+    W, T = module.lanes.W, module.lanes.T
+    for name in ("gather", "scatter"):
+        order = 1 if name == "gather" else -1               # from rows to lanes, or back
+        with module.function(name, [*[POINTER] * 2, *[LONG] * 5], attributes="noinline nounwind") as b:
+            lanes, array, outer, inner, size, i, last = b.arguments
+            done = b.label("done")
+            if name == "gather":
+                b.require(b.compare("eq", i, 0) | b.compare("ne", outer, 0), done)
+            numbers = [i + l for l in range(W)]
+            numbers = [b.select(b.compare("sle", k, last), k, last) for k in numbers]
+            rows = [b.at(array, k * outer, BYTE) for k in numbers]
+            if W == 1:
+                b.require(b.compare("ne", inner, 8), done)
+            else:
+                end = size - W
+                with b.when(b.compare("eq", inner, 8) & b.compare("sge", end, 0)):
+                    with b.overlapping(end, W) as j:
+                        first = j * W
+                        places = [(b.at(row, j), b.at(lanes, first + l * W))[::order] for l, row in enumerate(rows)]
+                        x = _transposed(b, [b.load(source, T) for source, _ in places])
+                        for value, (_, target) in zip(x, places):
+                            b.store(value, target)
+                    b.jump(done)
+            with b.loop(size) as j:
+                offset, first = j * inner, j * W
+                for l, row in enumerate(rows):
+                    source, target = (b.at(row, offset, BYTE), b.at(lanes, first + l))[::order]
+                    b.store(b.load(source, DOUBLE), target)
+            b.place(done)
 
 
-def _transpose(W: int) -> list[str]:
-    """%x0 .. to %y0 ..: a W x W transpose in log2 W rounds, each swapping the off-diagonal halves of blocks."""
-    text, names, h = [], [f"%x{l}" for l in range(W)], 1
+def _transposed(b: Builder, rows: list[Value]) -> list[Value]:
+    """W rows of W numbers: a transpose in log2 W rounds, each swapping the off-diagonal halves of blocks."""
+    W, h = len(rows), 1
     while h < W:
-        result = list(names)
+        result = list(rows)
         for r in range(W):
             if r & h:
                 continue
             low = [c if not c & h else W + c - h for c in range(W)]
             high = [c + h if not c & h else W + c for c in range(W)]
-            for row, mask in ((r, low), (r + h, high)):
-                result[row] = f"%y{row}" if 2 * h == W else f"%x{row}.{h}"
-                lanes = ", ".join(f"i32 {m}" for m in mask)
-                text.append(f"{result[row]} = shufflevector <{W} x double> {names[r]}, <{W} x double> {names[r + h]}, "
-                            f"<{W} x i32> <{lanes}>")
-        names, h = result, 2 * h
-    return text
+            for row, order in ((r, low), (r + h, high)):
+                mask = ", ".join(f"i32 {m}" for m in order)
+                result[row] = b.put(rows[r].type, f"shufflevector {rows[r]}, {rows[r + h]}, <{W} x i32> <{mask}>")
+        rows, h = result, 2 * h
+    return rows
 
 
 class InnerLoop:

@@ -10,12 +10,16 @@ Workspace, in words of 8 bytes (element j of lane l of a slice at [j W + l], eac
 """
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import BOOL, LONG, POINTER, VOID, Value
+from condyle.native.programs.lanes import add_lane_copy, add_row, add_take, each_lane
 from condyle.native.programs.nodes import (
     Call,
     External,
@@ -35,10 +39,11 @@ from condyle.native.programs.nodes import (
     walk,
 )
 from condyle.native.straight.composite import Composite
-from condyle.native.straight.emit import Module, constant
+from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.rolled import rolled
 
 RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
+_WORK = "%work"                                             # the kernels' scratch memory; where it is, is known at the end
 
 
 @dataclass(frozen=True)
@@ -64,14 +69,12 @@ class Writer:
         self._reserve(0, LINE)
         self._count = {n: self._reserve(1) for n in counts}
         self._stream = {n: self._reserve(2) for n in streams}
-        self._entry: list[str] = []
-        self._lines: list[str] = []
-        self._pointers: dict[int, str] = {}
-        self._known: dict[object, str] = {}                 # values already computed in this basic block
-        self._resume: list[str] = []                        # labels of the heads of loops
+        self._places: dict[int, Value] = {}
+        self._known: dict[object, Value] = {}               # values already computed in a basic block
+        self._known_in = ""
+        self._loops: list[tuple[str, str]] = []             # labels of the heads of loops, and of where they stop
         self._kernels: dict[int, tuple[tuple[str, bool, bool, int], ca.Function | Composite]] = {}
-        self._helpers: set[str] = set()
-        self._work, self._number = 0, 0
+        self._work, self._calls = 0, 0
 
     def _reserve(self, words: int, align: int = 1) -> int:
         start = self._words + -self._words % align
@@ -88,120 +91,96 @@ class Writer:
         self._under_mask = {hash(n.f) for n, path in walk(body)
                             if isinstance(n, Kernel) and any(isinstance(p, (While, If)) for p in path)}
         self._in_place = {hash(n.f) for n, _ in walk(body) if isinstance(n, Kernel) and {*n.ins} & {*n.outs}}
-        self._emit(body, Place())
-        work = self._reserve(self._work * self.W, LINE)
-        cases = " ".join(f"i64 {k}, label %{label}" for k, label in enumerate(self._resume, 1))
-        yields = [line for k, label in enumerate(self._resume, 1)
-                  for line in (f"yield.{label}:", f"store i64 {k}, ptr {self._at(RESUME)}", "ret i64 1")]
-        end = [f"store i64 0, ptr {self._at(RESUME)}", "ret i64 0"]
-        start = [f"%resume = load i64, ptr {self._at(RESUME)}", f"switch i64 %resume, label %start [ {cases} ]"]
-        entry = ["entry:", self._pointer("%work", work), *self._entry, *start]
-        body = [*entry, "start:", *self._lines, *end, *yields]
-        self.module.add("\n".join(["define i64 @program(ptr %ws) {", *body, "}"]))
+        with self.module.function("program", [POINTER], result=LONG, internal=False) as self.b:
+            b = self.b
+            enter, start = b.label("enter"), b.label("start")
+            b.jump(enter)
+            b.place(start)
+            self._emit(body, Place())
+            b.store(0, self._at(RESUME))
+            b.give(b.number(0, LONG))
+            for k, (_, stop) in enumerate(self._loops, 1):
+                b.place(stop)
+                b.store(k, self._at(RESUME))
+                b.give(b.number(1, LONG))
+            b.place(enter)
+            b.switch(b.load(self._at(RESUME), LONG), start, {k: head for k, (head, _) in enumerate(self._loops, 1)})
+            b.at_entry(b.arguments[0], self._reserve(self._work * self.W, LINE), LONG, name=_WORK)
         return self.module.text()
 
     # Small pieces
 
-    def _pointer(self, name: str, word: int) -> str:
-        return f"{name} = getelementptr i64, ptr %ws, i64 {word}"
-
-    def _at(self, word: int) -> str:
+    def _at(self, word: int) -> Value:
         """Address of a word; computed at the entry, so that it is known everywhere."""
-        if word not in self._pointers:
-            self._pointers[word] = f"%w{word}"
-            self._entry.append(self._pointer(f"%w{word}", word))
-        return self._pointers[word]
+        if word not in self._places:
+            self._places[word] = self.b.at_entry(self.b.arguments[0], word, LONG)
+        return self._places[word]
 
-    def _put(self, text: str) -> str:
-        self._number += 1
-        self._lines.append(f"%c{self._number} = {text}")
-        return f"%c{self._number}"
+    def _once(self, key: object, compute: Callable[[], Value]) -> Value:
+        """A value that does not change within a basic block."""
+        if self._known_in != self.b.block:
+            self._known.clear()
+            self._known_in = self.b.block
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
 
-    def _do(self, *lines: str) -> None:
-        self._lines += lines
+    def _word(self, word: int, type: str = LONG) -> Value:
+        return self._once((word, type), lambda: self.b.load(self._at(word), type))
 
-    def _labels(self, *names: str) -> list[str]:
-        self._number += 1
-        return [f"{n}{self._number}" for n in names]
+    def _integer(self, count: int | str) -> Value:
+        return self.b.number(count, LONG) if isinstance(count, int) else self._word(self._count[count])
 
-    def _block(self, label: str) -> None:
-        self._lines.append(f"{label}:")
-        self._known.clear()
+    def _array(self, name: str, place: Place) -> Value:
+        """Address of a slice, or of the current row of a stream."""
+        return self._at(self._slice[name]) if name in self._slice else self._once(name, lambda: self._row_of(name, place))
 
-    def _load_once(self, word: int, type: str = "i64") -> str:
-        """A word that does not change within a basic block."""
-        if (word, type) not in self._known:
-            self._known[word, type] = self._put(f"load {type}, ptr {self._at(word)}")
-        return self._known[word, type]
+    def _row_of(self, stream: str, place: Place) -> Value:
+        address = self._word(self._stream[stream], POINTER)
+        for counter, scan in place.scans:
+            if stream in scan.steps:
+                rows = self._word(counter) * self._integer(scan.steps[stream])
+                address = self.b.at(address, rows * (self.streams[stream].size * self.W))
+        return address
 
-    def _integer(self, count: int | str) -> str:
-        return str(count) if isinstance(count, int) else self._load_once(self._count[count])
-
-    def _array(self, name: str, place: Place) -> str:
-        """Address of a slice, or of the row at which a stream stands."""
-        if name in self._slice:
-            return self._at(self._slice[name])
-        if name not in self._known:
-            address = self._load_once(self._stream[name], "ptr")
-            for counter, scan in place.scans:
-                if name in scan.steps:
-                    rows = self._put(f"mul i64 {self._load_once(counter)}, {self._integer(scan.steps[name])}")
-                    offset = self._put(f"mul i64 {rows}, {self.streams[name].size * self.W}")
-                    address = self._put(f"getelementptr double, ptr {address}, i64 {offset}")
-            self._known[name] = address
-        return self._known[name]
-
-    def _mask(self, place: Place) -> str:
-        if place.mask is None:
-            return self.lanes.true()
-        if "mask" not in self._known:
-            bits = self._bits(place)
-            narrow = self._put(f"trunc i64 {bits} to i{self.W}")
-            self._known["mask"] = self._put(f"bitcast i{self.W} {narrow} to {self.lanes.B}")
-        return self._known["mask"]
-
-    def _bits(self, place: Place) -> str:
+    def _bits(self, place: Place) -> Value:
         """The mask as an i64, bit l for lane l."""
-        return str((1 << self.W) - 1) if place.mask is None else self._load_once(place.mask)
+        return self.b.number((1 << self.W) - 1, LONG) if place.mask is None else self._word(place.mask)
 
-    def _both(self, a: str, place: Place) -> str:
-        return a if place.mask is None else self._put(f"and {self.lanes.B} {a}, {self._mask(place)}")
+    def _mask(self, place: Place) -> Value:
+        b = self.b
+        if place.mask is None:
+            return b.number(1, self.lanes.B)
+        return self._once("mask", lambda: b.convert("bitcast", b.convert("trunc", self._bits(place), f"i{self.W}"), self.lanes.B))
 
-    def _any(self, b: str) -> str:
+    def _within(self, place: Place, truth: Value) -> Value:
+        """What holds, among the lanes of a place."""
+        return truth if place.mask is None else truth & self._mask(place)
+
+    def _under(self, place: Place, live: Value) -> Place:
+        """The place of a body that runs in some lanes; a scalar program has no mask."""
         if self.W == 1:
-            return b
-        return self._put(f"icmp ne i{self.W} {self._put(f'bitcast {self.lanes.B} {b} to i{self.W}')}, 0")
-
-    def _store_mask(self, b: str) -> int | None:
-        """Keep the mask of a body in a word of its own; a scalar program has none."""
-        if self.W == 1:
-            return None
+            return replace(place, mask=None)
         word = self._reserve(1)
-        bits = self._put(f"zext i{self.W} {self._put(f'bitcast {self.lanes.B} {b} to i{self.W}')} to i64")
-        self._do(f"store i64 {bits}, ptr {self._at(word)}")
-        return word
+        self.b.store(self.b.convert("zext", self.b.as_bits(live), LONG), self._at(word))
+        return replace(place, mask=word)
 
-    def _set_status(self, name: str, where: str, code: Status) -> None:
+    def _set_status(self, name: str, where: Value, code: Status) -> None:
         """The first code stays."""
-        L, address = self.lanes, self._at(self._slice[name])
-        old = self._put(f"load {L.T}, ptr {address}, align 8")
-        fresh = self._put(f"and {L.B} {where}, {self._put(f'fcmp oeq {L.T} {old}, {L.number(0)}')}")
-        new = self._put(f"select {L.B} {fresh}, {L.T} {L.number(code)}, {L.T} {old}")
-        self._do(f"store {L.T} {new}, ptr {address}, align 8")
+        b, address = self.b, self._at(self._slice[name])
+        old = b.load(address)
+        b.store(b.select(where & b.compare("oeq", old, 0.0), float(code), old), address)
 
-    def _head(self, name: str) -> None:
+    def _head(self) -> str:
         """Head of a loop: a place to stop and to come back to."""
-        head, test = self._labels(f"{name}.head", f"{name}.test")
-        self._resume.append(head)
-        self._do(f"br label %{head}")
-        self._block(head)
-        budget = self._put(f"load i64, ptr {self._at(BUDGET)}")
-        stop = self._put(f"load volatile i64, ptr {self._at(STOP)}")
-        left, free = self._put(f"icmp sgt i64 {budget}, 0"), self._put(f"icmp eq i64 {stop}, 0")
-        self._do(f"br i1 {self._put(f'and i1 {left}, {free}')}, label %{test}, label %yield.{head}")
-        self._block(test)
-        self._do(f"store i64 {self._put(f'sub i64 {budget}, 1')}, ptr {self._at(BUDGET)}")
-        self._loop = head
+        b = self.b
+        head, stop = b.label("head"), b.label("stop")
+        self._loops.append((head, stop))
+        b.place(head)
+        budget, asked = b.load(self._at(BUDGET), LONG), b.load(self._at(STOP), LONG, volatile=True)
+        b.require(b.compare("sgt", budget, 0) & b.compare("eq", asked, 0), stop)
+        b.store(budget - 1, self._at(BUDGET))
+        return head
 
     # Nodes
 
@@ -223,36 +202,31 @@ class Writer:
             case Get(stream=table, dst=array) | Put(stream=table, src=array):
                 self._row(node, table, array, place)
             case Take(stream=stream, dst=dst):
-                self._helper("take", _take_function(self.W))
-                self._do(f"call void @program.take(ptr {self._load_once(self._stream[stream], 'ptr')}, "
-                         f"ptr {self._at(self._slice[dst])}, i64 {self._bits(place)})")
+                self.b.call(add_take(self.module), self._word(self._stream[stream], POINTER), self._at(self._slice[dst]),
+                            self._bits(place))
             case Call():
                 self._call(node, place)
 
     def _kernel(self, node: Kernel, place: Place) -> None:
-        f = node.f
+        f, b = node.f, self.b
         ins, outs = ([self._array(n, place) for n in side] for side in (node.ins, node.outs))
-        later: list[tuple[str, str, int]] = []              # results in place of arguments: from, to, size
+        work = Value(b, POINTER, _WORK)
+        later: list[tuple[Value, Value, int]] = []          # results in place of arguments: from, to, size
         if isinstance(f, External):
-            symbol, masked = f.symbol, self.W > 1 and f.masked
+            symbol, masked, blocks = f.symbol, self.W > 1 and f.masked, f.work
             self.externals[symbol] = f
-            self._work = max(self._work, f.work)
-            types = ", ".join(["ptr"] * (len(ins) + len(outs) + 1) + [self.lanes.B] * masked)
-            self.module.declare(symbol, f"void @{symbol}({types})")
+            self.module.declare(symbol, VOID, kernel_arguments(self.module, len(ins) + len(outs), masked))
         else:
-            symbol, masked, rolls, work = self._compiled(f)
-            for k, address in enumerate(outs):
-                if rolls and address in ins and isinstance(f, ca.Function):     # one lane only
-                    outs[k] = self._put(f"getelementptr double, ptr %work, i64 {work}")
+            symbol, masked, rolls, blocks = self._compiled(f)
+            for k, (name, address) in enumerate(zip(node.outs, outs)):
+                if rolls and name in node.ins and isinstance(f, ca.Function):       # one lane only
+                    outs[k] = b.at(work, blocks)
                     later.append((outs[k], address, f.numel_out(k)))
-                    work += f.numel_out(k)
-            self._work = max(self._work, work)
-        arguments = [f"ptr {x}" for x in (*ins, *outs, "%work")]
-        arguments += [f"{self.lanes.B} {self._mask(place)}"] if masked else []
-        self._do(f"call void @{symbol}({', '.join(arguments)})")
+                    blocks += f.numel_out(k)
+        self._work = max(self._work, blocks)
+        b.call(symbol, *ins, *outs, work, *[self._mask(place)] * masked)
         for source, target, size in later:
-            self.module.declare("llvm.memcpy", "void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-            self._do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {8 * size}, i1 false)")
+            b.outside("llvm.memcpy.p0.p0.i64", target, source, 8 * size, b.number(0, BOOL))
 
     def _compiled(self, f: ca.Function | Composite) -> tuple[str, bool, bool, int]:
         """Symbol, whether it has a mask, whether it is a loop that does not read everything before it writes, and its
@@ -265,176 +239,90 @@ class Writer:
             if not isinstance(f, ca.Function):
                 work = f.emit(self.module, symbol)
             elif rows is None:
-                work = self.module.add_kernel(f, symbol, masked=masked)
+                work = add_kernel(self.module, f, symbol, masked=masked)
             else:
                 work = rows.emit(self.module, symbol, masked)
             self._kernels[hash(f)] = (symbol, masked, rows is not None, work), f
         return self._kernels[hash(f)][0]
 
     def _while(self, node: While, place: Place) -> None:
-        L, counter = self.lanes, self._reserve(1)
-        bad, good, more, late, body, done = self._labels("nan", "valid", "more", "late", "body", "done")
-        self._do(f"store i64 0, ptr {self._at(counter)}")
-        self._head("while")
-        head = self._loop
-        flag = self._put(f"load {L.T}, ptr {self._at(self._slice[node.flag])}, align 8")
-        nan = self._both(self._put(f"fcmp uno {L.T} {flag}, {L.number(0)}"), place)
-        live = self._both(self._put(f"fcmp one {L.T} {flag}, {L.number(0)}"), place)
-        self._do(f"br i1 {self._any(nan)}, label %{bad}, label %{good}")
-        self._block(bad)
-        self._set_status(node.status, nan, Status.NAN)
-        self._do(f"br label %{good}")
-        self._block(good)
-        self._do(f"br i1 {self._any(live)}, label %{more}, label %{done}")
-        self._block(more)
-        k = self._put(f"load i64, ptr {self._at(counter)}")
-        over = self._put(f"icmp sge i64 {k}, {self._integer(node.limit or 0)}")
-        self._do(f"br i1 {over}, label %{late}, label %{body}")
-        self._block(late)
-        self._set_status(node.status, live, Status.LIMIT)
-        self._do(f"br label %{done}")
-        self._block(body)
-        self._do(f"store i64 {self._put(f'add i64 {k}, 1')}, ptr {self._at(counter)}")
-        self._emit(node.body, replace(place, mask=self._store_mask(live)))
-        self._do(f"br label %{head}")
-        self._block(done)
+        b, counter = self.b, self._reserve(1)
+        b.store(0, self._at(counter))
+        head, done = self._head(), b.label("done")
+        flag = b.load(self._at(self._slice[node.flag]))
+        nan, live = (self._within(place, b.compare(condition, flag, 0.0)) for condition in ("uno", "one"))
+        with b.when(b.any(nan)):
+            self._set_status(node.status, nan, Status.NAN)
+        b.require(b.any(live), done)
+        k = b.load(self._at(counter), LONG)
+        with b.when(b.compare("sge", k, self._integer(node.limit or 0))):
+            self._set_status(node.status, live, Status.LIMIT)
+            b.jump(done)
+        b.store(k + 1, self._at(counter))
+        self._emit(node.body, self._under(place, live))
+        b.jump(head)
+        b.place(done)
 
     def _if(self, node: If, place: Place) -> None:
-        L = self.lanes
-        body, done = self._labels("then", "endif")
-        flag = self._put(f"load {L.T}, ptr {self._at(self._slice[node.flag])}, align 8")
-        live = self._both(self._put(f"fcmp one {L.T} {flag}, {L.number(0)}"), place)
-        self._do(f"br i1 {self._any(live)}, label %{body}, label %{done}")
-        self._block(body)
-        self._emit(node.body, replace(place, mask=self._store_mask(live)))
-        self._do(f"br label %{done}")
-        self._block(done)
+        b = self.b
+        live = self._within(place, b.compare("one", b.load(self._at(self._slice[node.flag])), 0.0))
+        with b.when(b.any(live)):
+            self._emit(node.body, self._under(place, live))
 
     def _scan(self, node: Scan, place: Place) -> None:
-        counter = self._reserve(1)
-        body, done = self._labels("round", "end")
-        self._do(f"store i64 0, ptr {self._at(counter)}")
-        self._head("scan")
-        head = self._loop
-        more = self._put(f"icmp slt i64 {self._load_once(counter)}, {self._integer(node.count)}")
-        self._do(f"br i1 {more}, label %{body}, label %{done}")
-        self._block(body)
+        b, counter = self.b, self._reserve(1)
+        b.store(0, self._at(counter))
+        head, done = self._head(), b.label("done")
+        b.require(b.compare("slt", self._word(counter), self._integer(node.count)), done)
         self._emit(node.body, replace(place, scans=(*place.scans, (counter, node))))
-        k = self._put(f"load i64, ptr {self._at(counter)}")
-        self._do(f"store i64 {self._put(f'add i64 {k}, 1')}, ptr {self._at(counter)}", f"br label %{head}")
-        self._block(done)
+        b.store(b.load(self._at(counter), LONG) + 1, self._at(counter))
+        b.jump(head)
+        b.place(done)
 
     def _row(self, node: Get | Put, table: str, array: str, place: Place) -> None:
-        size, W = self.sizes[array], self.W
+        size, W, b = self.sizes[array], self.W, self.b
+        strides = size * W, W, 1                            # from row to row, from number to number, from lane to lane
         if table in self._slice:
-            address, rows, strides = self._at(self._slice[table]), str(self.sizes[table] // size), (size * W, W, 1)
+            address, rows = self._at(self._slice[table]), b.number(self.sizes[table] // size, LONG)
         else:
-            word, shared = self._stream[table], self.streams[table].shared
-            address, rows = self._load_once(word, "ptr"), self._load_once(word + 1)
-            strides = (size, 1, 0) if shared else (size * W, W, 1)
-        which = "get" if isinstance(node, Get) else "put"
-        self._helper(f"row.{which}", _row_function(which, W))
-        pointers = [address, *(self._at(self._slice[n]) for n in (node.index, array, node.status))]
-        numbers = [rows, self._bits(place), str(size), *map(str, strides)]
-        arguments = [f"ptr {p}" for p in pointers] + [f"i64 {n}" for n in numbers]
-        self._do(f"call void @program.row.{which}({', '.join(arguments)})")
-
-    def _helper(self, name: str, text: str) -> None:
-        if name not in self._helpers:
-            self._helpers.add(name)
-            self.module.add(text)
+            word = self._stream[table]
+            address, rows = self._word(word, POINTER), self._word(word + 1)
+            strides = (size, 1, 0) if self.streams[table].shared else strides
+        slices = (self._at(self._slice[n]) for n in (node.index, array, node.status))
+        b.call(add_row(self.module, "get" if isinstance(node, Get) else "put"), address, *slices, rows, self._bits(place), size,
+               *strides)
 
     def _call(self, node: Call, place: Place) -> None:
-        W, name = self.W, f"program.call{self._labels('')[0]}"
+        """A function that calls the symbol for each lane."""
+        W, module = self.W, self.module
+        self._calls += 1
+        name, symbol = f"program.call{self._calls}", f"condyle.{node.symbol}"
         if node.symbol not in self.symbols:
             self.symbols.append(node.symbol)
-        symbol = f"condyle.{node.symbol}"
-        self.module.declare(symbol, f"void @{symbol}({', '.join(['ptr'] * len(node.args))})")
-        before, after, pointers, done = [], [], [], {}
-        for i, a in enumerate(node.args):
-            if isinstance(a, (int, float, bytes)):
-                value = f"i8 {a[0]}" if isinstance(a, bytes) else f"i32 {a:d}" if isinstance(a, int) else constant(a)
-                self.module.add(f"@{name}.{i} = private constant {'double ' * isinstance(a, float)}{value}")
-                pointers.append(f"ptr @{name}.{i}")
-                continue
-            whole = isinstance(a, Ints)
-            array = a.slice if isinstance(a, Ints) else a
-            if a not in done:
-                size, kind = self.sizes[array], "int" if whole else "double"
-                before.append(self._pointer(f"%a{i}", self._slice[array]))
-                done[a] = f"%a{i}"
-                if whole or W > 1:
-                    self._helper(f"lane.{kind}", _lane_functions(kind, W))
-                    before += [self._pointer(f"%b{i}", self._reserve(size)),
-                               f"call void @program.lane.load.{kind}(ptr %b{i}, ptr %a{i}, i64 {size}, i64 %lane)"]
-                    after.append(f"call void @program.lane.store.{kind}(ptr %b{i}, ptr %a{i}, i64 {size}, i64 %lane)")
-                    done[a] = f"%b{i}"
-            pointers.append(f"ptr {done[a]}")
-        call = f"call void @{symbol}({', '.join(pointers)})"
-        self.module.add("\n".join([f"define internal void @{name}(ptr %ws, i64 %mask) {{",
-                                   *_each_lane(W, [*before, call, *after, "br label %tail"]), "}"]))
-        self._do(f"call void @{name}(ptr %ws, i64 {self._bits(place)})")
-
-
-def _each_lane(W: int, body: Sequence[str]) -> list[str]:
-    """A function that runs `body` for each lane %lane whose bit is set in %mask. Body leaves by a branch to %tail."""
-    return ["entry:", "br label %head", "head:", "%lane = phi i64 [ 0, %entry ], [ %next, %tail ]",
-            f"%more = icmp slt i64 %lane, {W}", "br i1 %more, label %test, label %end",
-            "test:", "%bit = shl i64 1, %lane", "%hit = and i64 %mask, %bit", "%on = icmp ne i64 %hit, 0",
-            "br i1 %on, label %do, label %tail", "do:", *body,
-            "tail:", "%next = add i64 %lane, 1", "br label %head", "end:", "ret void"]
-
-
-def _lane_functions(kind: str, W: int) -> str:
-    """Copy one lane of a slice to and from a plain array of doubles or ints."""
-    if kind == "double":
-        element, inward, outward = "double", "%y = bitcast double %x to double", "%y = bitcast double %x to double"
-    else:
-        element = "i32"
-        inward, outward = "%y = call i32 @llvm.fptosi.sat.i32.f64(double %x)", "%y = sitofp i32 %x to double"
-    text = [] if kind == "double" else ["declare i32 @llvm.fptosi.sat.i32.f64(double)"]
-    for which, convert in (("load", inward), ("store", outward)):
-        source, target = ("double", element) if which == "load" else (element, "double")
-        a, b = ("%slice", "%plain") if which == "load" else ("%plain", "%slice")
-        ia, ib = ("%wide", "%j") if which == "load" else ("%j", "%wide")
-        text += [f"define internal void @program.lane.{which}.{kind}(ptr %plain, ptr %slice, i64 %size, i64 %lane) {{",
-                 "entry:", "br label %head", "head:", "%j = phi i64 [ 0, %entry ], [ %k, %do ]",
-                 "%more = icmp slt i64 %j, %size", "br i1 %more, label %do, label %end", "do:",
-                 f"%row = mul i64 %j, {W}", "%wide = add i64 %row, %lane",
-                 f"%p = getelementptr {source}, ptr {a}, i64 {ia}", f"%x = load {source}, ptr %p", convert,
-                 f"%q = getelementptr {target}, ptr {b}, i64 {ib}", f"store {target} %y, ptr %q",
-                 "%k = add i64 %j, 1", "br label %head", "end:", "ret void", "}"]
-    return "\n".join(text)
-
-
-def _row_function(which: str, W: int) -> str:
-    """Get or put one row of a table for each lane; an index that is not in [0, rows) never becomes an address."""
-    zero, code = constant(0), constant(Status.INDEX)
-    go = "br i1 %ok, label %copy, label %tail" if which == "put" else "br i1 %some, label %copy, label %tail"
-    a, b = ("%there", "%here") if which == "get" else ("%here", "%there")
-    body = ["%ip = getelementptr double, ptr %index, i64 %lane", "%x = load double, ptr %ip",
-            "%n = sitofp i64 %rows to double", f"%low = fcmp oge double %x, {zero}", "%high = fcmp olt double %x, %n",
-            "%ok = and i1 %low, %high", "br i1 %ok, label %valid, label %bad",
-            "bad:", "%sp = getelementptr double, ptr %status, i64 %lane", "%s = load double, ptr %sp",
-            f"%fresh = fcmp oeq double %s, {zero}", f"%t = select i1 %fresh, double {code}, double %s",
-            "store double %t, ptr %sp", "br label %valid",
-            "valid:", "%last = sub i64 %rows, 1", "%lf = sitofp i64 %last to double", "%over = fcmp oge double %x, %n",
-            f"%edge = select i1 %over, double %lf, double {zero}", "%y = select i1 %ok, double %x, double %edge",
-            "%i = fptosi double %y to i64", "%first = mul i64 %i, %row", "%shift = mul i64 %lane, %side",
-            "%base = add i64 %first, %shift", "%some = icmp sgt i64 %rows, 0", go,
-            "copy:", "%j = phi i64 [ 0, %valid ], [ %k, %move ]", "%left = icmp slt i64 %j, %size",
-            "br i1 %left, label %move, label %tail",
-            "move:", "%je = mul i64 %j, %element", "%o = add i64 %base, %je",
-            "%there = getelementptr double, ptr %table, i64 %o", f"%jw = mul i64 %j, {W}", "%q = add i64 %jw, %lane",
-            "%here = getelementptr double, ptr %array, i64 %q", f"%v = load double, ptr {a}",
-            f"store double %v, ptr {b}", "%k = add i64 %j, 1", "br label %copy"]
-    head = (f"define internal void @program.row.{which}(ptr %table, ptr %index, ptr %array, ptr %status, i64 %rows, "
-            "i64 %mask, i64 %size, i64 %row, i64 %element, i64 %side) {")
-    return "\n".join([head, *_each_lane(W, body), "}"])
-
-
-def _take_function(W: int) -> str:
-    """Give each lane the next number of a counter in memory that others may share."""
-    body = [f"%x = atomicrmw fadd ptr %counter, double {constant(1)} seq_cst",
-            "%p = getelementptr double, ptr %dst, i64 %lane", "store double %x, ptr %p", "br label %tail"]
-    return "\n".join(["define internal void @program.take(ptr %counter, ptr %dst, i64 %mask) {", *_each_lane(W, body), "}"])
+        with module.function(name, [POINTER, LONG]) as b:
+            workspace, mask = b.arguments
+            with each_lane(b, mask) as lane:
+                pointers: list[Value] = []
+                known: dict[str | Ints, Value] = {}
+                back: list[tuple[str, list[Value | int]]] = []
+                for i, a in enumerate(node.args):
+                    if isinstance(a, (int, float, bytes)):
+                        kind = np.int8 if isinstance(a, bytes) else np.int32 if isinstance(a, int) else np.float64
+                        number = a[0] if isinstance(a, bytes) else a
+                        pointers.append(b.symbol(module.table(f"{name}.{i}", np.array([number], kind))))
+                        continue
+                    if a not in known:
+                        whole = isinstance(a, Ints)
+                        array = a.slice if isinstance(a, Ints) else a
+                        known[a] = b.at(workspace, self._slice[array], LONG)
+                        if whole or W > 1:
+                            size, plain = self.sizes[array], b.at(workspace, self._reserve(self.sizes[array]), LONG)
+                            copied: list[Value | int] = [plain, known[a], size, lane]
+                            b.call(add_lane_copy(module, "load", whole), *copied)
+                            back.append((add_lane_copy(module, "store", whole), copied))
+                            known[a] = plain
+                    pointers.append(known[a])
+                b.outside(symbol, *pointers)
+                for copy, copied in back:
+                    b.call(copy, *copied)
+        self.b.call(name, self.b.arguments[0], self._bits(place))

@@ -14,17 +14,18 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import NativeError, ShapeError, UnknownNameError
+from condyle.native.ir.module import Module
 from condyle.native.machine import jit, lapack
 from condyle.native.programs.check import check
 from condyle.native.programs.emit import BUDGET, HEADER, RESUME, STOP, Writer
 from condyle.native.programs.nodes import External, Node, Stream
-from condyle.native.straight.emit import Module
+from condyle.native.straight.emit import add_kernel
 
 
 def compile_kernel(f: ca.Function, symbol: str, W: int = 1, contract: bool = True) -> External:
     """Compile f for W lanes under a symbol of its own choice, for use in several programs."""
     module = Module(W, contract)
-    work = module.add_kernel(f, symbol, masked=W > 1)
+    work = add_kernel(module, f, symbol, masked=W > 1)
     return External(symbol, tuple(f.nnz_in(i) for i in range(f.n_in())), tuple(f.nnz_out(i) for i in range(f.n_out())),
                     W, work, jit.compile_ir(module.text()))
 

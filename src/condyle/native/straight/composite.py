@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from condyle.native.straight.emit import Module
+from condyle.native.ir.module import Module
 
 
 class Composite(Protocol):

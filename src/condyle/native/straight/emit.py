@@ -22,95 +22,62 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import casadi as ca
+import numpy as np
 
 from condyle.errors import NativeError
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import DOUBLE, POINTER, Value
 from condyle.native.machine import jit
 from condyle.native.machine.parallel import PART
 from condyle.native.straight import libm
 from condyle.native.straight.graph import CHOICE, Graph, operation_name
-from condyle.native.straight.ir import Body, Lanes, constant, definition
 from condyle.native.straight.selection import LEAF
-
-__all__ = ["Lanes", "Module", "constant"]
 
 _LINE = 64                                                  # bytes that memory moves at once
 _REACH = 200                                                # lines after which a value is loaded again, not kept
 
 
-class Module:
-    """An IR module for W lanes: kernels, the mathematical functions they need, and whatever control flow is added.
+def add_kernel(module: Module, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000,
+               uniform: Collection[int] = ()) -> int:
+    """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must hold.
 
-    Args:
-        W: lanes.
-        contract: allow fused multiply-add; nothing else is ever relaxed.
+    With `masked`, a last argument `<W x i1> mask` says which lanes are stored. Inputs in `uniform` are the same for all
+    lanes: element j is at [j].
     """
-
-    def __init__(self, W: int = 1, contract: bool = True) -> None:
-        self.lanes, self.contract = Lanes(W), contract
-        self._parts: list[str] = []
-        self._declared: dict[str, str] = {}
-        self._defined: dict[str, int] = {}
-
-    def add(self, text: str) -> None:
-        """Append a definition."""
-        self._parts.append(text)
-
-    def declare(self, name: str, signature: str) -> None:
-        """An outside function, declared once: declare("malloc", "ptr @malloc(i64)")."""
-        self._declared[name] = f"declare {signature}"
-
-    def define(self, name: str, write: Callable[[str], int | None]) -> str:
-        """Let write(name) add a definition, once in this module; returns the name. It may return what `work` then tells."""
-        if name not in self._defined:
-            self._defined[name] = write(name) or 0
-        return name
-
-    def work(self, name: str) -> int:
-        """Blocks of W doubles that the `work` argument of a definition must hold."""
-        return self._defined[name]
-
-    def include(self, other: Module) -> None:
-        """Take over all that another module has, for other lanes perhaps; names must differ."""
-        self._parts += other._parts
-        self._declared.update(other._declared)
-
-    def text(self) -> str:
-        return "\n".join([*self._parts, *self._declared.values()])
-
-    def add_kernel(self, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000,
-                   uniform: Collection[int] = ()) -> int:
-        """Define `@name`; returns how many blocks of W doubles its `work` argument must hold.
-
-        With `masked`, a last argument `<W x i1> %mask` says which lanes are stored. Inputs in `uniform` are the same
-        for all lanes: element j stands at [j].
-        """
-        f = f if f.is_a("SXFunction") else f.expand()
-        return _Kernel(self, f, name, masked, split, uniform).write()
+    f = f if f.is_a("SXFunction") else f.expand()
+    return _Writer(module, f, name, masked, split, uniform).write()
 
 
-class _Kernel:
-    """One kernel being written: the functions that it becomes, and where each value is to be had."""
+def kernel_arguments(module: Module, n: int, masked: bool = False) -> list[str]:
+    """Types of the arguments of a kernel with n inputs and outputs: these, `work`, the mask."""
+    return [*[POINTER] * n, f"{POINTER} noalias", *[module.lanes.B] * masked]
+
+
+class _Writer:
+    """One kernel being written: the functions that it becomes, and where each value can be found."""
 
     def __init__(self, module: Module, f: ca.Function, name: str, masked: bool, split: int,
                  uniform: Collection[int]) -> None:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
-        self.lanes = module.lanes
+        self.lanes, self.n_in = module.lanes, f.n_in()
         self.graph = Graph(f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes()))
-        self.arguments = [f"%in{k}" for k in range(f.n_in())] + [f"%out{k}" for k in range(f.n_out())]
-        self.body = Body(self.lanes, module.declare)
-        self.parts: list[list[str]] = [self.body.lines]
-        self.here: dict[int, str] = {}                      # values at hand in the current part
+        self.arguments = kernel_arguments(module, f.n_in() + f.n_out(), masked)
+        self.work = f.n_in() + f.n_out()                    # which argument that is; the mask follows
+        self.parts: list[Builder] = []
+        self.pointers: list[set[int]] = []                  # values in `work` that each part touches
+        self.here: dict[int, Value] = {}                    # values at hand in the current part
         self.touched: dict[int, int] = {}                   # line that last used or made each of them
-        self.truth: dict[int, str] = {}                     # those of them that are also known as i1
+        self.truth: dict[int, Value] = {}                   # those of them that are also known as i1
         self.home: dict[int, tuple[int, int, str]] = {}     # where a value was made: part, line, name
         self.last: dict[int, int] = {}                      # last part that loads a value from `work`
-        self.pointers: list[set[int]] = [set()]             # travelling values that each part touches
         self.sines: dict[int, tuple[int, int]] = {}         # values of sin and cos by their argument
         self.indices: dict[int, int] = {}                   # values of the index of trees of choices, by their shape
+        self.cut()
 
     # values
 
-    def use(self, k: int) -> str:
+    def use(self, k: int) -> Value:
         """Operand for the value of node k.
 
         A value that was not touched for long has lost its register anyway: loading it again is cheaper, for the
@@ -123,61 +90,61 @@ class _Kernel:
         self.touched[k] = len(lines)
         return name
 
-    def _fetch(self, k: int) -> str:
-        graph, L = self.graph, self.lanes
+    def _fetch(self, k: int) -> Value:
+        graph, L, body = self.graph, self.lanes, self.body
         op = graph.op[k] if k < len(graph.op) else None
         if op == ca.OP_CONST:
-            name = L.number(graph.constants[k])
+            value = body.number(graph.constants[k])
         elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
-            place = self.body.put(f"getelementptr double, ptr %in{graph.a[k]}, i64 {graph.b[k]}")
-            value = self.body.put(f"load double, ptr {place}, align 8")
-            first = self.body.put(f"insertelement {L.T} poison, double {value}, i64 0")
-            name = self.body.put(f"shufflevector {L.T} {first}, {L.T} poison, <{L.W} x i32> zeroinitializer")
+            one = body.load(body.at(body.arguments[graph.a[k]], graph.b[k]), DOUBLE)
+            first = body.put(L.T, f"insertelement {L.T} poison, {one}, i64 0")
+            value = body.put(L.T, f"shufflevector {first}, {L.T} poison, <{L.W} x i32> zeroinitializer")
         elif op == ca.OP_INPUT:
-            place = self.body.put(f"getelementptr double, ptr %in{graph.a[k]}, i64 {graph.b[k] * L.W}")
-            name = self.body.put(f"load {L.T}, ptr {place}, align 8")
+            value = body.load(body.at(body.arguments[graph.a[k]], graph.b[k] * L.W))
         else:
-            part, line, value = self.home[k]
+            part, line, name = self.home[k]
+            place = Value(body, POINTER, f"%w{k}")
             if k not in self.last:
-                self.parts[part][line] += f"\nstore {L.T} {value}, ptr %w{k}, align {8 * L.W}"
+                self.parts[part].store(Value(body, L.T, name), place, 8 * L.W, after=line)
                 self.pointers[part].add(k)
             self.last[k] = len(self.parts) - 1
             self.pointers[-1].add(k)
-            name = self.body.put(f"load {L.T}, ptr %w{k}, align {8 * L.W}")
-        self.here[k] = name
-        return name
+            value = body.load(place, align=8 * L.W)
+        self.here[k] = value
+        return value
 
-    def keep(self, k: int, name: str) -> int:
-        """Let `name`, result of the newest line, be the value of k."""
-        self.here[k] = name
-        self.touched[k] = len(self.body.lines)
-        self.home[k] = len(self.parts) - 1, len(self.body.lines) - 1, name
+    def keep(self, k: int, value: Value) -> int:
+        """Let the result of the newest line be the value of k."""
+        lines = len(self.body.lines)
+        self.here[k] = value
+        self.touched[k] = lines
+        self.home[k] = len(self.parts) - 1, lines - 1, value.text
         return k
 
-    def keep_extra(self, name: str) -> int:
+    def keep_extra(self, value: Value) -> int:
         """Number for a value that is no node."""
-        return self.keep(len(self.graph.op) + len(self.home), name)
+        return self.keep(len(self.graph.op) + len(self.home), value)
 
-    def as_bool(self, k: int) -> str:
+    def as_bool(self, k: int) -> Value:
         if k not in self.truth:
             self.truth[k] = self.body.compare("une", self.use(k), 0.0)
         return self.truth[k]
 
-    def from_bool(self, k: int, truth: str) -> str:
+    def from_bool(self, k: int, truth: Value) -> Value:
         self.truth[k] = truth
         return self.body.select(truth, 1.0, 0.0)
 
     def cut(self) -> None:
         """Begin another function."""
-        self.body.lines = []
-        self.parts.append(self.body.lines)
+        self.body = Builder(self.module, self.name, self.arguments, internal=False)
+        self.parts.append(self.body)
         self.pointers.append(set())
         self.here.clear()
         self.truth.clear()
 
     # operations
 
-    def fused(self, k: int, m: int) -> str:
+    def fused(self, k: int, m: int) -> Value:
         """x y + z, z - x y or x y - z, where m is the node of x y."""
         graph, body = self.graph, self.body
         z = self.use(graph.b[k] if m == graph.a[k] else graph.a[k])
@@ -185,69 +152,67 @@ class _Kernel:
         y = x if graph.op[m] == ca.OP_SQ else self.use(graph.b[m])
         if graph.op[k] == ca.OP_SUB:
             if m == graph.a[k]:
-                z = body.put(f"fneg {self.lanes.T} {z}")
+                z = -z
             else:
-                x = body.put(f"fneg {self.lanes.T} {x}")
+                x = -x
         return body.fma(x, y, z)
 
-    def sine_or_cosine(self, k: int) -> str:
+    def sine_or_cosine(self, k: int) -> Value:
         """Both come from one call, and the other is kept for its own node."""
         graph, body, T = self.graph, self.body, self.lanes.T
         a = graph.a[k]
         if a not in self.sines:
-            pair = body.call(libm.function(self.module, "sincos"), self.use(a), type=f"{{{T}, {T}}}")
-            s = self.keep_extra(body.put(f"extractvalue {{{T}, {T}}} {pair}, 0"))
-            c = self.keep_extra(body.put(f"extractvalue {{{T}, {T}}} {pair}, 1"))
+            pair = body.call(libm.function(self.module, "sincos"), self.use(a), result=f"{{{T}, {T}}}")
+            s = self.keep_extra(body.put(T, f"extractvalue {pair}, 0"))
+            c = self.keep_extra(body.put(T, f"extractvalue {pair}, 1"))
             self.sines[a] = s, c
         return self.use(self.sines[a][graph.op[k] == ca.OP_COS])
 
-    def smaller(self, k: int, condition: str) -> str:
+    def smaller(self, k: int, condition: str) -> Value:
         """fmin for "olt", fmax for "ogt": a NaN yields to a number, the first of equals stays."""
         a, b = self.use(self.graph.a[k]), self.use(self.graph.b[k])
         best = self.body.select(self.body.compare(condition, b, a), b, a)
         return self.body.select(self.body.compare("uno", a, a), b, best)
 
-    def sign(self, k: int) -> str:
+    def sign(self, k: int) -> Value:
         x = self.use(self.graph.a[k])
         one = self.body.intrinsic("copysign", 1.0, x)
         return self.body.select(self.body.compare("ueq", x, 0.0), x, one)
 
-    def choice(self, k: int) -> str:
+    def choice(self, k: int) -> Value:
         c, x, y = self.graph.choices[k]
         return self.body.select(self.as_bool(c), self.use(x), self.use(y))
 
-    def index(self, shape: int) -> str:
+    def index(self, shape: int) -> Value:
         """Which leaf of trees of this shape is chosen, an integer."""
         L, body = self.lanes, self.body
         if shape not in self.indices:
             number = -1
 
-            def chosen(shape: int) -> str:
+            def chosen(shape: int) -> Value:
                 nonlocal number
                 if shape == LEAF:
                     number += 1
-                    return L.integer(number)
+                    return body.number(number, L.I)
                 c, yes, no = self.graph.selections.shapes[shape]
                 first, second = chosen(yes), chosen(no)
-                return body.put(f"select {L.B} {self.as_bool(c)}, {L.I} {first}, {L.I} {second}")
+                return body.select(self.as_bool(c), first, second)
 
-            self.indices[shape] = self.keep_extra(body.as_double(chosen(shape)))
-        return body.as_integer(self.use(self.indices[shape]))
+            self.indices[shape] = self.keep_extra(body.convert("bitcast", chosen(shape), L.T))
+        return body.convert("bitcast", self.use(self.indices[shape]), L.I)
 
-    def selected(self, k: int) -> str:
+    def selected(self, k: int) -> Value:
         """A leaf by its index: loaded from a table, or for lanes out of one or two registers."""
         L, body, tree = self.lanes, self.body, self.graph.selections.at[k]
-        index, numbers = self.index(tree.shape), [f"double {constant(x)}" for x in tree.leaves]
+        index, leaves = self.index(tree.shape), np.array(tree.leaves)
         if L.W == 1:
-            table = f"@{self.name}.leaves{k}"
-            self.module.add(f"{table} = private constant [{len(numbers)} x double] [{', '.join(numbers)}]")
-            return body.put(f"load double, ptr {body.put(f'getelementptr double, ptr {table}, i64 {index}')}, align 8")
-        numbers += ["double 0.0"] * (-len(numbers) % L.W)
-        registers = [f"{L.T} <{', '.join(numbers[i:i + L.W])}>" for i in range(0, len(numbers), L.W)]
-        symbol, operands = ("llvm.x86.avx512.permvar.df.512", [L.T, L.I]) if len(registers) == 1 else (
-            "llvm.x86.avx512.vpermi2var.pd.512", [L.T, L.I, L.T])
-        self.module.declare(symbol, f"{L.T} @{symbol}({', '.join(operands)})")
-        return body.put(f"call {L.T} @{symbol}({', '.join([registers[0], f'{L.I} {index}', *registers[1:]])})")
+            table = self.module.table(f"{self.name}.leaves{k}", leaves)
+            return body.load(body.at(body.symbol(table), index))
+        whole = np.concatenate([leaves, np.zeros(-len(leaves) % L.W)]).reshape(-1, L.W)
+        numbers = [[f"{body.number(x, DOUBLE)}" for x in row] for row in whole]
+        first, *more = [Value(body, L.T, f"<{', '.join(row)}>") for row in numbers]
+        symbol = "llvm.x86.avx512.vpermi2var.pd.512" if more else "llvm.x86.avx512.permvar.df.512"
+        return body.outside(symbol, first, index, *more, result=L.T)
 
     # the whole
 
@@ -275,7 +240,7 @@ class _Kernel:
 
     def _store(self) -> None:
         """All outputs, after the last load of an input."""
-        L, body, graph = self.lanes, self.body, self.graph
+        L, graph = self.lanes, self.graph
         copies = {}
         for k, _, _ in graph.outputs:                       # an output may overwrite an input that another one copies
             if graph.op[k] == ca.OP_INPUT and k not in copies:
@@ -284,10 +249,11 @@ class _Kernel:
             if self.split and count % self.split == self.split - 1:
                 self.cut()
             value = self.use(copies.get(k, k))
-            place = body.put(f"getelementptr double, ptr %out{argument}, i64 {element * L.W}")
+            body = self.body
+            place = body.at(body.arguments[self.n_in + argument], element * L.W)
             if self.masked:
-                value = body.select("%mask", value, body.put(f"load {L.T}, ptr {place}, align 8"))
-            body.lines.append(f"store {L.T} {value}, ptr {place}, align 8")
+                value = body.select(body.arguments[-1], value, body.load(place))
+            body.store(value, place)
 
     def _slots(self) -> tuple[dict[int, int], int]:
         """Place in `work` of each travelling value, used again when the value is dead; and how many places."""
@@ -307,32 +273,31 @@ class _Kernel:
         return slot, count
 
     def _finish(self) -> int:
-        L, add = self.lanes, self.module.add
+        L, module = self.lanes, self.module
         slot, count = self._slots()
-        mask = f", {L.B} %mask" if self.masked else ""
-        head = ", ".join(f"ptr {a}" for a in self.arguments)
         if len(self.parts) == 1 and not slot:
-            add(definition(f"void @{self.name}({head}, ptr %work{mask})", self.parts[0]))
+            self.body.close()
             return 0
-        for c, (lines, pointers) in enumerate(zip(self.parts, self.pointers)):
-            places = [f"%w{k} = getelementptr {L.T}, ptr %work, i64 {slot[k]}" for k in sorted(pointers)]
-            add(PART + definition(f"internal void @{self.name}.{c}({head}, ptr noalias %work{mask})", [*places, *lines],
-                                  attributes=f"noinline nounwind alignstack({_LINE})"))
-        self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
+        for c, (part, pointers) in enumerate(zip(self.parts, self.pointers)):
+            for k in sorted(pointers):
+                part.at_entry(part.arguments[self.work], slot[k], L.T, name=f"%w{k}")
+            part.name, part.internal, part.note = f"{self.name}.{c}", True, PART
+            part.attributes = f"noinline nounwind alignstack({_LINE})"
+            part.close()
         align = max(_LINE, 8 * L.W)
-        calls = [f"call void @{self.name}.{c}({head}, ptr %aligned{mask})" for c in range(len(self.parts))]
-        add(definition(f"void @{self.name}({head}, ptr %work{mask})", [
-            f"%above = getelementptr i8, ptr %work, i64 {align - 8}",
-            f"%aligned = call ptr @llvm.ptrmask.p0.i64(ptr %above, i64 {-align})", *calls]))
+        with module.function(self.name, self.arguments, internal=False) as b:
+            given = list(b.arguments)
+            given[self.work] = b.aligned(given[self.work], align)
+            for part in self.parts:
+                b.call(part.name, *given)
         return count + (align + 8 * L.W - 1) // (8 * L.W)
 
 
-_Emit = Callable[[_Kernel, int], str]
+_Emit = Callable[[_Writer, int], Value]
 
 
 def _binary(word: str) -> _Emit:
-    return lambda kernel, k: kernel.body.put(
-        f"{word} {kernel.lanes.T} {kernel.use(kernel.graph.a[k])}, {kernel.use(kernel.graph.b[k])}")
+    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]))
 
 
 def _compare(condition: str) -> _Emit:
@@ -342,7 +307,7 @@ def _compare(condition: str) -> _Emit:
 
 def _logic(word: str) -> _Emit:
     return lambda kernel, k: kernel.from_bool(
-        k, kernel.body.logic(word, kernel.as_bool(kernel.graph.a[k]), kernel.as_bool(kernel.graph.b[k])))
+        k, kernel.body.binary(word, kernel.as_bool(kernel.graph.a[k]), kernel.as_bool(kernel.graph.b[k])))
 
 
 def _intrinsic(name: str) -> _Emit:
@@ -350,12 +315,14 @@ def _intrinsic(name: str) -> _Emit:
 
 
 def _unary_function(name: str) -> _Emit:
-    return lambda kernel, k: kernel.body.call(libm.function(kernel.module, name), kernel.use(kernel.graph.a[k]))
+    return lambda kernel, k: kernel.body.call(libm.function(kernel.module, name), kernel.use(kernel.graph.a[k]),
+                                              result=kernel.lanes.T)
 
 
 def _binary_function(name: str) -> _Emit:
     return lambda kernel, k: kernel.body.call(
-        libm.function(kernel.module, name, 2), kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]))
+        libm.function(kernel.module, name, 2), kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]),
+        result=kernel.lanes.T)
 
 
 def _same(word: str) -> _Emit:
@@ -368,8 +335,8 @@ _EMIT: dict[int, _Emit] = {
     ca.OP_SUB: _binary("fsub"),
     ca.OP_MUL: _binary("fmul"),
     ca.OP_DIV: _binary("fdiv"),                             # shared reciprocals are no faster, and not exact
-    ca.OP_INV: lambda kernel, k: kernel.body.div(1.0, kernel.use(kernel.graph.a[k])),
-    ca.OP_NEG: lambda kernel, k: kernel.body.neg(kernel.use(kernel.graph.a[k])),
+    ca.OP_INV: lambda kernel, k: 1.0 / kernel.use(kernel.graph.a[k]),
+    ca.OP_NEG: lambda kernel, k: -kernel.use(kernel.graph.a[k]),
     ca.OP_SQ: _same("fmul"),
     ca.OP_TWICE: _same("fadd"),
     ca.OP_LT: _compare("olt"),
@@ -377,23 +344,23 @@ _EMIT: dict[int, _Emit] = {
     ca.OP_EQ: _compare("oeq"),
     ca.OP_NE: _compare("une"),
     ca.OP_NOT: lambda kernel, k: kernel.from_bool(
-        k, kernel.body.logic("xor", kernel.as_bool(kernel.graph.a[k]), kernel.lanes.true())),
+        k, kernel.as_bool(kernel.graph.a[k]) ^ True),
     ca.OP_AND: _logic("and"),
     ca.OP_OR: _logic("or"),
     ca.OP_IF_ELSE_ZERO: lambda kernel, k: kernel.body.select(
         kernel.as_bool(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]), 0.0),
-    CHOICE: _Kernel.choice,
+    CHOICE: _Writer.choice,
     ca.OP_SQRT: _intrinsic("sqrt"),
     ca.OP_FABS: _intrinsic("fabs"),
     ca.OP_FLOOR: _intrinsic("floor"),
     ca.OP_CEIL: _intrinsic("ceil"),
     ca.OP_COPYSIGN: lambda kernel, k: kernel.body.intrinsic(
         "copysign", kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k])),
-    ca.OP_SIGN: _Kernel.sign,
+    ca.OP_SIGN: _Writer.sign,
     ca.OP_FMIN: lambda kernel, k: kernel.smaller(k, "olt"),
     ca.OP_FMAX: lambda kernel, k: kernel.smaller(k, "ogt"),
-    ca.OP_SIN: _Kernel.sine_or_cosine,
-    ca.OP_COS: _Kernel.sine_or_cosine,
+    ca.OP_SIN: _Writer.sine_or_cosine,
+    ca.OP_COS: _Writer.sine_or_cosine,
     ca.OP_POW: _binary_function("pow"),
     ca.OP_CONSTPOW: _binary_function("pow"),
     **{getattr(ca, f"OP_{n.upper()}"): _unary_function(n) for n in (

@@ -7,7 +7,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import NativeError
-from condyle.native.straight.emit import Module
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import Value
+from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.lookup import Staged
 from condyle.native.sweeps.sweep import Line, Pass, RowCall, Straight, Sweep, end
 
@@ -16,173 +18,137 @@ _LINE = 64                                                  # bytes: rows begin 
 
 
 class Writer:
-    """One function being written: its tables, then its steps as basic blocks one after the other."""
+    """One function being written: its tables, then its steps one after the other."""
 
-    def __init__(self, rows: Sweep, module: Module, name: str, masked: bool = False) -> None:
-        self.rows, self.module, self.name, self.W = rows, module, name, module.lanes.W
-        self.size = int(rows.start[-1])
-        self.mask = [f"{module.lanes.B} %mask"] if masked else []
-        if masked and not all(isinstance(step, Pass) for step in rows.steps):
+    def __init__(self, sweep: Sweep, module: Module, name: str, masked: bool = False) -> None:
+        self.sweep, self.module, self.name, self.W = sweep, module, name, module.lanes.W
+        self.size = int(sweep.start[-1])
+        self.masked = masked
+        if masked and not all(isinstance(step, Pass) for step in sweep.steps):
             raise NativeError(f"rows: {name} has lines, which cannot be masked")
         if self.size * self.W >= _LIMIT:
-            raise NativeError(f"rows: {len(rows.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
-        self.record = ["type", "me", "constant", *(link for link in rows.reach if link != "root"), *rows.windows]
-        self.lines: list[str] = []
+            raise NativeError(f"rows: {len(sweep.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
+        self.record = ["type", "me", "constant", *(link for link in sweep.reach if link != "root"), *sweep.windows]
         self.work = 0
-        self._count = 0
 
     def write(self) -> int:
-        rows, W = self.rows, self.W
-        arguments = [f"ptr %{self._argument(name)}" for name in rows.names]
+        """Define the function; returns the blocks of W doubles that its `work` argument must hold."""
+        sweep = self.sweep
         self._tables()
-        for k, step in enumerate(rows.steps):
-            match step:
-                case Pass():
-                    self._pass(f"s{k}", step, rows.merged(k))
-                case Line():
-                    self._line(f"s{k}", rows.straight(k))
-        self.module.declare("llvm.ptrmask", "ptr @llvm.ptrmask.p0.i64(ptr, i64)")
-        body = [f"define void @{self.name}({', '.join([*arguments, 'ptr %work', *self.mask])}) {{",
-                "entry:",
-                f"%above = getelementptr i8, ptr %work, i64 {_LINE - 8}",
-                f"%rows = call ptr @llvm.ptrmask.p0.i64(ptr %above, i64 {-_LINE})",
-                f"%scratch = getelementptr double, ptr %rows, i64 {self.size * W}",
-                *self.lines, "ret void", "}"]
-        self.module.add("\n".join(body))
-        return self.size + self.work + -(-_LINE // (8 * W))
+        types = kernel_arguments(self.module, len(sweep.names), self.masked)
+        with self.module.function(self.name, types, internal=False) as self.b:
+            b = self.b
+            self.arguments = dict(zip(sweep.names, b.arguments))
+            self.mask = b.arguments[-1:] if self.masked else []
+            self.rows = b.aligned(b.arguments[len(sweep.names)], _LINE)
+            self.scratch = b.at(self.rows, self.size * self.W)
+            for k, step in enumerate(sweep.steps):
+                match step:
+                    case Pass():
+                        self._pass(f"{self.name}.s{k}", step, sweep.merged(k))
+                    case Line():
+                        self._line(f"{self.name}.s{k}", sweep.straight(k))
+        return self.size + self.work + -(-_LINE // (8 * self.W))
 
-    # ---- names and tables
+    # ---- arguments and tables
 
-    def _argument(self, name: str) -> str:
-        names = self.rows.names
-        if name not in names:
-            raise NativeError(f"rows: no argument {name!r} among {names}")
-        return f"a{names.index(name)}"
-
-    def _new(self, text: str) -> str:
-        self._count += 1
-        self.lines.append(f"%x{self._count} = {text}")
-        return f"%x{self._count}"
-
-    def _table(self, name: str, values: np.ndarray) -> str:
-        """A constant array in the machine code; returns its symbol."""
-        data = np.ascontiguousarray(values).tobytes()
-        text = "\\" + data.hex("\\") if data else ""
-        self.module.add(f'@{self.name}.{name} = internal constant [{len(data)} x i8] c"{text}", align {_LINE}')
-        return f"@{self.name}.{name}"
+    def _argument(self, name: str) -> Value:
+        if name not in self.arguments:
+            raise NativeError(f"rows: no argument {name!r} among {self.sweep.names}")
+        return self.arguments[name]
 
     def _tables(self) -> None:
-        rows, n = self.rows, len(self.rows.types)
-        numbers = np.array([end(layout) for layout in rows.constant_layout], dtype=np.int64)[rows.types]
+        """The index, one record per row: its type, where its numbers are; and the constants of all rows."""
+        sweep, n = self.sweep, len(self.sweep.types)
+        numbers = np.array([end(layout) for layout in sweep.constant_layout], dtype=np.int64)[sweep.types]
         first = np.cumsum(numbers) - numbers
-        columns = [rows.types, rows.start[:-1] * self.W, first]
-        columns += [rows.start[np.maximum(rows.reach[link], 0)] * self.W for link in rows.reach if link != "root"]
-        columns += [np.broadcast_to(offset, n) * self.W for _, offset in rows.windows.values()]
-        self.index = self._table("index", np.stack(columns, axis=1).astype(np.int32))
+        columns = [sweep.types, sweep.start[:-1] * self.W, first]
+        columns += [sweep.start[np.maximum(sweep.reach[link], 0)] * self.W for link in sweep.reach if link != "root"]
+        columns += [np.broadcast_to(offset, n) * self.W for _, offset in sweep.windows.values()]
+        self.index = self.module.table(f"{self.name}.index", np.stack(columns, axis=1).astype(np.int32))
         constants = np.zeros(numbers.sum())
-        for t, layout in enumerate(rows.constant_layout):
-            mine = np.flatnonzero(rows.types == t)
+        for t, layout in enumerate(sweep.constant_layout):
+            mine = np.flatnonzero(sweep.types == t)
             for name, s in layout.items():
-                constants[first[mine][:, None] + np.arange(s.start, s.stop)] = rows.constants[name][mine]
-        self.constants = self._table("constants", constants)
+                constants[first[mine][:, None] + np.arange(s.start, s.stop)] = sweep.constants[name][mine]
+        self.constants = self.module.table(f"{self.name}.constants", constants)
 
-    def _loop(self, tag: str, count: int, backwards: bool = False) -> str:
-        """Open a loop; returns the index. `_end_loop` closes it."""
-        self.lines += [f"br label %{tag}.in", f"{tag}.in:", f"br label %{tag}", f"{tag}:",
-                       f"%{tag}.k = phi i64 [ 0, %{tag}.in ], [ %{tag}.next, %{tag}.end ]"]
-        return self._new(f"sub i64 {count - 1}, %{tag}.k") if backwards else f"%{tag}.k"
-
-    def _end_loop(self, tag: str, count: int) -> None:
-        self.lines += [f"br label %{tag}.end", f"{tag}.end:", f"%{tag}.next = add i64 %{tag}.k, 1",
-                       f"%{tag}.more = icmp ult i64 %{tag}.next, {count}",
-                       f"br i1 %{tag}.more, label %{tag}, label %{tag}.out", f"{tag}.out:"]
-
-    def _entry(self, table: str, i: str, column: int = 0, columns: int = 1) -> str:
-        """An integer of a table, as i64."""
-        place = self._new(f"mul i64 {i}, {columns}") if columns > 1 else i
-        place = self._new(f"add i64 {place}, {column}") if column else place
-        at = self._new(f"getelementptr i32, ptr {table}, i64 {place}")
-        value = self._new(f"load i32, ptr {at}")
-        return self._new(f"zext i32 {value} to i64")
+    def _of_record(self, i: Value, name: str) -> Value:
+        """What the index says of row i."""
+        return self.b.entry(self.index, i * len(self.record) + self.record.index(name))
 
     # ---- steps
 
     def _pass(self, tag: str, step: Pass, calls: dict[int, RowCall]) -> None:
         if not calls:
             return
-        rows = self.rows
-        mine = np.flatnonzero(np.isin(rows.types, list(calls)))
-        n, i = len(mine), self._loop(tag, len(mine), step.backwards)
-        if n < len(rows.types):
-            i = self._entry(self._table(f"{tag}.mine", mine.astype(np.int32)), i)
+        sweep, b = self.sweep, self.b
+        mine = np.flatnonzero(np.isin(sweep.types, list(calls)))
+        rows = None if len(mine) == len(sweep.types) else self.module.table(f"{tag}.mine", mine.astype(np.int32))
         used = {base for call in calls.values() for base, *_ in (*call.ins, *call.outs, *call.adds)}
-        pointers = {"root": "%rows"}
-        for base in self.record[1:]:
-            if base in used:
-                at = self._entry(self.index, i, self.record.index(base), len(self.record))
-                memory = self.constants if base == "constant" else "%rows"
-                if base in rows.windows:
-                    memory = f"%{self._argument(rows.windows[base][0])}"
-                pointers[base] = self._new(f"getelementptr double, ptr {memory}, i64 {at}")
-        kind = self._entry(self.index, i, 0, len(self.record))
-        cases = " ".join(f"i64 {t}, label %{tag}.t{t}" for t in calls)
-        self.lines.append(f"switch i64 {kind}, label %{tag}.end [ {cases} ]")
-        for t, call in calls.items():
-            symbol = f"{self.name}.{tag}.t{t}"
-            uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
-            added = sum(size for _, _, size in call.adds)
-            self._kernel(call.function, symbol, added, uniform)
-            self.lines.append(f"{tag}.t{t}:")
-            places = [self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)]
-            starts = np.cumsum([0, *(size for _, _, size in call.adds)])
-            places += [self._at("%scratch", int(start)) for start in starts]    # where the sums' parts go, then the kernel's work
-            self.lines.append(f"call void @{symbol}({', '.join([*(f'ptr {p}' for p in places), *self.mask])})")
-            for (base, offset, size), start in zip(call.adds, starts, strict=False):
-                for j in range(size):
-                    self._add(self._at("%scratch", int(start) + j), self._at(pointers[base], offset + j))
-            if t != list(calls)[-1]:
-                self.lines.append(f"br label %{tag}.end")
-        self._end_loop(tag, n)
+        with b.loop(len(mine)) as k:
+            i = (len(mine) - 1) - k if step.backwards else k
+            if rows is not None:
+                i = self.b.entry(rows, i)
+            pointers = {"root": self.rows} | {
+                base: b.at(self._memory(base), self._of_record(i, base)) for base in self.record[1:] if base in used}
+            done = b.label("done")
+            labels = {t: b.label(f"type{t}.") for t in calls}
+            b.switch(self._of_record(i, "type"), done, labels)
+            for t, call in calls.items():
+                b.place(labels[t])
+                self._row(f"{tag}.t{t}", call, pointers)
+                b.jump(done)
+            b.place(done)
 
-    def _at(self, memory: str, block: int) -> str:
+    def _memory(self, base: str) -> Value:
+        """What the offsets of a record count from."""
+        if base == "constant":
+            return self.b.symbol(self.constants)
+        windows = self.sweep.windows
+        return self._argument(windows[base][0]) if base in windows else self.rows
+
+    def _row(self, symbol: str, call: RowCall, pointers: dict[str, Value]) -> None:
+        """Run the kernel of one row and add what it leaves to be added."""
+        b = self.b
+        sizes = [size for _, _, size in call.adds]
+        uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
+        self._kernel(call.function, symbol, sum(sizes), uniform)
+        starts = np.cumsum([0, *sizes]).tolist()            # where the summands go, then the kernel's work
+        b.call(symbol, *(self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)),
+               *(self._at(self.scratch, start) for start in starts), *self.mask)
+        for (base, offset, size), start in zip(call.adds, starts, strict=False):
+            for j in range(size):
+                part, total = self._at(self.scratch, start + j), self._at(pointers[base], offset + j)
+                b.store(b.load(part) + b.load(total), total)
+
+    def _at(self, memory: Value, block: int) -> Value:
         """The address of a block of W doubles."""
-        return self._new(f"getelementptr double, ptr {memory}, i64 {block * self.W}")
-
-    def _add(self, part: str, total: str) -> None:
-        T = self.module.lanes.T
-        x, y = self._new(f"load {T}, ptr {part}, align 8"), self._new(f"load {T}, ptr {total}, align 8")
-        self.lines.append(f"store {T} {self._new(f'fadd {T} {x}, {y}')}, ptr {total}, align 8")
+        return self.b.at(memory, block * self.W)
 
     def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = ()) -> None:
         """Define a kernel whose own work begins `before` blocks after the scratch memory's."""
-        blocks = f.emit(self.module, symbol, uniform) if isinstance(f, Staged) else self.module.add_kernel(
-            f, symbol, masked=bool(self.mask), uniform=uniform)
+        blocks = f.emit(self.module, symbol, uniform) if isinstance(f, Staged) else add_kernel(
+            self.module, f, symbol, masked=self.masked, uniform=uniform)
         self.work = max(self.work, before + blocks)
 
-    def _line(self, tag: str, call: Straight) -> None:
-        symbol, gathered, scattered = f"{self.name}.{tag}", len(call.read), len(call.written)
+    def _line(self, symbol: str, call: Straight) -> None:
+        b, gathered, scattered = self.b, len(call.read), len(call.written)
         self._kernel(call.function, symbol, gathered + scattered)
-        self.lines += [f"%{tag}.store = getelementptr double, ptr %scratch, i64 {gathered * self.W}",
-                       f"%{tag}.rest = getelementptr double, ptr %scratch, i64 {(gathered + scattered) * self.W}"]
-        self._copy(f"{tag}.gather", "%rows", call.read, "%scratch", None)
-        ins, outs = ([f"%{self._argument(name)}" for name in side] for side in (call.ins, call.outs))
-        places = ["%scratch", *ins, f"%{tag}.store", *outs, f"%{tag}.rest"]
-        self.lines.append(f"call void @{symbol}({', '.join(f'ptr {p}' for p in places)})")
-        self._copy(f"{tag}.scatter", f"%{tag}.store", None, "%rows", call.written)
+        results, rest = self._at(self.scratch, gathered), self._at(self.scratch, gathered + scattered)
+        self._copy(self.rows, self._places(f"{symbol}.read", call.read), self.scratch, None, gathered)
+        b.call(symbol, self.scratch, *map(self._argument, call.ins), results, *map(self._argument, call.outs), rest)
+        self._copy(results, None, self.rows, self._places(f"{symbol}.written", call.written), scattered)
 
-    def _copy(self, tag: str, source: str, read: np.ndarray | None, target: str, written: np.ndarray | None) -> None:
-        """target[written[i]] = source[read[i]], W doubles each; None is i itself."""
-        n = len(read if read is not None else written)      # type: ignore[arg-type]
-        if not n:
+    def _places(self, name: str, places: np.ndarray) -> str | None:
+        return self.module.table(name, places.astype(np.int32)) if len(places) else None
+
+    def _copy(self, source: Value, read: str | None, target: Value, written: str | None, count: int) -> None:
+        """target[written[i]] = source[read[i]], W doubles each; no table is i itself."""
+        if not count:
             return
-        T, places = self.module.lanes.T, {}
-        tables = {side: self._table(f"{tag}.{side}", table.astype(np.int32)) for side, table in (
-            ("read", read), ("written", written)) if table is not None}
-        i = self._loop(tag, n)
-        for side, memory in (("read", source), ("written", target)):
-            at = self._entry(tables[side], i) if side in tables else i
-            at = self._new(f"mul i64 {at}, {self.W}")
-            places[side] = self._new(f"getelementptr double, ptr {memory}, i64 {at}")
-        value = self._new(f"load {T}, ptr {places['read']}, align 8")
-        self.lines.append(f"store {T} {value}, ptr {places['written']}, align 8")
-        self._end_loop(tag, n)
+        b = self.b
+        with b.loop(count) as i:
+            places = [b.at(memory, (i if table is None else self.b.entry(table, i)) * self.W)
+                      for memory, table in ((source, read), (target, written))]
+            b.store(b.load(places[0]), places[1])

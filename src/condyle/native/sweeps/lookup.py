@@ -17,8 +17,10 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import NativeError
-from condyle.native.straight.emit import Module, constant
-from condyle.native.straight.ir import definition
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import INT, LONG, POINTER, Value
+from condyle.native.straight.emit import add_kernel, kernel_arguments
 
 
 class Origin(Protocol):
@@ -224,14 +226,14 @@ class Staged:
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`: see add_kernel."""
-        arguments = [f"ptr %in{k}" for k in range(len(self.inputs))]
-        outputs = [f"ptr %out{k}" for k in range(len(self.outputs))]
         works = (self.looked_up.emit(module, f"{name}.rows", uniform),
-                 module.add_kernel(self.main, f"{name}.main", uniform=uniform))
-        module.add(definition(f"void @{name}({', '.join([*arguments, *outputs, 'ptr %work'])})", [
-            f"%rest = getelementptr double, ptr %work, i64 {self.row_size * module.lanes.W}",
-            f"call void @{name}.rows({', '.join([*arguments, 'ptr %work', 'ptr %rest'])})",
-            f"call void @{name}.main({', '.join([*arguments, 'ptr %work', *outputs, 'ptr %rest'])})"]))
+                 add_kernel(module, self.main, f"{name}.main", uniform=uniform))
+        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)), internal=False) as b:
+            *arguments, rows = b.arguments
+            ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
+            rest = b.at(rows, self.row_size * module.lanes.W)
+            b.call(f"{name}.rows", *ins, rows, rest)
+            b.call(f"{name}.main", *ins, rows, *outs, rest)
         return self.row_size + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -267,26 +269,24 @@ class Stages:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         W = module.lanes.W
         most = max((sum(table.needs for table in tables) for _, tables, _ in self.stages), default=0)
-        arguments = [f"ptr %in{k}" for k in range(len(self.inputs))]
-        body = [f"%rest = getelementptr double, ptr %work, i64 {most * W}"]
         works: list[int] = [0]
-        for level, (f, tables, start) in enumerate(self.stages):
-            works.append(module.add_kernel(f, f"{name}.index{level}", uniform=uniform))
-            body.append(f"call void @{name}.index{level}({', '.join([*arguments, 'ptr %out0', 'ptr %work', 'ptr %rest'])})")
-            at = 0
-            for k, (_, equal) in enumerate(groupby(tables, key=lambda table: table.text)):
-                same = list(equal)
-                symbol, count, needs, width = same[0].emit(module), len(same), same[0].needs, same[0].width
-                works.append(module.work(symbol))
-                body += [f"%i{level}.{k} = getelementptr double, ptr %work, i64 {at * W}",
-                         f"%r{level}.{k} = getelementptr double, ptr %out0, i64 {start * W}"]
-                places = f"ptr %i{level}.{k}, ptr %r{level}.{k}, ptr %rest"
-                if count == 1:
-                    body.append(f"call void @{symbol}({places})")
-                else:                                       # one after the other, in a loop
-                    body.append(f"call void @{_add_each(module, symbol, needs * W, width * W)}({places}, i64 {count})")
-                at, start = at + count * needs, start + count * width
-        module.add(definition(f"internal void @{name}({', '.join([*arguments, 'ptr %out0', 'ptr %work'])})", body))
+        with module.function(name, kernel_arguments(module, len(self.inputs) + 1)) as b:
+            *ins, out, work = b.arguments
+            rest = b.at(work, most * W)
+            for level, (f, tables, start) in enumerate(self.stages):
+                works.append(add_kernel(module, f, f"{name}.index{level}", uniform=uniform))
+                b.call(f"{name}.index{level}", *ins, out, work, rest)
+                at = 0
+                for _, equal in groupby(tables, key=lambda table: table.text):
+                    same = list(equal)
+                    symbol, count, needs, width = same[0].emit(module), len(same), same[0].needs, same[0].width
+                    works.append(module.work(symbol))
+                    places = b.at(work, at * W), b.at(out, start * W), rest
+                    if count == 1:
+                        b.call(symbol, *places)
+                    else:                                   # one after the other, in a loop
+                        b.call(_add_each(module, symbol, needs * W, width * W), *places, count)
+                    at, start = at + count * needs, start + count * width
         return most + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -310,32 +310,33 @@ def assembled(name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> c
 
 def _add_each(module: Module, symbol: str, needs: int, width: int) -> str:
     """Define the call of a look-up for `count` indices side by side; returns its name."""
-    return module.define(f"{symbol}.each", lambda name: module.add(definition(
-        f"internal void @{name}(ptr %index, ptr %row, ptr %work, i64 %count)", [
-            "entry:", "br label %loop", "loop:", "%k = phi i64 [ 0, %entry ], [ %next, %loop ]",
-            f"%a = mul i64 %k, {needs}", f"%b = mul i64 %k, {width}", "%from = getelementptr double, ptr %index, i64 %a",
-            "%to = getelementptr double, ptr %row, i64 %b", f"call void @{symbol}(ptr %from, ptr %to, ptr %work)",
-            "%next = add i64 %k, 1", "%more = icmp ult i64 %next, %count", "br i1 %more, label %loop, label %end", "end:"])))
+    def write(name: str) -> None:
+        with module.function(name, [*[POINTER] * 3, LONG]) as b:
+            index, row, work, count = b.arguments
+            with b.loop(count) as k:
+                b.call(symbol, b.at(index, k * needs), b.at(row, k * width), work)
+
+    return module.define(f"{symbol}.each", write)
 
 
 def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
     """Define row <- table[index] for all lanes at once; an index that is NaN or out of range takes the first or last row."""
-    lanes, (count, size) = module.lanes, rows.shape
-    T, B, I, W = lanes.T, lanes.B, lanes.I, lanes.W
-    zero, last = lanes.number(0), lanes.number(count - 1)
-    gather = f"llvm.masked.gather.{lanes.suffix}.v{W}p0"
-    lines = [f"%x = load {T}, ptr %index, align 8",
-             f"%positive = fcmp oge {T} %x, {zero}", f"%a = select {B} %positive, {T} %x, {T} {zero}",
-             f"%inside = fcmp olt {T} %a, {last}", f"%b = select {B} %inside, {T} %a, {T} {last}",
-             f"%i = fptosi {T} %b to {I}", f"%first = mul {I} %i, {lanes.integer(size)}"]
-    for j in range(size):
-        lines += [f"%at{j} = add {I} %first, {lanes.integer(j)}",
-                  f"%from{j} = getelementptr double, ptr @{name}.rows, {I} %at{j}",
-                  f"%v{j} = load double, ptr %from{j}, align 8" if W == 1 else
-                  f"%v{j} = call {T} @{gather}(<{W} x ptr> %from{j}, i32 8, {B} {lanes.true()}, {T} {zero})",
-                  f"%to{j} = getelementptr double, ptr %row, i64 {j * W}", f"store {T} %v{j}, ptr %to{j}, align 8"]
-    if W > 1:
-        module.declare(gather, f"{T} @{gather}(<{W} x ptr>, i32, {B}, {T})")
-    values = ", ".join(f"double {constant(v)}" for v in rows.ravel())
-    module.add(f"@{name}.rows = private constant [{rows.size} x double] [{values}]")
-    module.add(definition(f"internal void @{name}(ptr %index, ptr %row, ptr %work)", lines))
+    L, (count, size) = module.lanes, rows.shape
+    last = float(count - 1)
+    with module.function(name, [POINTER] * 3) as b:
+        index, row, _ = b.arguments
+        table = b.symbol(module.table(f"{name}.rows", rows))
+        x = b.load(index)
+        x = b.select(b.compare("oge", x, 0.0), x, 0.0)
+        x = b.select(b.compare("olt", x, last), x, last)
+        first = b.convert("fptosi", x, L.I) * size
+        for j in range(size):
+            b.store(_gathered(b, b.at(table, first + j)), b.at(row, j * L.W))
+
+
+def _gathered(b: Builder, places: Value) -> Value:
+    """A double from each address."""
+    L = b.lanes
+    if L.W == 1:
+        return b.load(places)
+    return b.outside(f"llvm.masked.gather.{L.suffix}.v{L.W}p0", places, b.number(8, INT), b.number(1, L.B), 0.0, result=L.T)

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import Value
 from condyle.native.straight.composite import Composite
-from condyle.native.straight.emit import Module
+from condyle.native.straight.emit import kernel_arguments
 
 
 class Matrix:
@@ -30,42 +33,31 @@ class Matrix:
 
     def emit(self, module: Module, name: str) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
-        L, n, m = module.lanes, self.n, self.m
+        T, n, m = module.lanes.T, self.n, self.m
         work = self.function.emit(module, f"{name}.function")
-        ins = [f"ptr %in{k}" for k in range(len(self.inputs))]
-        given = [*ins[:self.argument], "ptr %x", *ins[self.argument:]]
-        call = f"call void @{name}.function({', '.join([*given, 'ptr %{0}', 'ptr %rest'])})"
-        zero, one = L.number(0.0), L.number(1.0)
+        with module.function(name, kernel_arguments(module, len(self.inputs) + 1), internal=False) as b:
+            *ins, out, memory = b.arguments
+            x, offset, y, rest = (b.at(memory, start, T) for start in (0, n, n + m, n + 2 * m))
 
-        def fill(tag: str, base: str, size: int) -> list[str]:
-            return [f"br label %{tag}.in", f"{tag}.in:", f"br label %{tag}", f"{tag}:",
-                    f"%{tag}.i = phi i64 [ 0, %{tag}.in ], [ %{tag}.j, %{tag} ]",
-                    f"%{tag}.p = getelementptr {L.T}, ptr %{base}, i64 %{tag}.i", f"store {L.T} {zero}, ptr %{tag}.p, align 8",
-                    f"%{tag}.j = add i64 %{tag}.i, 1", f"%{tag}.more = icmp slt i64 %{tag}.j, {size}",
-                    f"br i1 %{tag}.more, label %{tag}, label %{tag}.out", f"{tag}.out:"]
+            def evaluate(result: Value) -> None:
+                b.call(f"{name}.function", *ins[:self.argument], x, *ins[self.argument:], result, rest)
 
-        mirror = [f"%kn = mul i64 %k, {n}", "%across = add i64 %kn, %j",
-                  f"%tp = getelementptr {L.T}, ptr %out0, i64 %across", f"store {L.T} %v, ptr %tp, align 8"]
-        body = [f"define void @{name}({', '.join([*ins, 'ptr %out0', 'ptr %work'])}) {{", "entry:"]
-        starts = {"x": 0, "b": n, "y": n + m, "rest": n + 2 * m}
-        body += [f"%{part} = getelementptr {L.T}, ptr %work, i64 {start}" for part, start in starts.items()]
-        if n and m:
-            body += fill("zero", "x", n)
-            body += [call.replace("{0}", "b")] if self.offset else fill("none", "b", m)
-            body += ["br label %column.in", "column.in:", "br label %column",
-                     "column:", "%k = phi i64 [ 0, %column.in ], [ %k1, %row.out ]",
-                     f"%xk = getelementptr {L.T}, ptr %x, i64 %k", f"store {L.T} {one}, ptr %xk, align 8",
-                     call.replace("{0}", "y"), f"store {L.T} {zero}, ptr %xk, align 8", "br label %row",
-                     "row:", "%j = phi i64 [ 0, %column ], [ %j1, %row ]",
-                     *(f"%{p}p = getelementptr {L.T}, ptr %{p}, i64 %j\n%{p}v = load {L.T}, ptr %{p}p, align 8" for p in "yb"),
-                     f"%v = fsub {L.T} %yv, %bv", f"%jn = mul i64 %j, {n}", "%at = add i64 %jn, %k",
-                     f"%to = getelementptr {L.T}, ptr %out0, i64 %at", f"store {L.T} %v, ptr %to, align 8",
-                     *(mirror if self.symmetric else []),
-                     "%j1 = add i64 %j, 1", f"%mj = icmp {'sle i64 %j1, %k' if self.symmetric else f'slt i64 %j1, {m}'}",
-                     "br i1 %mj, label %row, label %row.out",
-                     "row.out:", "%k1 = add i64 %k, 1", f"%mk = icmp slt i64 %k1, {n}",
-                     "br i1 %mk, label %column, label %end", "end:"]
-        module.add("\n".join([*body, "ret void", "}"]))
+            if n and m:
+                _clear(b, x, n)
+                if self.offset:
+                    evaluate(offset)
+                else:
+                    _clear(b, offset, m)
+                with b.loop(n) as k:                        # column k is what the k-th unit vector gives
+                    place = b.at(x, k, T)
+                    b.store(1.0, place)
+                    evaluate(y)
+                    b.store(0.0, place)
+                    with b.loop(k + 1 if self.symmetric else m) as j:
+                        value = b.load(b.at(y, j, T)) - b.load(b.at(offset, j, T))
+                        b.store(value, b.at(out, j * n + k, T))
+                        if self.symmetric:
+                            b.store(value, b.at(out, k * n + j, T))
         return n + 2 * m + work
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -82,3 +74,10 @@ class Matrix:
             upper = np.triu(np.ones((self.n, self.n), dtype=bool))[..., None]
             A = np.where(upper, A, np.swapaxes(A, 0, 1))
         return [A.reshape(self.m * self.n, states)]
+
+
+def _clear(b: Builder, memory: Value, size: int) -> None:
+    """Blocks of W zeros."""
+    T = b.lanes.T
+    with b.loop(size) as i:
+        b.store(0.0, b.at(memory, i, T))

@@ -12,6 +12,7 @@ A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives r
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +22,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.native.straight.emit import Module
-from condyle.native.straight.ir import Body, definition
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import POINTER
+from condyle.native.straight.emit import add_kernel
 
 OK, LIMIT, NAN = 0, 1, 2
 """What the status of a row says: found; still busy after `limit` rounds; `busy` became NaN."""
@@ -107,33 +109,26 @@ class Solver:
 
     def _write(self, module: Module, symbol: str) -> int:
         """(1)"""
-        L = module.lanes
-        W, T, B, n = L.W, L.T, L.B, self.start.numel_out(0)
-        work = n + 1 + max(module.add_kernel(f, f"{symbol}.{part}", masked=W > 1 and part == "step") for part, f in (
+        L, n, last = module.lanes, self.start.numel_out(0), self.width - 1
+        masked = L.W > 1
+        work = n + 1 + max(add_kernel(module, f, f"{symbol}.{part}", masked=masked and part == "step") for part, f in (
             ("start", self.start), ("step", self.step), ("finish", self.finish)))
-        last, mask = self.width - 1, "" if W == 1 else f", {B} %live"
-        body = Body(L, module.declare)
-        body.lines += [
-            "entry:", f"%busy = getelementptr double, ptr %work, i64 {n * W}",
-            f"%rest = getelementptr double, ptr %work, i64 {(n + 1) * W}",
-            f"%status = getelementptr double, ptr %row, i64 {last * W}",
-            f"call void @{symbol}.start(ptr %p, ptr %work, ptr %busy, ptr %rest)", "br label %head",
-            "head:", "%k = phi i64 [ 0, %entry ], [ %next, %body ]", f"%flag = load {T}, ptr %busy, align 8",
-            f"%live = fcmp one {T} %flag, {L.number(0)}"]       # not of a lane that has left: its flag is 0 or NaN for good
-        more = body.any("%live")
-        body.lines += [
-            f"%within = icmp ult i64 %k, {self.limit}", f"%go = and i1 {more}, %within", "br i1 %go, label %body, label %done",
-            "body:", f"call void @{symbol}.step(ptr %p, ptr %work, ptr %work, ptr %busy, ptr %rest{mask})",
-            "%next = add i64 %k, 1", "br label %head",
-            "done:", f"call void @{symbol}.finish(ptr %p, ptr %work, ptr %row, ptr %rest)"]
-        status = body.select(body.compare("uno", "%flag", 0.0), float(NAN), body.select("%live", float(LIMIT), float(OK)))
-        found = body.compare("oeq", status, float(OK))
-        body.lines.append(f"store {T} {status}, ptr %status, align 8")
-        for j in range(last):
-            at = body.put(f"getelementptr double, ptr %row, i64 {j * W}")
-            kept = body.select(found, body.put(f"load {T}, ptr {at}, align 8"), float("nan"))
-            body.lines.append(f"store {T} {kept}, ptr {at}, align 8")
-        module.add(definition(f"internal void @{symbol}(ptr %p, ptr %row, ptr %work)", body.lines))
+        with module.function(symbol, [POINTER] * 3) as b:
+            p, row, x = b.arguments
+            busy, rest = b.at(x, n * L.W), b.at(x, (n + 1) * L.W)
+            b.call(f"{symbol}.start", p, x, busy, rest)
+            with b.repeat() as k:
+                flag = b.load(busy)
+                live = b.compare("one", flag, 0.0)          # not of a lane that has left: its flag is 0 or NaN for good
+                b.leave_unless(b.any(live) & b.compare("ult", k, self.limit))
+                b.call(f"{symbol}.step", p, x, x, busy, rest, *[live] * masked)
+            b.call(f"{symbol}.finish", p, x, row, rest)
+            status = b.select(b.compare("uno", flag, 0.0), float(NAN), b.select(live, float(LIMIT), float(OK)))
+            found = b.compare("oeq", status, float(OK))
+            b.store(status, b.at(row, last * L.W))
+            for j in range(last):
+                place = b.at(row, j * L.W)
+                b.store(b.select(found, b.load(place), math.nan), place)
         return work
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:

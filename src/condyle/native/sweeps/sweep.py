@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import NativeError
-from condyle.native.straight.emit import Module
+from condyle.native.ir.module import Module
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 
 Place = str | tuple[int, str]

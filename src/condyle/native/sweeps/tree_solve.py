@@ -9,14 +9,16 @@ is the same for any tree. Some columns at a time stay in registers: vectors of c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import BOOL, BYTE, DOUBLE, POINTER, Value
 from condyle.native.machine import jit
 from condyle.native.straight.composite import Composite
-from condyle.native.straight.emit import Module
+from condyle.native.straight.emit import add_kernel, kernel_arguments
 
 TOGETHER = 6
 """Vectors of columns that are solved together: as many sums run side by side."""
@@ -60,117 +62,110 @@ class TreeSolve:
     def emit(self, module: Module, name: str) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         W, n, m, main = module.lanes.W, self.n, len(self.other), f"{name}.main"
-        work = module.add_kernel(self.main, main) if isinstance(self.main, ca.Function) else self.main.emit(module, main)
+        work = add_kernel(module, self.main, main) if isinstance(self.main, ca.Function) else self.main.emit(module, main)
         V = W if W > 1 else jit.lane_width()                # one state: the lanes are columns
         vectors = -(-sum(self.widths) * W // V)
         parts = -(-vectors // TOGETHER)
         together = -(-vectors // parts) if parts else 0
-        size, b = 8 * self.row * n * W, m * W
-        arguments = [f"ptr %in{i}" for i in range(len(self.inputs))]
-        outputs = [f"ptr %out{i}" for i in range(len(self.outputs))]
-        more = outputs[len(self.widths):]
-        lines = [f"define void @{name}({', '.join([*arguments, *outputs, 'ptr %work'])}) {{", "entry:",
-                 f"%b = getelementptr double, ptr %work, i64 {b}",
-                 f"%rest = getelementptr double, ptr %work, i64 {b + self.row * n * W}"]
-        if not isinstance(self.main, ca.Function):
-            lines.append(f"call void @llvm.memset.p0.i64(ptr align 8 %b, i8 0, i64 {size}, i1 false)")
-            module.declare("llvm.memset", "void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-        lines += [f"call void @{main}({', '.join([*arguments, 'ptr %work', 'ptr %b', *more, 'ptr %rest'])})"]
-        if n and parts:
-            self._factor(module, f"{name}.factor")
-            self._solve(module, f"{name}.solve", V, together)
-            lines += [f"call void @{name}.factor(ptr %work)", *_loop("part", parts, [
-                f"%part.at = mul i64 %part, {together * V}", "%part.p = getelementptr double, ptr %b, i64 %part.at",
-                f"call void @{name}.solve(ptr %work, ptr %part.p)"])]
-            copies = []
-            for i, (width, start) in enumerate(zip(self.widths, np.cumsum([0, *self.widths]), strict=False)):
-                copies += [f"%from{i}.at = add i64 %row.at, {start * W}",
-                           f"%from{i} = getelementptr double, ptr %b, i64 %from{i}.at",
-                           f"%to{i}.at = mul i64 %row, {width * W}",
-                           f"%to{i} = getelementptr double, ptr %out{i}, i64 %to{i}.at",
-                           f"call void @llvm.memcpy.p0.p0.i64(ptr align 8 %to{i}, ptr align 8 %from{i}, "
-                           f"i64 {8 * width * W}, i1 false)"]
-            module.declare("llvm.memcpy", "void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
-            lines += _loop("row", n, [f"%row.at = mul i64 %row, {self.row * W}", *copies])
-        module.add("\n".join([*lines, "ret void", "}"]))
+        size = self.row * n * W                             # numbers of b
+        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)), internal=False) as b:
+            *arguments, entries = b.arguments
+            ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
+            columns, rest = b.at(entries, m * W), b.at(entries, m * W + size)
+            if not isinstance(self.main, ca.Function):
+                b.outside("llvm.memset.p0.i64", columns, b.number(0, BYTE), 8 * size, b.number(0, BOOL))
+            b.call(main, *ins, entries, columns, *outs[len(self.widths):], rest)
+            if n and parts:
+                self._factor(module, f"{name}.factor")
+                self._solve(module, f"{name}.solve", V, together)
+                b.call(f"{name}.factor", entries)
+                with b.loop(parts) as part:
+                    b.call(f"{name}.solve", entries, b.at(columns, part * (together * V)))
+                with b.loop(n) as row:
+                    first = row * (self.row * W)
+                    for out, width, start in zip(outs, self.widths, np.cumsum([0, *self.widths])):
+                        b.outside("llvm.memcpy.p0.p0.i64", b.at(out, row * (width * W)), b.at(columns, first + start * W),
+                                  8 * width * W, b.number(0, BOOL))
         return m + self.row * n + work
 
     def _factor(self, module: Module, name: str) -> None:
         """`@name(m)`: L below and 1 / D on the diagonal, in place. Row j of M is as long as the end of row k from j on."""
-        T, W, exact = module.lanes.T, module.lanes.W, _flag(module)
-        start, other = (_table(module, f"{name}.{what}", x) for what, x in (("start", self.start), ("other", self.other)))
-        at = lambda x, place: [f"%{x}.w = mul i64 {place}, {W}", f"%{x}.p = getelementptr double, ptr %m, i64 %{x}.w"]
-        load = lambda x, place: [*at(x, place), f"%{x} = load {T}, ptr %{x}.p, align 8"]
-        inner = [*load("x", "%i.l"), *load("y", "%j.l"), f"%xr = fmul {exact}{T} %ratio, %x", f"%z = fsub {exact}{T} %y, %xr",
-                 f"store {T} %z, ptr %y.p, align 8"]
-        entry = [*load("e", "%i"), f"%ratio = fmul {T} %e, %inverse", *_entry(other, "j", "%i"), *_entry(start, "s.j", "%j"),
-                 "%left = sub i64 %end, %i",
-                 *_loop("l", "%left", ["%i.l = add i64 %i, %l", "%j.l = add i64 %s.j, %l", *inner]),
-                 f"store {T} %ratio, ptr %e.p, align 8"]
-        row = [f"%k = sub i64 {self.n - 1}, %kk", "%k1 = add i64 %k, 1", *_entry(start, "s", "%k"), *_entry(start, "end", "%k1"),
-               *load("d", "%s"), f"%inverse = fdiv {T} {module.lanes.number(1.0)}, %d", f"store {T} %inverse, ptr %d.p, align 8",
-               "%s1 = add i64 %s, 1", "%count = sub i64 %end, %s1", *_loop("c", "%count", ["%i = add i64 %s1, %c", *entry])]
-        module.add("\n".join([f"define internal void @{name}(ptr %m) {{", "entry:", *_loop("kk", self.n, row), "ret void", "}"]))
+        W = module.lanes.W
+        start, other = (module.table(f"{name}.{what}", x.astype(np.int32))
+                        for what, x in (("start", self.start), ("other", self.other)))
+        with module.function(name, [POINTER]) as b:
+            m, = b.arguments
+            with b.loop(self.n) as step:
+                k = (self.n - 1) - step
+                own, end = b.entry(start, k), b.entry(start, k + 1)
+                diagonal = b.at(m, own * W)
+                inverse = 1.0 / b.load(diagonal)
+                b.store(inverse, diagonal)
+                first = own + 1
+                with b.loop(end - first) as c:
+                    i = first + c
+                    place, row = b.at(m, i * W), b.entry(start, b.entry(other, i))
+                    ratio = b.load(place) * inverse
+                    with b.loop(end - i) as l:
+                        target = b.at(m, (row + l) * W)
+                        b.store(_minus_product(b.load(target), ratio, b.load(b.at(m, (i + l) * W))), target)
+                    b.store(ratio, place)
 
     def _solve(self, module: Module, name: str, V: int, together: int) -> None:
         """`@name(m, b)`: solve for `together` vectors of columns in place, tip to base and base to tip."""
         after: list[list[int]] = [[] for _ in range(self.n)]            # entries of M that a speed has with those beyond it
         beyond: list[list[int]] = [[] for _ in range(self.n)]
-        for k, b in enumerate(self.before):
-            for i, j in enumerate(b, start=int(self.start[k]) + 1):
+        for k, before in enumerate(self.before):
+            for i, j in enumerate(before, start=int(self.start[k]) + 1):
                 after[j].append(i)
                 beyond[j].append(k)
         entries = [list(range(s + 1, e)) for s, e in zip(self.start, self.start[1:], strict=False)]
-        lines = [*self._rows(module, name, "in", V, together, after, beyond, list(range(self.n))[::-1], False),
-                 *self._rows(module, name, "out", V, together, entries, self.before, list(range(self.n)), True)]
-        module.add("\n".join([f"define internal void @{name}(ptr %m, ptr %b) {{", "entry:", *lines, "ret void", "}"]))
+        lanes = Module(V, module.contract)
+        with lanes.function(name, [POINTER] * 2) as b:
+            scalar = module.lanes.W == 1
+            self._rows(b, scalar, f"{name}.in", together, after, beyond, list(range(self.n))[::-1], False)
+            self._rows(b, scalar, f"{name}.out", together, entries, self.before, list(range(self.n)), True)
+        module.include(lanes)
 
-    def _rows(self, module: Module, name: str, tag: str, V: int, together: int, entries: Sequence[Sequence[int]],
-              others: Sequence[Sequence[int]], order: list[int], scaled: bool) -> list[str]:
-        """For each row r in order: b_r <- b_r / D_r if `scaled`, then b_r -= m[entry] b[other] for its entries and others."""
-        W, T, exact = module.lanes.W, f"<{V} x double>", _flag(module)
-        tables = {"first": np.cumsum([0, *(len(entries[r]) for r in order)]), "row": order, "own": self.start[order],
-                  "entry": [i for r in order for i in entries[r]], "other": [k for r in order for k in others[r]]}
-        table = {what: _table(module, f"{name}.{tag}.{what}", x) for what, x in tables.items()}
+    def _rows(self, b: Builder, scalar: bool, name: str, together: int, entries: Sequence[Sequence[int]],
+              others: Sequence[Sequence[int]], order: list[int], scaled: bool) -> None:
+        """For each row r in order: b_r <- b_r / D_r if `scaled`, then b_r -= m[entry] b[other] for its entries and others.
 
-        def number(x: str, place: str) -> list[str]:
-            """An entry of m, the same for all lanes where these are columns."""
-            at = [f"%{x}.w = mul i64 {place}, {W}", f"%{x}.p = getelementptr double, ptr %m, i64 %{x}.w"]
-            if W > 1:
-                return [*at, f"%{x} = load {T}, ptr %{x}.p, align 8"]
-            return [*at, f"%{x}.s = load double, ptr %{x}.p, align 8", f"%{x}.v = insertelement {T} poison, double %{x}.s, i64 0",
-                    f"%{x} = shufflevector {T} %{x}.v, {T} poison, <{V} x i32> zeroinitializer"]
+        With one state, `scalar`, an entry of m is the same for all lanes, which are columns.
+        """
+        m, columns = b.arguments
+        V, T = b.lanes.W, b.lanes.T
+        W = 1 if scalar else V
+        numbers = {"first": np.cumsum([0, *(len(entries[r]) for r in order)]), "row": order, "own": self.start[order],
+                   "entry": [i for r in order for i in entries[r]], "other": [k for r in order for k in others[r]]}
+        table = {what: b.module.table(f"{name}.{what}", np.array(x, np.int32)) for what, x in numbers.items()}
 
-        def vectors(x: str, row: str) -> list[str]:
-            out = [f"%{x}.at = mul i64 {row}, {self.row * W}", f"%{x}.p = getelementptr double, ptr %b, i64 %{x}.at"]
-            for c in range(together):
-                out += [f"%{x}.p{c} = getelementptr double, ptr %{x}.p, i64 {c * V}",
-                        f"%{x}{c} = load {T}, ptr %{x}.p{c}, align 8"]
-            return out
+        def number(i: Value) -> Value:
+            place = b.at(m, i * W)
+            if not scalar or V == 1:
+                return b.load(place)
+            first = b.put(T, f"insertelement {T} poison, {b.load(place, DOUBLE)}, i64 0")
+            return b.put(T, f"shufflevector {first}, {T} poison, <{V} x i32> zeroinitializer")
 
-        t, each = f"{tag}s", range(together)
-        lines = [*_entry(table["row"], f"{t}.r", f"%{tag}"), f"%{t}.1 = add i64 %{tag}, 1",
-                 *_entry(table["first"], f"{t}.i0", f"%{tag}"), *_entry(table["first"], f"{t}.i1", f"%{t}.1"),
-                 *vectors(f"{t}.x", f"%{t}.r")]
-        begun = [f"%{t}.x{c}" for c in each]
-        if scaled:
-            lines += [*_entry(table["own"], f"{t}.own", f"%{tag}"), *number(f"{t}.d", f"%{t}.own"),
-                      *(f"%{t}.y{c} = fmul {T} %{t}.x{c}, %{t}.d" for c in each)]
-            begun = [f"%{t}.y{c}" for c in each]
-        lines += [f"%{t}.some = icmp ult i64 %{t}.i0, %{t}.i1", f"br label %{t}.from", f"{t}.from:",
-                  f"br i1 %{t}.some, label %{t}.sum, label %{t}.done",
-                  f"{t}.sum:", f"%{t}.i = phi i64 [ %{t}.i0, %{t}.from ], [ %{t}.next, %{t}.sum ]",
-                  *(f"%{t}.a{c} = phi {T} [ {begun[c]}, %{t}.from ], [ %{t}.c{c}, %{t}.sum ]" for c in each),
-                  *_entry(table["entry"], f"{t}.e", f"%{t}.i"), *_entry(table["other"], f"{t}.o", f"%{t}.i"),
-                  *number(f"{t}.f", f"%{t}.e"), *vectors(f"{t}.z", f"%{t}.o")]
-        for c in each:
-            lines += [f"%{t}.b{c} = fmul {exact}{T} %{t}.f, %{t}.z{c}", f"%{t}.c{c} = fsub {exact}{T} %{t}.a{c}, %{t}.b{c}"]
-        lines += [f"%{t}.next = add i64 %{t}.i, 1", f"%{t}.on = icmp ult i64 %{t}.next, %{t}.i1",
-                  f"br i1 %{t}.on, label %{t}.sum, label %{t}.done", f"{t}.done:"]
-        for c in each:
-            lines += [f"%{t}.w{c} = phi {T} [ {begun[c]}, %{t}.from ], [ %{t}.c{c}, %{t}.sum ]"]
-        lines += [f"store {T} %{t}.w{c}, ptr %{t}.x.p{c}, align 8" for c in each]
-        return _loop(tag, self.n, lines)
+        def places(row: Value) -> list[Value]:
+            first = b.at(columns, row * (self.row * W))
+            return [b.at(first, c * V) for c in range(together)]
+
+        with b.loop(self.n) as step:
+            targets = places(b.entry(table["row"], step))
+            first, end = b.entry(table["first"], step), b.entry(table["first"], step + 1)
+            begun = [b.load(p) for p in targets]
+            if scaled:
+                inverse = number(b.entry(table["own"], step))
+                begun = [x * inverse for x in begun]
+            with b.loop(end - first) as k:
+                sums = [b.carry(x) for x in begun]
+                i = first + k
+                factor, sources = number(b.entry(table["entry"], i)), places(b.entry(table["other"], i))
+                for total, source in zip(sums, sources):
+                    b.hand_on(total, _minus_product(total, factor, b.load(source)))
+            for total, target in zip(sums, targets):
+                b.store(b.after_loop(total), target)
 
     # ---- CasADi's evaluator
 
@@ -200,27 +195,7 @@ class TreeSolve:
         return [*(part.reshape(-1, states) for part in parts), *more]
 
 
-def _flag(module: Module) -> str:
-    return "contract " if module.contract else ""
-
-
-def _table(module: Module, name: str, values: Any) -> str:
-    """A constant array of integers; returns its symbol."""
-    numbers = ", ".join(f"i32 {int(v)}" for v in values)
-    module.add(f"@{name} = internal constant [{len(values)} x i32] [{numbers}]")
-    return f"@{name}"
-
-
-def _entry(table: str, x: str, i: str) -> list[str]:
-    """%x = table[i], as i64."""
-    return [f"%{x}.q = getelementptr i32, ptr {table}, i64 {i}", f"%{x}.n = load i32, ptr %{x}.q",
-            f"%{x} = zext i32 %{x}.n to i64"]
-
-
-def _loop(i: str, count: int | str, body: Sequence[str]) -> list[str]:
-    """%i from 0 to count."""
-    return [f"%{i}.none = icmp eq i64 {count}, 0", f"br label %{i}.in",
-            f"{i}.in:", f"br i1 %{i}.none, label %{i}.out, label %{i}.do",
-            f"{i}.do:", f"%{i} = phi i64 [ 0, %{i}.in ], [ %{i}.up, %{i}.end ]", *body, f"br label %{i}.end", f"{i}.end:",
-            f"%{i}.up = add i64 %{i}, 1", f"%{i}.on = icmp ult i64 %{i}.up, {count}",
-            f"br i1 %{i}.on, label %{i}.do, label %{i}.out", f"{i}.out:"]
+def _minus_product(z: Value, x: Value, y: Value) -> Value:
+    """z - x y, rounded once where the module and the processor allow it."""
+    b = z.builder
+    return b.fma(-x, y, z) if b.module.contract and jit.fuses() else z - x * y

@@ -1,0 +1,84 @@
+"""Machine code that sees whether the arguments of a kernel are finite, at the cost of reading them once.
+
+    sum over all numbers x of 0 x  +  sum over quaternions e of 0 / |e|^2                                            (1)
+
+is zero if every number is finite and no quaternion is zero, else NaN. Four sums run side by side, so that none waits for
+another.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.module import Module
+from condyle.native.ir.values import BOOL, DOUBLE, LONG, POINTER, Value, wide
+
+SUMS = 4
+LOOP_FROM = 512                                             # doubles from which a loop is shorter than a straight line
+_CHUNK = 16                                                 # doubles that one turn of the loop reads
+
+
+@dataclass(frozen=True)
+class Watched:
+    """An argument that is looked at: its place among the kernel's inputs, its size, and where quaternions start in it."""
+
+    place: int
+    size: int
+    quaternions: tuple[int, ...] = ()
+
+
+def is_finite(b: Builder, arguments: Sequence[tuple[Value, Watched]]) -> Value:
+    """Whether (1) is zero for arguments at their addresses, lane l of number j at [j W + l]."""
+    W = b.lanes.W
+    V = W if W > 1 else 4
+    vector = wide(DOUBLE, V)
+    one: list[Value] = []                                   # scalars that shall be zero
+    many: list[Value] = []                                  # and vectors of V
+
+    for pointer, watched in arguments:
+        count = watched.size * W
+        if count >= LOOP_FROM:
+            one.append(b.call(_add_scan(b.module), pointer, count - _CHUNK, result=DOUBLE))
+        elif count < V:
+            one += [b.load(b.at(pointer, j), DOUBLE) * 0.0 for j in range(count)]
+        else:
+            starts = sorted({*range(0, count - V + 1, V), count - V})
+            many += [b.load(b.at(pointer, j), vector) * 0.0 for j in starts]
+        for start in watched.quaternions:
+            parts = [b.load(b.at(pointer, (start + j) * W)) for j in range(4)]
+            (many if W > 1 else one).append(0.0 / _sum([x * x for x in parts]))
+    good = []
+    if many:
+        good.append(b.compare("eq", b.as_bits(b.compare("une", _sum(many), 0.0)), 0))
+    if one:
+        good.append(b.compare("oeq", _sum(one), 0.0))
+    return good[0] if len(good) == 1 else good[0] & good[1] if good else b.number(1, BOOL)
+
+
+def _sum(terms: list[Value]) -> Value:
+    """The sum of all, in a few chains."""
+    chains = terms[:SUMS]
+    for k, term in enumerate(terms[SUMS:]):
+        chains[k % SUMS] = chains[k % SUMS] + term
+    while len(chains) > 1:
+        chains = [chains[0] + chains[1], *chains[2:]]
+    return chains[0]
+
+
+def _add_scan(module: Module) -> str:
+    """Define scan(x, last), the sum of 0 x over last + 16 numbers, sixteen at a time; those at the end may be read twice."""
+    def write(name: str) -> None:
+        vector = wide(DOUBLE, _CHUNK // SUMS)
+        with module.function(name, [POINTER, LONG], result=DOUBLE, attributes="noinline nounwind") as b:
+            x, last = b.arguments
+            with b.overlapping(last, _CHUNK) as i:
+                sums = [b.carry(b.number(0.0, vector)) for _ in range(SUMS)]
+                for k, total in enumerate(sums):
+                    numbers = b.load(b.at(b.at(x, i), k * _CHUNK // SUMS), vector)
+                    b.hand_on(total, total + numbers * 0.0)
+            first, second, third, fourth = map(b.after_loop, sums)
+            total = (first + second) + (third + fourth)
+            b.give(_sum([b.put(DOUBLE, f"extractelement {total}, i32 {k}") for k in range(_CHUNK // SUMS)]))
+
+    return module.define("scan", write)

@@ -1,0 +1,73 @@
+"""A module of LLVM IR: functions, tables, and declarations of what is outside."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from condyle.native.ir.builder import Builder
+from condyle.native.ir.values import Lanes
+
+_LINE = 64                                                  # bytes that memory moves at once
+
+
+class Module:
+    """An IR module for W lanes.
+
+    Args:
+        W: lanes.
+        contract: allow fused multiply-add; nothing else is ever relaxed.
+    """
+
+    def __init__(self, W: int = 1, contract: bool = True) -> None:
+        self.lanes, self.contract = Lanes(W), contract
+        self._parts: list[str] = []
+        self._declared: dict[str, str] = {}
+        self._defined: dict[str, int] = {}
+
+    def add(self, text: str) -> None:
+        """Append a definition."""
+        self._parts.append(text)
+
+    @contextmanager
+    def function(self, name: str, arguments: Sequence[str], **options: Any) -> Iterator[Builder]:
+        """Define the function `@name` with arguments of these types, written inside `with`. For options see Builder."""
+        builder = Builder(self, name, arguments, **options)
+        yield builder
+        builder.close()
+
+    def declare(self, name: str, result: str, arguments: Sequence[str]) -> None:
+        """Tell of a function from outside; once is enough."""
+        self._declared[name] = f"declare {result} @{name}({', '.join(arguments)}) nounwind"
+
+    def table(self, name: str, values: np.ndarray) -> str:
+        """A constant array, in C order; returns its name."""
+        data = np.ascontiguousarray(values).tobytes()
+        text = "\\" + data.hex("\\") if data else ""
+        self.add(f'@{name} = private constant [{len(data)} x i8] c"{text}", align {_LINE}')
+        return name
+
+    def variable(self, name: str, size: int) -> str:
+        """Memory of `size` bytes that begins as zero; returns its name."""
+        self.add(f"@{name} = internal global [{size} x i8] zeroinitializer, align {_LINE}")
+        return name
+
+    def define(self, name: str, write: Callable[[str], int | None]) -> str:
+        """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it returned."""
+        if name not in self._defined:
+            self._defined[name] = write(name) or 0
+        return name
+
+    def work(self, name: str) -> int:
+        """Blocks of W doubles that the `work` argument of a definition must hold."""
+        return self._defined[name]
+
+    def include(self, other: Module) -> None:
+        """Take over all that another module has, perhaps for other lanes; names must differ."""
+        self._parts += other._parts
+        self._declared.update(other._declared)
+
+    def text(self) -> str:
+        return "\n".join([*self._parts, *self._declared.values()])

@@ -1,0 +1,105 @@
+"""Types and constants of LLVM IR, and values that know their type.
+
+A type is LLVM's own word for it: "double", "<4 x double>", "i64", "ptr".
+"""
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from condyle.native.ir.builder import Builder
+
+VOID, POINTER, DOUBLE, BOOL, BYTE, INT, LONG = "void", "ptr", "double", "i1", "i8", "i32", "i64"
+
+
+def bits(x: float) -> int:
+    """The 64 bits of a double."""
+    return struct.unpack("<q", struct.pack("<d", float(x)))[0]
+
+
+def wide(type: str, W: int) -> str:
+    """W of a type side by side; for W = 1 the type itself."""
+    return type if W == 1 else f"<{W} x {type}>"
+
+
+def constant(type: str, x: float) -> str:
+    """A number as a constant of a type, the same in every lane."""
+    if type[0] == "<":
+        element = type.partition(" x ")[2][:-1]
+        return f"splat ({element} {constant(element, x)})"
+    if type == DOUBLE:
+        return f"0x{bits(x) & 0xFFFFFFFFFFFFFFFF:016X}"
+    if type == BOOL:
+        return "true" if x else "false"
+    return str(int(x))
+
+
+class Lanes:
+    """Types of W numbers side by side; W = 1 is scalar.
+
+    Attributes:
+        T: doubles.
+        B: truth values.
+        I: integers of 64 bits.
+    """
+
+    def __init__(self, W: int) -> None:
+        self.W = W
+        self.T, self.B, self.I = wide(DOUBLE, W), wide(BOOL, W), wide(LONG, W)
+        self.suffix = "f64" if W == 1 else f"v{W}f64"       # as the names of LLVM's own functions end
+
+
+class Value:
+    """A result, an argument, a constant or an address, with its type.
+
+    + - * are those of doubles or of integers; / is for doubles; & | ^ << >> are for integers and truth values (>> fills with
+    zeros). The other operand may be a Python number.
+    """
+
+    __slots__ = ("builder", "text", "type")
+
+    def __init__(self, builder: Builder, type: str, text: str) -> None:
+        self.builder, self.type, self.text = builder, type, text
+
+    def __repr__(self) -> str:
+        return f"{self.type} {self.text}"
+
+    def __neg__(self) -> Value:
+        return self.builder.put(self.type, f"fneg {self.type} {self.text}")
+
+    if TYPE_CHECKING:
+        def __add__(self, other: Number) -> Value: ...
+        def __radd__(self, other: Number) -> Value: ...
+        def __sub__(self, other: Number) -> Value: ...
+        def __rsub__(self, other: Number) -> Value: ...
+        def __mul__(self, other: Number) -> Value: ...
+        def __rmul__(self, other: Number) -> Value: ...
+        def __truediv__(self, other: Number) -> Value: ...
+        def __rtruediv__(self, other: Number) -> Value: ...
+        def __and__(self, other: Number) -> Value: ...
+        def __or__(self, other: Number) -> Value: ...
+        def __xor__(self, other: Number) -> Value: ...
+        def __lshift__(self, other: Number) -> Value: ...
+        def __rshift__(self, other: Number) -> Value: ...
+
+
+Number = Value | float
+"""An operand: a value or a constant."""
+
+
+def _operator(of_doubles: str, of_integers: str, swapped: bool = False) -> Callable[[Value, Number], Value]:
+    def operate(self: Value, other: Number) -> Value:
+        word = of_doubles if DOUBLE in self.type else of_integers
+        return self.builder.binary(word, *((other, self) if swapped else (self, other)))
+
+    return operate
+
+
+for _name, _words in {"add": ("fadd", "add"), "sub": ("fsub", "sub"), "mul": ("fmul", "mul"), "truediv": ("fdiv", ""),
+                      "and": ("", "and"), "or": ("", "or"), "xor": ("", "xor"), "lshift": ("", "shl"),
+                      "rshift": ("", "lshr")}.items():
+    setattr(Value, f"__{_name}__", _operator(*_words))
+    if _words[0]:
+        setattr(Value, f"__r{_name}__", _operator(*_words, swapped=True))
