@@ -1,8 +1,9 @@
-"""Ends of an assembly that a user should hear of: far from the goals at a place that is not their least, or beyond all sizes.
+"""Ends of an assembly that a user should hear of: goals that are missed by far and are not at their least, and stations or
+targets far beyond the size of the system.
 
-At the end the goals have no slope. That is so at a least, where nothing can be gained, and at places such as that of a pendulum
-that points straight away from its target. From beside such a place the way leads on: the frame of the largest cost is run again
-from there if its goals are missed by far.
+At the end of a search the goals have no slope. That is so at a minimum, and also at places such as that of a pendulum that points
+straight away from its target. A start a little beside such a place leads to a lower cost. So, if the goals of the frame with the
+largest cost are missed by far, that frame is run again from there.
 """
 from __future__ import annotations
 
@@ -18,21 +19,23 @@ from condyle.system.state import State
 from condyle.tree import scales
 
 FAR = 0.05
-"""Of the system's size, or rad: goals that are missed by less are met as well as measurements are."""
+"""Goals are missed by far if their error is more than this [sizes of the system, or rad]: measurements are not as bad."""
 ASIDE = 1e-3
 """How far beside its end a frame is run again [rad, or sizes of the system]."""
 GAIN = 0.98
-"""Part of the cost that a better end has at most: what the accuracy leaves is far smaller."""
+"""A better end has at most this part of the cost: what the accuracy leaves is far smaller."""
 BEYOND = 30.0
-"""Sizes of the system: no marker is so far. One in millimetres is."""
+"""No marker is so far away [sizes of the system], unless it is in millimetres."""
 
 Again = Callable[[State, tuple[Goal, ...], np.ndarray], Frames]
 
 
 def doubt(who: str, frames: Frames, again: Again) -> Frames:
-    """The same frames, with the one that ended at no least marked so; warns of sizes that cannot be.
+    """The same frames. One that ended where its goals are not at their least is marked; a warning tells of sizes that cannot be.
 
     Args:
+        who: the function that asks, for the warning.
+        frames: to look at.
         again: runs a start, goals of one frame and its time, shape (1,).
     """
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
@@ -41,7 +44,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     if long:
         g, field, p = long[0]
         _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is {size:.3g} m long")
-    i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # where sizes cannot be, many frames end at no least
+    i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # the worst frame
     if not len(frames) or not _missed_by_far(frames, i, float(cost[i]), size):
         return frames
     goals, here = _one(frames, i)
@@ -69,7 +72,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
 
 
 def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
-    """The goals of a frame, and it alone."""
+    """The goals of a frame, and Frames of it alone."""
     goals = tuple(g.frame(i) for g in frames.goals)
     return goals, Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1], frames.tolerance, 1)
 

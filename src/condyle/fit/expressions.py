@@ -22,7 +22,8 @@ class FitExpressions:
 
     Attributes:
         evaluate: q, tail, row -> cost, g (nu,), H (nu^2,), p (m,), P by rows (m nu,).
-        errors: q, tail -> p (m,).   step: q, du, tail -> q + N du with unit quaternions.
+        errors: q, tail -> p (m,).
+        step: q, du, tail -> q + N du with unit quaternions.
         prescribe: q, u, tail -> q with what motions prescribe at t, and 0/1 per speed (nu,): 1 where it is locked or prescribed.
         m: number of constraint equations of position level.
     """

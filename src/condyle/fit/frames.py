@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.errors import ConstraintError, DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.configurations import Configurations
@@ -47,7 +48,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Frames(States):
-    """Configurations that follow goals, made by `cd.assemble_frames`. `frames[i]` is the State of frame i.
+    """Configurations that follow goals, from `cd.assemble_frames`. `frames[i]` is the State of frame i.
 
     `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames. Every operator of
     the System is a method, for all frames at once: `frames.station_position("foot", p)`, `frames.inverse_dynamics()`. Speeds
@@ -56,7 +57,8 @@ class Frames(States):
     Attributes:
         t: [s], shape (T,); 0, 1, 2, ... where no times were given.
         q: shape (T, nq). A frame that failed holds the nearest that was found.
-        u: speeds of the motion, shape (T, nu): see `speeds`.   udot: its accelerations, shape (T, nu): see `accelerations`.
+        u: speeds of the motion, shape (T, nu): see `speeds`.
+        udot: its accelerations, shape (T, nu): see `accelerations`.
         residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where nothing was measured.
         names: of the goals, each once.
         iterations: of each frame, shape (T,).
@@ -68,12 +70,12 @@ class Frames(States):
 
     start: State
     goals: tuple[Goal, ...]
-    t: np.ndarray
-    q: np.ndarray
-    info: np.ndarray
+    t: NDArray[np.float64]
+    q: NDArray[np.float64]
+    info: NDArray[np.float64]
     tolerance: float
     wanted: int
-    part: tuple[Frames, np.ndarray] | None = None           # the Frames that these are some of, and which
+    part: tuple[Frames, NDArray[np.intp]] | None = None           # the Frames that these are some of, and which
     clock: bool = True                                      # whether t was given: else it counts frames
 
     plumbing = frozenset({"info", "tolerance", "wanted", "part", "called", "clock", "timed"})
@@ -96,7 +98,7 @@ class Frames(States):
         return self.start.system
 
     @property
-    def time(self) -> np.ndarray:
+    def time(self) -> NDArray[np.float64]:
         """The same as `t`."""
         return self.t
 
@@ -106,7 +108,7 @@ class Frames(States):
     @overload
     def __getitem__(self, i: int) -> State: ...
     @overload
-    def __getitem__(self, i: str) -> np.ndarray: ...
+    def __getitem__(self, i: str) -> NDArray[np.float64]: ...
     @overload
     def __getitem__(self, i: slice) -> Frames: ...
 
@@ -121,26 +123,26 @@ class Frames(States):
         moving = {"u": self.u[i]} if self.timed else {}
         return self.start.replace(t=float(self.t[i]), q=self.q[i], **moving)
 
-    def _some(self, i: np.ndarray) -> Frames:
+    def _some(self, i: NDArray[np.intp]) -> Frames:
         part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
         return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.tolerance, len(i), part)
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
-            given = np.atleast_1d(np.asarray(t, dtype=float))
-            i = np.clip(np.searchsorted(self.t, given), 0, len(self) - 1)
-            if given.ndim != 1 or not (self.t[i] == given).all():
+            times = np.atleast_1d(np.asarray(t, dtype=float))
+            i = np.clip(np.searchsorted(self.t, times), 0, len(self) - 1)
+            if times.ndim != 1 or not (self.t[i] == times).all():
                 raise ShapeError("t: Frames know their own times only; make a spline of frames.q for others")
             return self._some(i)._batch()
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
         return Batch(self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays, self.status)
 
     @property
-    def _z(self) -> np.ndarray:
+    def _z(self) -> NDArray[np.float64]:
         return np.broadcast_to(self.start.z, (len(self), self.start.z.size))
 
     @property
-    def iterations(self) -> np.ndarray:
+    def iterations(self) -> NDArray[np.float64]:
         return self.info[:, INFO.index("iterations")].astype(int)
 
     @cached_property
@@ -178,7 +180,14 @@ class Frames(States):
         return Summary(status, int(info["iterations"]), float(info["cost"]), float(info["worst"]), missed)
 
     def violated(self, i: int) -> dict[str, float]:
-        """Constraint equations of a frame that do not hold, by name, the worst first."""
+        """Constraint equations that do not hold in a frame.
+
+        Args:
+            i: the frame.
+
+        Returns:
+            Errors by the names of the equations, the worst first.
+        """
         p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraint_errors()[0]
         labels = [name for name, level in self.system.equation_names() if level == "position"]
         order = sorted((k for k in range(len(p)) if not abs(p[k]) <= self.tolerance), key=lambda k: -abs(p[k]))
@@ -195,7 +204,11 @@ class Frames(States):
         return Outcome(Status.SOME_FAILED, text)
 
     def check(self) -> Frames:
-        """Itself, or ConstraintError if constraints are violated in some frame."""
+        """Itself, if the constraints hold in all frames.
+
+        Raises:
+            ConstraintError: they do not; it names the first such frame and what is violated.
+        """
         for i in np.flatnonzero(self.info[:, 0] == VIOLATED):
             raise ConstraintError(
                 f"{self.failures[int(i)]}. Start nearer, free locked speeds, or see whether constraints contradict each other",
@@ -211,7 +224,7 @@ class Frames(States):
         return tuple(g.unit_in(self.system) for g in self.goals)
 
     @cached_property
-    def residuals(self) -> np.ndarray:
+    def residuals(self) -> NDArray[np.float64]:
         if self.part is not None:
             return self.part[0].residuals[self.part[1]]
         if not self.goals:
@@ -222,11 +235,11 @@ class Frames(States):
                         axis=1)
 
     @cached_property
-    def _tail(self) -> np.ndarray:
+    def _tail(self) -> NDArray[np.float64]:
         return Batch.tails(self.system, self.start.tail, self.t)
 
     @cached_property
-    def rms(self) -> np.ndarray:
+    def rms(self) -> NDArray[np.float64]:
         """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no station was seen."""
         if self.part is not None:
             return self.part[0].rms[self.part[1]]
@@ -246,7 +259,7 @@ class Frames(States):
     def _whole(self) -> Frames:
         return self if self.part is None else self.part[0]
 
-    def _rate(self, x: np.ndarray) -> np.ndarray:
+    def _rate(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """d/dt of x (T, n) by a spline of degree 5, or 3 or 1 if there are few frames."""
         from scipy.interpolate import make_interp_spline
 
@@ -257,16 +270,23 @@ class Frames(States):
         return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
 
     @cached_property
-    def u(self) -> np.ndarray:
+    def u(self) -> NDArray[np.float64]:
         return _kept(self.speeds())
 
     @cached_property
-    def udot(self) -> np.ndarray:
+    def udot(self) -> NDArray[np.float64]:
         return _kept(self.accelerations())
 
-    def speeds(self) -> np.ndarray:
-        """u of each frame, shape (T, nu), from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then the
-        nearest u that the velocity constraints allow. Noise in the targets comes out larger: smooth them first."""
+    def speeds(self) -> NDArray[np.float64]:
+        """u of each frame from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then the nearest u that the
+        velocity constraints allow. Noise in the targets comes out larger: smooth them first.
+
+        Returns:
+            Shape (T, nu).
+
+        Raises:
+            ShapeError: times were not given, or do not increase.
+        """
         if self.part is not None:
             return self.part[0].u[self.part[1]]
         system = self.system
@@ -280,9 +300,16 @@ class Frames(States):
             u = u + change(self.q, u, weights, self._tail)
         return u
 
-    def accelerations(self) -> np.ndarray:
-        """udot of each frame, shape (T, nu): the rate of `speeds`, in the same way, then the nearest that the constraints allow.
-        Noise comes out larger still."""
+    def accelerations(self) -> NDArray[np.float64]:
+        """udot of each frame: the rate of `speeds`, in the same way, then the nearest that the constraints allow. Noise comes out
+        larger still.
+
+        Returns:
+            Shape (T, nu).
+
+        Raises:
+            ShapeError: times were not given, or do not increase.
+        """
         if self.part is not None:
             return self.part[0].udot[self.part[1]]
         system, udot = self.system, self._rate(self.u)
@@ -319,12 +346,12 @@ class Frames(States):
         return self.residual_table().plot(*names, axes=axes)
 
 
-def _kept(array: np.ndarray) -> np.ndarray:
+def _kept(array: NDArray[np.float64]) -> NDArray[np.float64]:
     array.flags.writeable = False
     return array
 
 
-def _continuous(system: Any, q: np.ndarray) -> np.ndarray:
+def _continuous(system: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
     """q with quaternions that do not change sign from frame to frame."""
     q = q.copy()
     for quaternion in system.compiled.model.tree.quaternions:
@@ -334,7 +361,7 @@ def _continuous(system: Any, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def _speeds(system: Any, q: np.ndarray, qdot: np.ndarray, tail: np.ndarray) -> np.ndarray:
+def _speeds(system: Any, q: NDArray[np.float64], qdot: NDArray[np.float64], tail: NDArray[np.float64]) -> NDArray[np.float64]:
     """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
@@ -350,7 +377,7 @@ def _speeds(system: Any, q: np.ndarray, qdot: np.ndarray, tail: np.ndarray) -> n
     return u
 
 
-def frame_count(goals: Sequence[Goal], t: np.ndarray | None) -> int:
+def frame_count(goals: Sequence[Goal], t: NDArray[np.float64] | None) -> int:
     """The number of frames that goals and times agree on."""
     counts = {g.name: g.frames for g in goals if g.frames is not None}
     if t is not None:

@@ -49,20 +49,29 @@ from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Strea
 from condyle.native.programs.program import Program
 
 FOUND, VIOLATED, UNFINISHED, STATIONARY = 0, 1, 2, 3
-MU_FIRST, MU_LEAST, MU_AGAIN, MU_MOST, MU_SMALL = 1e-6, (1e-9, 1e-6), 1e-3, 1e4, 1e-4
-"""Of mu: at a frame's start; least, without and with constraints; least after a step that was not taken; where the method gives
-up; below the last a short step means an end and not caution."""
+"""How a frame ended."""
+MU_FIRST = 1e-6
+"""mu at the start of a frame."""
+MU_LEAST = (1e-9, 1e-6)
+"""Its least value, without and with constraints."""
+MU_AGAIN = 1e-3
+"""Its least value after a step that was not taken."""
+MU_MOST = 1e4
+"""Where the method gives up."""
+MU_SMALL = 1e-4
+"""Below this a short step means an end and not caution."""
 FIXED = 1e12
+"""The damping of speeds that do not move, over s (1)."""
 LARGEST_TURN = 1.0
-"""[rad] of a step: a longer one is shortened as a whole, so that nothing winds up."""
+"""The largest rotation in a step [rad]: a longer step is shortened as a whole, so that angles do not wind up."""
 REGULAR, LEAST_REGULAR = 1e-10, 1e-14
-"""e over Y's largest diagonal element, with goals and (6) without."""
+"""e over the largest diagonal element of Y, with goals and (6) without."""
 ROUNDING, FLAT = 1e-14, 10
-"""Of the cost's terms: a gain below it says nothing; so many steps in a row without gain are an end."""
+"""A gain below this part of the terms of the cost says nothing; so many steps in a row without gain are an end."""
 ITERATIONS, SLOW = 300, 8
-"""Of a frame: at most; after which curvature is learnt (7),"""
+"""Iterations of a frame: at most; and after how many curvature is learnt (7)."""
 FALLS = 0.3
-"""unless the cost falls to this part or less in a step: then Gauss-Newton is on its way to a residual of zero."""
+"""Curvature is not used if the cost falls to this part or less in a step: Gauss-Newton is then on its way to a zero residual."""
 INFO = ("code", "iterations", "cost", "worst", "flat")
 """What is written of each frame: the end, iterations, cost, largest |p|, the last steps without gain."""
 
@@ -86,14 +95,18 @@ def copy(source: str, target: str) -> Put:
 
 
 class FitLoop:
-    """The program, and the `tables` that it needs beside the streams ROW, Q, INFO.
+    """The program, and the `tables` that it needs with the streams ROW, Q, INFO.
+
+    Slices to fill: q, tail, low, high (nq), accuracy, tolerance. It fills `frame`: how many are done. A slice with _t belongs to
+    the configuration that is tried. `held` is 1 for speeds that are locked or prescribed.
 
     Args:
-        tail, row: sizes.
-        rate_of: the coordinate that each speed is the rate of, or -1.   turning: speeds that turn, in rad/s.
-
-    Slices to fill: q, tail, low, high (nq), accuracy, tolerance. Fills frame: how many are done. A slice with _t belongs to the
-    configuration that is tried.
+        f: the kernels.
+        nq: number of coordinates.
+        tail: size of the tail.
+        row: size of a row.
+        rate_of: the coordinate that each speed is the rate of, or -1.
+        turning: speeds in rad/s.
     """
 
     def __init__(self, f: FitExpressions, nq: int, tail: int, row: int, rate_of: Sequence[int], turning: Sequence[int]) -> None:

@@ -53,8 +53,8 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
     rows, at, begin = [], 0, np.empty(len(starts))
     seen = len(values) <= MANY
     for k, numbers in enumerate(values):
-        mine = np.broadcast_to(np.reshape(group, -1) == k, starts.shape)
-        first, final = float(np.min(firsts[mine])), last
+        here = np.broadcast_to(np.reshape(group, -1) == k, starts.shape)
+        first, final = float(np.min(firsts[here])), last
         way = 1 if last >= first else -1
         first, final = (first, final) if way > 0 else (final, first)
         times = knots(timed, numbers, first, final, accuracy, method, seen)
@@ -63,7 +63,7 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
                 _warn(timed, numbers, np.concatenate([[first], times, [final]]), min(step, final - first))
             times = times[:0]
         times = times[::way]
-        begin[mine] = at + np.searchsorted(way * times, way * starts[mine], side="right")
+        begin[here] = at + np.searchsorted(way * times, way * starts[here], side="right")
         rows.append(np.append(times, way * np.inf))
         at += len(times) + 1
     return np.concatenate(rows)[:, None], begin

@@ -43,11 +43,17 @@ def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bo
 
 
 def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Program, dict[str, np.ndarray]]:
-    """The program, and the tables of its right-hand side. With `log` every step is kept, else y at the given times.
+    """The program, and the tables of its right-hand side.
 
     Streams: queue (the next member), t0, y0, p0, first_knot (of each member), knots; ended, y_end, f_end; with a log M, T, Y, F,
-    D and log (rows written), else times (the last is infinite), first (the first of them behind t0), out. Slices to set: count,
+    D and log (rows written), else times (the last is infinite), first (the first of them after t0), out. Slices to set: count,
     times_count, t_end, h_max, h_start, fixed, way (1), accuracy, weights.
+
+    Args:
+        method: whose steps are taken.
+        eq: the equations of motion.
+        W: number of lanes.
+        log: keep every step; if not, y at the given times.
     """
     n = eq.n
     sizes = {"status": 1} | dict.fromkeys(("member", "count", "times_count", "h_start", "finished", "done", "attempts", "row"), 1)
@@ -66,13 +72,13 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
         start = [Get("first", "member", "k_out"), Get("times", "k_out", "t_out")]
 
     def logged(step: Step) -> list[Node]:
-        kept = {"M": ("member", 1), "T": ("t", 1), "Y": ("y", n), "F": ("k0", n)}
+        columns = {"M": ("member", 1), "T": ("t", 1), "Y": ("y", n), "F": ("k0", n)}
         if step.dense:
-            kept["D"] = "dense", n * step.dense
-        for stream, (_, size) in kept.items():
+            columns["D"] = "dense", n * step.dense
+        for stream, (_, size) in columns.items():
             streams[stream] = Stream(size, shared=True)
         streams["log"] = Stream(1, shared=True)
-        row.extend([Take("log", "row"), *(Put(source, stream, "row") for stream, (source, _) in kept.items())])
+        row.extend([Take("log", "row"), *(Put(source, stream, "row") for stream, (source, _) in columns.items())])
         return row
 
     def at_times(step: Step) -> list[Node]:

@@ -150,11 +150,11 @@ class Follower:
         """Lines, or a number as one."""
         return x if isinstance(x, Lines) else Lines(self.first, self.last, np.empty(0), np.zeros(1), np.array([x]))
 
-    def _broken(self, breaks: np.ndarray | None, v: Lines, made: Callable[[Lines], Lines]) -> Lines | None:
+    def _broken(self, breaks: np.ndarray | None, v: Lines, build: Callable[[Lines], Lines]) -> Lines | None:
         if breaks is None:
             return None
         self.breaks.append(breaks)
-        return made(v.refined(breaks))
+        return build(v.refined(breaks))
 
     def _chosen(self, c: Value, x: Value, y: Value = 0.0) -> Value:
         if isinstance(c, float):

@@ -5,7 +5,7 @@ Slices of its workspace: t, y and k0 = f(t, y) are where it is, h the step to tr
 others and start again: nothing is lost), or when no step is small enough. `fresh` asks for f at the start again, as after an
 event. Where a system depends on time, no step passes t_knot, the next of the stream `knots`: knots.py.
 
-What a step does is the method's (methods/), how long it is and whether it is accepted control.py's.
+What a step does is up to the method (methods/); how long it is, and whether it is accepted, is decided by control.py.
 """
 from __future__ import annotations
 
@@ -49,8 +49,14 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs.
 
     Args:
-        record: nodes that follow an accepted step, with t, y, k0 at its end.
-        before: nodes that precede its acceptance, while t, y, k0 still are those of its start.
+        method: whose step it is.
+        eq: the equations of motion.
+        sizes: of the slices.
+        streams: of the program.
+        tables: of the program.
+        record: gives nodes that follow an accepted step, with t, y, k0 at its end.
+        before: nodes that run before that, while t, y, k0 are those of its start.
+        W: number of lanes.
     """
     n = eq.n
     sizes |= dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
@@ -83,19 +89,19 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     judged: list[Node] = [*projected, measured]
     if astray and errors:                                   # what is removed is small itself: projection.py
         sizes["rough"] = 1
-        own = projector.own if projector is not None else None
-        judged = [*([] if own is None else [Kernel(own, ("p", *errors), errors)]),
+        alone = projector.unprescribed if projector is not None else None
+        judged = [*([] if alone is None else [Kernel(alone, ("p", *errors), errors)]),
                   kernel(lambda weights, accuracy, *e: SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e),
                          ["weights", "accuracy", *errors], ["rough"], sizes, "roughly"),
                   *judged, kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger")]
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
     evaluated = step.accepted_evaluations + (not known)
-    kept = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W), *record(step), *passing,
+    taken = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W), *record(step), *passing,
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
     accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
                 kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
-                kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", kept)]
+                kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", taken)]
     first: list[Node] = [
         rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
@@ -109,16 +115,16 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
 
 
 def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
-    """The program, and the tables that its run needs beside the streams T, Y, F (and D)."""
+    """The program, and the tables that a run needs with the streams T, Y, F (and D)."""
     n, sizes = eq.n, {"row": 1, "rows": 1}
     streams = {"T": Stream(1), "Y": Stream(n), "F": Stream(n)}
     tables: dict[str, np.ndarray] = {}
 
     def record(step: Step) -> list[Node]:
-        kept = {"T": "t", "Y": "y", "F": "k0"}
+        columns = {"T": "t", "Y": "y", "F": "k0"}
         if step.dense:
-            kept["D"], streams["D"] = "dense", Stream(n * step.dense)
-        return [*(Put(source, stream, "row") for stream, source in kept.items()),
+            columns["D"], streams["D"] = "dense", Stream(n * step.dense)
+        return [*(Put(source, stream, "row") for stream, source in columns.items()),
                 kernel(lambda row: row + 1, "row", "row", sizes, "next_row")]
 
     parts = trial(method, eq, sizes, streams, tables, record)

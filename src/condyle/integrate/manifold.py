@@ -30,9 +30,9 @@ class Manifold:
     @staticmethod
     def of(system: System, weights: np.ndarray, accuracy: float) -> Manifold:
         """From the weights of q, u, z and the accuracy of a run."""
-        mine = weights[system.nq:system.nq + system.nu]
-        most = float(mine.max(initial=0.0))
-        W = np.maximum(mine, LIGHTEST * most) if most > 0 else np.ones_like(mine)
+        of_speeds = weights[system.nq:system.nq + system.nu]
+        most = float(of_speeds.max(initial=0.0))
+        W = np.maximum(of_speeds, LIGHTEST * most) if most > 0 else np.ones_like(of_speeds)
         return Manifold(W, SHARE * accuracy * min(1.0, scales.length(system.bodies)))
 
     def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:

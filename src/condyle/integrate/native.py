@@ -1,4 +1,4 @@
-"""The native program of a system and a method: made once, kept with the system and on disk."""
+"""The native program of a system and a method: built once, then found with the system or on disk."""
 from __future__ import annotations
 
 from condyle.integrate.equations import equations
@@ -13,16 +13,22 @@ from condyle.system.system import System
 
 
 def native(system: System, method: Method, many: str = "") -> Made:
-    """`many` says what an ensemble keeps, "times" or "steps"; without it the program is for one state."""
+    """The program, and the tables that it needs.
+
+    Args:
+        system: whose motion it computes.
+        method: by which it does.
+        many: what an ensemble keeps, "times" or "steps"; empty for a program for one state.
+    """
     W = lane_width() if many else 1
     key = ("simulate", method.text, *((many, W) if many else ()))
     if key not in system.compiled.programs:
         loops = prefers_loops(system.compiled.model, lanes=bool(many))
         text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = kept(text, lambda: _made(system, method, many, W))
+        system.compiled.programs[key] = kept(text, lambda: _build(system, method, many, W))
     return system.compiled.programs[key]
 
 
-def _made(system: System, method: Method, many: str, W: int) -> Made:
+def _build(system: System, method: Method, many: str, W: int) -> Made:
     eq = equations(system, loops=not method.needs_jacobian, W=W)
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -46,7 +46,7 @@ from condyle.tree.scales import TIME_SCALE, length
 ROUNDS = 8
 """Passes of (1) that a step may take."""
 ROUNDING = 1e-15
-"""Of 1 + |q|: a |p| that is not more is no reason for another pass, whatever distance it stands for."""
+"""Of 1 + |q|: a |p| that is not more is no reason for another pass, whatever distance that is."""
 
 
 Rate = Callable[..., Node]
@@ -55,7 +55,7 @@ Rate = Callable[..., Node]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """What (1) is made of; errors are one behind the other.
+    """The functions that (1) needs; errors follow each other.
 
     Args:
         nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalised. With constraints it goes on with
@@ -63,14 +63,14 @@ class Projection:
         along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on with `off`: (2) after
             the change in units of `tolerance`, which is that at an accuracy of 1.
         slower: (t, y, p, weights) -> y: speeds alone, where there are constraints.
-        own: (p, errors...) -> errors of what is not prescribed, where there are motions.
+        unprescribed: (p, errors...) -> errors of what is not prescribed, where there are motions.
     """
 
     nearer: ca.Function | Staged | Loops
     along: ca.Function | Staged | Loops
     tolerance: float | None
     slower: ca.Function | Staged | Loops | None = None
-    own: ca.Function | None = None
+    unprescribed: ca.Function | None = None
 
 
 class Projector:
@@ -86,7 +86,7 @@ class Projector:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
         self.nearer = evaluated(projection.nearer, "nearer", sizes, streams, tables)
         self.along = evaluated(projection.along, "along", sizes, streams, tables)
-        self.own = projection.own
+        self.unprescribed = projection.unprescribed
         if projection.slower is not None:
             self.slower = evaluated(projection.slower, "slower", sizes, streams, tables)
             sizes |= {"off": 1, "astray": 1, "projections": 1, "raw": 1, "y_on": n, "unused": 1}
@@ -95,14 +95,14 @@ class Projector:
 
     def __call__(self, t: str = "t_next", y: str = "y_next", errors: tuple[str, ...] | None = None) -> list[Node]:
         """y at t <- (1), and errors, by default none; `astray` is not zero where that failed."""
-        given, errors = (t, y, "p", "weights"), self.spare if errors is None else errors
+        at, errors = (t, y, "p", "weights"), self.spare if errors is None else errors
         if self.tolerance is None:
-            return [*self.nearer(given, (y,)), *(self.along((*given, *errors), (y, *errors)) if errors is self.errors else ())]
+            return [*self.nearer(at, (y,)), *(self.along((*at, *errors), (y, *errors)) if errors is self.errors else ())]
         tolerance = self.tolerance
         begin = kernel(lambda: (ca.SX(1), ca.SX(0)), [], ["off", "astray"], self.sizes, "begin")
         again = kernel(lambda off, accuracy, count: (ca.if_else(off < np.inf, off > tolerance * accuracy, np.nan), count + 1),
                        "off accuracy projections", "off projections", self.sizes, "again")
-        once = [*self.nearer(given, (y, "unused")), *self.along((*given, *errors), (y, *errors, "off"))]
+        once = [*self.nearer(at, (y, "unused")), *self.along((*at, *errors), (y, *errors, "off"))]
         return [begin, While("off", [*once, again], ROUNDS, "astray")]
 
     def on_constraints(self, f: Rate) -> Rate:

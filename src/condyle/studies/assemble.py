@@ -9,6 +9,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.arguments import answered
 from condyle.arrays import real
@@ -29,9 +30,9 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 TIGHTER = 1e-2
-"""Constraints hold to this part of the accuracy,"""
+"""Constraints hold to this part of the accuracy."""
 TIGHTEST = 1e-12
-"""but not to less: sums over a long chain of bodies have no more digits."""
+"""They are never asked to hold to less: sums over a long chain of bodies have no more digits."""
 
 Limits = bool | Mapping[str, tuple[float, float]]
 
@@ -42,63 +43,82 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     """The configuration near a state that satisfies all enabled position constraints and comes nearest to the goals; then the
     nearest speeds that satisfy the velocity constraints.
 
-    Args:
-        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`. Without
-            goals the nearest configuration is found: the least sum of squares of changes, with the weights of `system.project`.
-        locked: names of speeds that do not take part, beside those locked in the state and those that motions prescribe.
-        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by name.
-        accuracy: the last change of a coordinate [rad, m] is no more; constraints hold to a hundredth of it.
+    Coordinates that neither goals nor constraints depend on keep their values. The result is a local optimum: a good start
+    matters. A RuntimeWarning says if the constraints hold but the goals were still improving when the method gave up, as at
+    singular positions; if it ended far from the goals where they have no slope but are not at their least, as for a pendulum
+    that points straight away from its target; and if stations or their targets are far beyond the system's size, as millimetres
+    are.
 
-    Coordinates that neither goals nor constraints see keep their values. The result is a local optimum: a good start matters.
-    Raises ConstraintError, which names the violated constraints and amounts, if no configuration nearby satisfies them. Warns if
-    the constraints hold but goals were still improving when the method gave up, as at singular positions; if it ended far from
-    the goals where they have no slope but are not at their least, as a pendulum does that points straight away from its target;
-    and if stations or their targets are far beyond the system's size, as millimetres are.
+    Args:
+        system: whose configuration is wanted.
+        state: where the search starts.
+        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or a Goal of your
+            own. Without goals the nearest configuration is found: the least sum of squares of changes, with the weights of
+            `system.project`.
+        locked: names of speeds that do not take part; those that are locked in the state or prescribed by motions do not either.
+        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by name [rad, m].
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of it.
+
+    Returns:
+        The State, with q and u changed.
+
+    Raises:
+        ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated, and by how much.
+        DescriptionError, ShapeError, UnknownNameError: arguments that cannot be.
     """
     check_state("assemble", system, state)
-    given = _goals("assemble", system, goals)
-    if any(g.frames is not None for g in given):
+    wanted = _checked("assemble", system, goals)
+    if any(g.frames is not None for g in wanted):
         raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give one frame's target")
-    for g in given:
+    for g in wanted:
         if np.isnan(g.target).any():
             raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
-    held = {**state.locked, **system.compiled.tails.levels(locked)}
-    run = lambda start, goals, t: _run(system, start, goals, held, limits, accuracy, t, None)
-    frames = run(state, given or _stay(state), np.array([state.t])).check()
-    frames = doubt("assemble", frames, run) if given else frames
-    if frames.failures and given:
+    locks = {**state.locked, **system.compiled.tails.levels(locked)}
+    run = lambda start, goals, t: _run(system, start, goals, locks, limits, accuracy, t, None)
+    frames = run(state, wanted or _stay(state), np.array([state.t])).check()
+    frames = doubt("assemble", frames, run) if wanted else frames
+    if frames.failures and wanted:
         warnings.warn(f"assemble: {frames.failures[0]}", RuntimeWarning, stacklevel=2)
     q, u = frames.q[0], state.u
     if system.constraints:
         q, u = system.project(q, u, tolerance=_tolerance(accuracy), t=state.t, z=state.z, inputs=state.inputs,
-                              discrete=state.discrete, parameters=state.parameters, locked=held, disabled=state.disabled)
+                              discrete=state.discrete, parameters=state.parameters, locked=locks, disabled=state.disabled)
     return state.replace(q=q, u=u)
 
 
 @answered({"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"})
-def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], *, t: Any = None, locked: Iterable[str] = (),
+def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], *, t: ArrayLike | None = None,
+                    locked: Iterable[str] = (),
                     limits: Limits = False, accuracy: float = 1e-6,
                     progress: bool | Callable[[float], object] = False) -> Frames:
     """Configurations that follow goals from frame to frame, each found from the last: inverse kinematics.
 
-    Args:
-        state: where the first frame starts from.
-        goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A coordinate that nothing
-            sees keeps its value from frame to frame.
-        t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on time.
-        locked: as in `assemble`.
-        limits: as in `assemble`.
-        accuracy: as in `assemble`.
-        progress: True shows a bar; a function is called a few times per second with the share of frames done.
-
     All frames are one native run. New targets, weights and stations do not compile anything; goals on other bodies do. A frame
     whose constraints cannot be met is named in `Frames.failures`, and the next one starts from the last good one. The run can be
-    interrupted (Ctrl-C): the frames until then are given back. The frame that misses its goals most is looked at: `failures`
-    names it if that is no least; a warning says if stations or targets are far beyond the system's size, as millimetres are.
+    interrupted (Ctrl-C): it returns the frames until then. The frame that misses its goals most is looked at again: `failures`
+    names it if it could come nearer from another start. A warning says if stations or targets are far beyond the system's size,
+    as millimetres are.
+
+    Args:
+        system: whose configurations are wanted.
+        state: where the first frame starts.
+        goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A coordinate that no goal and
+            no constraint depends on keeps its value from frame to frame.
+        t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on time.
+        locked: names of speeds that do not take part, as in `assemble`.
+        limits: of coordinates, as in `assemble`.
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of it.
+        progress: True shows a bar; a function is called a few times per second with the share of frames done.
+
+    Returns:
+        The Frames, also where some failed: see `Frames.status`.
+
+    Raises:
+        DescriptionError, ShapeError, UnknownNameError: arguments that cannot be.
     """
     check_state("assemble_frames", system, state)
-    given = _goals("assemble_frames", system, goals)
-    if not given:
+    wanted = _checked("assemble_frames", system, goals)
+    if not wanted:
         raise DescriptionError("assemble_frames: no goals to follow; give some, or use cd.assemble")
     try:
         times = None if t is None else np.array(real("t", t))
@@ -108,44 +128,47 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got shape {times.shape}"
                          f"{', not all of them finite' if times.ndim == 1 else ''}")
     check_progress("assemble_frames", progress)
-    T = frame_count(given, times)
-    if not any(g.weights(T).any() for g in given):
+    T = frame_count(wanted, times)
+    if not any(g.weights(T).any() for g in wanted):
         raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
     clock = times is not None
     if times is None and T > 1:
         system.compiled.timed.check("assemble_frames", "project", [np.empty((T, system.nq))], state.disabled)
     times = np.arange(float(T)) if times is None else times
     report, stop = shown("assemble") if progress is True else (progress or None, None)
-    held = {**state.locked, **system.compiled.tails.levels(locked)}
+    locks = {**state.locked, **system.compiled.tails.levels(locked)}
     try:
-        run = lambda start, goals, t, report=None: _run(system, start, goals, held, limits, accuracy, t, report)
-        return replace(doubt("assemble_frames", run(state, given, times, report), run), clock=clock)
+        run = lambda start, goals, t, report=None: _run(system, start, goals, locks, limits, accuracy, t, report)
+        return replace(doubt("assemble_frames", run(state, wanted, times, report), run), clock=clock)
     finally:
         if stop is not None:
             stop()
 
 
-def _goals(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
-    given = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
-    for g in given:
+def _checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
+    """The goals, one or many, that a system can have."""
+    wanted = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
+    for g in wanted:
         if not isinstance(g, Goal):
             raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}")
         g.check(system.compiled.model.tree)
-    return given
+    return wanted
 
 
 def _stay(state: State) -> tuple[Goal, ...]:
-    """Every coordinate as it is: near in the sense of least squares, weighted as in projection."""
+    """Goals that keep every coordinate where it is, with the weights of projection."""
     weights = scales.weights(state.system.bodies)[0]
     return tuple(Coordinate(*each, weight=w ** 2) for *each, w in zip(state.system.coordinates, state.q, weights, strict=True))
 
 
 def _tolerance(accuracy: float) -> float:
+    """What constraints hold to."""
     return max(TIGHTER * accuracy, TIGHTEST)
 
 
 def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float,
-         t: np.ndarray, report: Callable[[float], object] | None) -> Frames:
+         t: NDArray[np.float64], report: Callable[[float], object] | None) -> Frames:
+    """The native run for all frames."""
     if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     if not system.nu:
@@ -157,7 +180,7 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     program, tables = _program(system, layout, rate_of)
     ws, T = program.workspace(), len(t)
     of, held = np.array(rate_of), system.compiled.tails.held(start.tail)
-    low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf         # what is held keeps its value, wherever it is
+    low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf         # outside of its limits too
     q0 = np.clip(start.q, low, high)
     at_end = (q0 >= high).astype(float) - (q0 <= low)
     ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
@@ -185,15 +208,15 @@ def _rate_of(system: System) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lowest and highest coordinates, infinite where there is no limit."""
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
     if limits is False:
         return low, high
     if limits is not True and not isinstance(limits, Mapping):
         raise DescriptionError(f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}")
-    own = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
-    for name, ends in (own if limits is True else limits).items():
+    ranges = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
+    for name, ends in (ranges if limits is True else limits).items():
         if name not in system.coordinates:
             raise UnknownNameError("coordinate", name, system.coordinates, "limits")
         i = system.coordinates.index(name)

@@ -28,33 +28,43 @@ ITERATIONS, HALVINGS = 300, 30
 FLAT = 1e-10
 """Eigenvalues below this part of the largest count as zero; slopes along them, below this part of the largest force, too."""
 KICK = 1e-2
-"""[rad, m] along a direction of negative curvature, where there is no slope to follow."""
+"""The step along a direction of negative curvature where there is no slope to follow [rad, m]."""
 LONGEST = 1.0
-"""[rad, m] of a step."""
+"""The longest step [rad, m]."""
 SAME = 1e-6
-"""Part of the largest force up to which forces and the slope of the energy count as equal."""
+"""Forces and the slope of the energy count as equal up to this part of the largest force."""
 
 
 @answered()
 def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all position constraints.
 
-    Args:
-        locked: names of speeds that do not take part, beside those locked in the state and those that motions prescribe.
-        accuracy: the last change of a coordinate [rad, m] is no more.
+    Only forces that have an energy can be minimised: gravity, springs, `cd.forces.Potential`. Constraints on speeds take no part.
 
-    Only forces that have an energy can be minimised: gravity, springs, `cd.forces.Potential`. A force without one that acts at
-    rest is refused by name: disable it, or simulate with damping. Constraints on speeds take no part. Raises ConvergenceError if
-    the energy has no minimum nearby, as for something that falls.
+    Args:
+        system: whose energy is minimised.
+        state: where the search starts.
+        locked: names of speeds that do not take part; those that are locked in the state or prescribed by motions do not either.
+        accuracy: the last change of a coordinate is at most this [rad, m].
+
+    Returns:
+        The State, with q at the minimum and u zero.
+
+    Raises:
+        ConvergenceError: the energy has no minimum nearby, as for something that falls; `error.status` says why.
+        ConstraintError: the constraints cannot be satisfied.
+        DescriptionError: a force acts at rest and has no energy: disable it, or simulate with damping.
     """
     check_state("relax", system, state)
     if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
-    held = {**state.locked, **system.compiled.tails.levels(locked)}
-    return _Descent(system, state.replace(u=np.zeros(system.nu), locked=held), accuracy).run().replace(locked=state.locked)
+    locks = {**state.locked, **system.compiled.tails.levels(locked)}
+    return _Descent(system, state.replace(u=np.zeros(system.nu), locked=locks), accuracy).run().replace(locked=state.locked)
 
 
 class _Descent:
+    """The search by steps (3)."""
+
     def __init__(self, system: System, state: State, accuracy: float) -> None:
         self.system, self.state, self.accuracy = system, state, accuracy
         self.free = ~system.compiled.tails.held(state.tail)
