@@ -141,7 +141,7 @@ def test_bodies_of_another_system(system):
 def test_mobilizers(system):
     with refused(cd.DescriptionError, "'foot'", "which mobilizer", "cd.Weld()"):
         system.add_body("foot", "shank", **MASS)
-    with refused(cd.DescriptionError, "'foot'", "Slider() stands where the parent belongs", "mobilizer="):
+    with refused(cd.DescriptionError, "'foot'", "Slider() is where the parent belongs", "mobilizer="):
         system.add_body("foot", cd.Slider(), **MASS)
     with refused(cd.DescriptionError, "'foot'", "cd.Pin()", "write Pin()"):
         system.add_body("foot", "shank", cd.Pin, **MASS)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Entries, check_finite
 from condyle.constraints.base import Constraint
-from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import possible_masses
@@ -33,7 +33,8 @@ class Possible:
 
     Attributes:
         bodies: those with Parameters in their mass properties.
-        laws: mobilizers, forces and constraints with Parameters.   asked: those of them whose checks only Python can make.
+        laws: mobilizers, forces and constraints with Parameters.
+        asked: those of them whose checks only Python can make.
     """
 
     def __init__(self, model: Model) -> None:
@@ -73,9 +74,8 @@ class Possible:
         rows = np.asarray(arguments[0], dtype=float).reshape(-1, len(self._names))[status.ravel() != 0]
         if (now := rows.tobytes()) == self._passed:
             return
-        bad = np.flatnonzero(~np.isfinite(rows).all(axis=0))
-        if len(bad):
-            raise DescriptionError(f"parameter {self._names[bad[0]]!r} is not finite")
+        given = np.asarray(arguments[0], dtype=float)       # no `error.result`: without parameters nothing was computed
+        check_finite("parameters", given, Entries("parameter", self._names))
         everything = status.max() > 1
         for row in np.unique(rows, axis=0):
             values = dict(zip(self._names, row.tolist(), strict=True))

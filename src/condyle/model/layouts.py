@@ -6,13 +6,12 @@ quicker by loops from ten bodies on (30 bodies: 2.5 against 3.3 microseconds), l
 """
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
-from condyle.errors import DescriptionError
+from condyle import settings
 from condyle.mobilizers import motion_size
 from condyle.model.looped import passes
 from condyle.model.looped.constrained import LEVELS, accelerations, position_changes, velocity_changes
@@ -75,7 +74,6 @@ def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
     return _rows(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient)
 
 
-VARIABLE = "CONDYLE_LAYOUT"
 LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
 LONGEST_FOR_ONE = 5_500
@@ -97,9 +95,7 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
-    wish = os.environ.get(VARIABLE) or "auto"
-    if wish not in ("auto", "looped", "unrolled"):
-        raise DescriptionError(f"{VARIABLE}={wish}: expected auto, looped or unrolled")
+    wish = settings.layout()
     loops = OPERATORS[name].looped
     if wish == "unrolled" or loops is None:
         return False

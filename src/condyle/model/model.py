@@ -90,6 +90,11 @@ class Model:
         return out
 
     @property
+    def instance(self) -> slice:
+        """Where parameters and table are in the tail: what the INSTANCE kernel gives."""
+        return slice(self.tail["parameters"].start, self.tail["table"].stop)
+
+    @property
     def tail_size(self) -> int:
         return self.tail["table"].stop
 

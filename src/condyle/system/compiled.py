@@ -41,8 +41,10 @@ class Compiled:
         functions: native functions by operator and what else identifies them.
         programs: native programs, by what identifies them.
         evaluations: how often States called each kernel.
+        plain: for q and u, what says whether nothing is left to check of one state's.
         no_tau: zeros, shape (nu,), read-only.
         moves: whether some motion is prescribed.
+        forward_dynamics: its native function.
         udot_key: by which States keep their accelerations without tau.
     """
 
@@ -58,8 +60,9 @@ class Compiled:
         self.no_tau.flags.writeable = False
         self.entries = _entries(model)
         self.tails = Tails(model, self.entries, self.function("instance"))
-        self._quaternions = tuple(tree.quaternions)
+        self.plain = {"q": plain(tree.nq, tuple(tree.quaternions)), "u": plain(tree.nu)}
         self.moves = bool(tree.driven)
+        self.forward_dynamics = self.function("forward_dynamics")
         self.udot_key = ("forward_dynamics", None, "q", "u", self.no_tau.tobytes())
 
     # ---- functions ----------------------------------------------------------------------------------------------------
@@ -117,17 +120,14 @@ class Compiled:
         timed = name in self.timed.operators
 
         def call(*arguments: Any, **options: Any) -> Any:
-            if free and len(arguments) == count - 1:
-                given = (*arguments, zeros)
-            else:
-                given = arguments
-            if options and len(given) == count and not (timed and options.get("t") is None):
-                tail = one(options)
-                if tail is not None:
-                    try:
-                        return function.fast(*given, tail)
-                    except (TypeError, ShapeError):
-                        pass                                # the method says it in the words of the call
+            if options and not (timed and options.get("t") is None) and (tail := one(options)) is not None:
+                try:
+                    if len(arguments) == count:
+                        return function.fast(*arguments, tail)
+                    if free and len(arguments) == count - 1:
+                        return function.fast(*arguments, zeros, tail)
+                except (TypeError, ShapeError):
+                    pass                                    # the method says it in the words of the call
             return method(*arguments, **options)
 
         return function.direct(call, self.tails.default, method)
@@ -155,11 +155,6 @@ class Compiled:
         array = vector(what, value, len(entries.names), entries)
         check_finite(what, array, entries)
         return array
-
-    def plain(self, name: str, value: Any) -> bool:
-        """Whether nothing is left to check of what a user gave for q or u of one state."""
-        tree = self.model.tree
-        return plain(value, tree.nq, self._quaternions) if name == "q" else plain(value, tree.nu)
 
     def normalised(self, y: Array) -> Array:
         """q, or q with more after it, (..., n), with quaternions of unit length, in place."""

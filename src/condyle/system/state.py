@@ -22,6 +22,7 @@ from condyle.tree.body import Body
 if TYPE_CHECKING:
     from condyle.native.calls.function import NativeFunction
     from condyle.system.answers import OfState
+    from condyle.system.compiled import Compiled
     from condyle.system.system import System
 else:
     OfState = object
@@ -72,6 +73,7 @@ class State(Shown, OfState):
     locked: Mapping[str, Any]
     disabled: frozenset[str]
     tail: Array
+    _compiled: Compiled
     _results: dict[Any, tuple[Stage, Any]]
 
     @classmethod
@@ -83,11 +85,13 @@ class State(Shown, OfState):
 
     def replace(self, **changes: Any) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
+        if len(changes) == 1:
+            (name, value), = changes.items()
+            if (quick := self._changed(name, value)) is not None:
+                return quick
         for name in changes:
             if name not in INVALIDATES:
                 raise UnknownNameError("variable of a State", name, INVALIDATES)
-        if len(changes) == 1 and (quick := self._changed(*next(iter(changes.items())))) is not None:
-            return quick
         first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
         kept = {key: result for key, result in self._results.items() if result[0] < first}
         tail = self.tail if set(changes) <= {"q", "u"} else None
@@ -95,26 +99,27 @@ class State(Shown, OfState):
 
     def _changed(self, name: str, value: Any) -> State | None:
         """A new State with another value of one variable, if one look is enough: a number t, or a plain vector. Else None."""
-        compiled = self.system.compiled
-        if self.locked or compiled.moves:
+        now = self.__dict__
+        compiled = now["_compiled"]
+        if compiled.moves or now["locked"]:
             return None
-        if name in ("q", "u"):
-            tail = self.tail if compiled.plain(name, value) else None
-        else:
-            tail = compiled.tails.one({name: value}, self.tail)
-        if tail is None:
+        tail = now["tail"]
+        if (check := compiled.plain.get(name)) is None:
+            if (tail := compiled.tails.one({name: value}, tail)) is None:
+                return None
+        elif not check(value):
             return None
         if name == "t":
             value = float(value)
         else:
             value = value.copy()
-            value.setflags(write=False)
-        first = INVALIDATES[name]
+            value.setflags(False)
         state = object.__new__(type(self))
         own = state.__dict__
-        own.update(self.__dict__)
+        own.update(now)
         own[name], own["tail"] = value, tail
-        own["_results"] = {key: result for key, result in self._results.items() if result[0] < first}
+        first = INVALIDATES[name]
+        own["_results"] = {key: result for key, result in now["_results"].items() if result[0] < first}
         return state
 
     @classmethod
@@ -138,7 +143,7 @@ class State(Shown, OfState):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         state = object.__new__(cls)
-        state.__dict__.update(new, system=system, tail=tail, _results=results)
+        state.__dict__.update(new, system=system, tail=tail, _compiled=system.compiled, _results=results)
         return state
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -195,7 +200,7 @@ class State(Shown, OfState):
 
     def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
-        compiled, q, u = self.system.compiled, self.q, self.u
+        compiled, q, u = self._compiled, self.q, self.u
         key: list[Any] = [record.name, which]
         given = []
         for a, (name, n) in zip(arguments, function.inputs, strict=False):
@@ -209,10 +214,10 @@ class State(Shown, OfState):
         """The result of a kernel under its key, computed if it is not there."""
         found = self._results.get(key)
         if found is None:
-            self.system.compiled.evaluations[record.name] += 1
+            self._compiled.evaluations[record.name] += 1
             result = function.fast(*arguments, self.tail)
             for array in result if type(result) is tuple else (result,):
-                array.setflags(write=False)
+                array.setflags(False)
             self._results[key] = found = record.stage, result
         return found[1]
 
@@ -224,13 +229,17 @@ class State(Shown, OfState):
     @property
     def udot(self) -> Array:
         """Accelerations under the enabled forces alone, shape (nu,)."""
-        system = self.system
-        if type(system).forward_dynamics is not METHODS["forward_dynamics"]:
-            return system.forward_dynamics(self.q, self.u, state=self)  # type: ignore[call-arg]
-        compiled = system.compiled
-        udot: Array = self._kept(compiled.udot_key, OPERATORS["forward_dynamics"], compiled.function("forward_dynamics"),
-                                 (self.q, self.u, compiled.no_tau))
-        return udot
+        now = self.__dict__
+        compiled, results = now["_compiled"], now["_results"]
+        if (found := results.get(compiled.udot_key)) is None:
+            system = now["system"]
+            if type(system).forward_dynamics is not METHODS["forward_dynamics"]:
+                return system.forward_dynamics(self.q, self.u, state=self)
+            compiled.evaluations["forward_dynamics"] += 1
+            udot = compiled.forward_dynamics.fast(now["q"], now["u"], compiled.no_tau, now["tail"])
+            udot.setflags(False)
+            found = results[compiled.udot_key] = Stage.ACCELERATION, udot
+        return found[1]
 
     def fit_q(self, body: Body | str, X: Any, relative_to: Body | str | None = None) -> tuple[State, Array]:
         """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints stay.

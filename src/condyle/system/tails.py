@@ -2,7 +2,7 @@
 locks, as condyle.model lays it out."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
@@ -26,41 +26,26 @@ class Tails:
     Args:
         model: whose layout they have.
         entries: names and defaults of z, inputs, discrete variables and parameters, by these words.
-        instance: from parameters (..., n) to what is derived from them, (..., k); it refuses what they cannot be.
+        instance: from parameters (..., n) to these and what is derived from them, (..., n + k); it refuses what they cannot be.
 
     Attributes:
         default: the tail without options, shape (n,), read-only.
+        one: the tail of one state from a number t and plain vectors of the others; the rest is that of a second argument, the
+            default tail if it is left out. None if there is anything else, which `make` checks and explains.
     """
 
     def __init__(self, model: Model, entries: Mapping[str, Entries], instance: NativeFunction) -> None:
         self._model, self._entries, self._instance = model, entries, instance
-        self._where = where = model.tail
+        where = model.tail
+        self._where = {**where, "instance": model.instance}
         self.default = np.zeros(model.tail_size)
         self.default[where["enabled"]] = 1.0
         for name in _VECTORS:
             self.default[where[name]] = entries[name].default
         if entries["parameters"].names:
-            self.default[where["table"]] = instance(self.default[where["parameters"]])
+            self.default[model.instance] = instance(self.default[where["parameters"]])
         self.default.flags.writeable = False
-        self._sizes = {name: len(entries[name].names) for name in _VECTORS}
-
-    def one(self, options: Mapping[str, Any], start: np.ndarray | None = None) -> np.ndarray | None:
-        """The tail of one state from a number t and plain vectors of the others; the rest is that of `start`, the
-        default tail if it is left out. None if there is anything else, which `make` checks and explains."""
-        tail, where = (self.default if start is None else start).copy(), self._where
-        for name, value in options.items():
-            if name == "t":
-                if not isinstance(value, float) or not isfinite(value):
-                    return None
-                tail[0] = value
-                continue
-            size = self._sizes.get(name)
-            if size is None or not plain(value, size):
-                return None
-            tail[where[name]] = value
-            if name == "parameters":
-                tail[where["table"]] = self._instance.fast(value)
-        return tail
+        self.one = _quick(self.default, model, instance)
 
     def make(self, options: Mapping[str, Any]) -> np.ndarray:
         """Checked tails (..., n) from the options; those that are None or no part of the tail do not count."""
@@ -73,11 +58,12 @@ class Tails:
         for name in _VECTORS:
             if name in given:
                 entries = self._entries[name]
-                parts[name] = vector(name, given[name], len(entries.names), entries)
+                values = vector(name, given[name], len(entries.names), entries)
                 if name == "parameters":                    # what they must be besides finite, the INSTANCE kernel says
-                    parts["table"] = self._instance.fast(parts[name])
+                    parts["instance"] = self._instance.fast(values)
                 else:
-                    check_finite(name, parts[name], entries)
+                    check_finite(name, values, entries)
+                    parts[name] = values
         if "disabled" in given:
             off = self.switches(given["disabled"])
             parts["enabled"] = np.array([0.0 if name in off else 1.0 for name in self._model.switches])
@@ -87,7 +73,8 @@ class Tails:
             shapes = {v.shape[:-1] for v in parts.values()}
             batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
         except ValueError:
-            got = ", ".join(f"{name} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
+            called = {"instance": "parameters"}
+            got = ", ".join(f"{called.get(name, name)} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
             raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
         tail = np.empty(batch + self.default.shape)
         tail[...] = self.default
@@ -114,6 +101,34 @@ class Tails:
         for i, body in enumerate(model.tree.driven):
             out[..., body.prescribed_speeds] |= enabled[..., i, None] != 0
         return out
+
+
+def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Callable[..., np.ndarray | None]:
+    """Tails.one: a function with all it needs at hand, since it is called for every state that is asked for."""
+    where, derived = model.tail, model.instance
+    places = {name: (where[name], plain(where[name].stop - where[name].start)) for name in _VECTORS if name != "parameters"}
+    shape = (where["parameters"].stop - where["parameters"].start,)
+
+    def one(options: Mapping[str, Any], start: np.ndarray = default) -> np.ndarray | None:
+        tail = start.copy()
+        for name, value in options.items():
+            if name == "t":
+                if not isinstance(value, float) or not isfinite(value):
+                    return None
+                tail[0] = value
+            elif name == "parameters":                      # the INSTANCE kernel refuses what is not finite
+                if type(value) is not np.ndarray or value.shape != shape or value.dtype != np.float64:
+                    return None
+                tail[derived] = instance.fast(value)
+            elif name in places:
+                part, check = places[name]
+                if not check(value):
+                    return None
+                tail[part] = value
+            else:
+                return None
+        return tail
+    return one
 
 
 def _times(value: Any) -> np.ndarray:

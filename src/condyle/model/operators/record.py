@@ -10,7 +10,7 @@ The kernel of an operator takes some of q, u, tau, udot, f, station and, last, t
             held (acceleration per locked speed, else 0), parameters, table]
 
 so that one compiled program serves every time, every parameter and every set of locks and of disabled forces, constraints and
-motions. The table is what the INSTANCE kernel derives from the parameters. Matrices are flattened row by row.
+motions. The INSTANCE kernel derives the table from the parameters and gives both. Matrices are flattened row by row.
 """
 from __future__ import annotations
 
@@ -181,6 +181,6 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "m_p": lambda model: model.equations("position"),
     "m_v": lambda model: model.equations("position", "velocity"),
     "wrenches": lambda model: sum(len(c.bodies) for c in model.constraints.values()),
-    "table": lambda model: model.table[0].numel(),
+    "instance": lambda model: model.instance.stop - model.instance.start,
 }
 """Words for the dimensions of results."""

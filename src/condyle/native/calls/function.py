@@ -22,8 +22,9 @@ import casadi as ca
 import llvmlite.binding
 import numpy as np
 
+from condyle import settings
 from condyle.arrays import Entries, complaint, place, unusable, vector
-from condyle.errors import DescriptionError, NativeError, ShapeError
+from condyle.errors import NativeError, ShapeError
 from condyle.native.calls import fastcall
 from condyle.native.calls.finite import Watched
 from condyle.native.calls.gufunc import InnerLoop, add_loop
@@ -32,7 +33,6 @@ from condyle.native.machine import cache, jit, threads
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel
 
-VARIABLE = "CONDYLE_EVALUATOR"
 SIMD_FROM = 16                                              # states from which lanes pay; the same on every machine
 THREAD_WORK = 4_000_000                                     # operations that are worth a thread, about 0.1 ms of lanes
 
@@ -372,10 +372,7 @@ class _Evaluator:
 
     def _use_casadi(self) -> bool:
         if self._casadi is None:
-            value = os.environ.get(VARIABLE, "native") or "native"
-            if value not in ("native", "casadi"):
-                raise DescriptionError(f"{VARIABLE}={value}: expected native or casadi")
-            self._casadi = value == "casadi"
+            self._casadi = settings.evaluator() == "casadi"
         return self._casadi
 
     def _run_casadi(self, rows: list[np.ndarray], results: list[np.ndarray], states: int) -> None:

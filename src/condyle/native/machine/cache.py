@@ -26,7 +26,6 @@ import json
 import logging
 import os
 import stat
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -36,8 +35,7 @@ from typing import Any, TypeVar
 
 import casadi as ca
 
-from condyle import files
-from condyle.errors import DescriptionError
+from condyle import files, settings
 from condyle.native.machine import jit
 
 _MAGIC = b"condyle machine code 1\n"
@@ -105,7 +103,7 @@ def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
 
 def store(key: str, code: bytes, facts: Mapping[str, Any]) -> bool:
     """Keep an object file and some facts about it (whatever JSON can say). False if it could not be kept."""
-    limit, place = _limit(), _place(key, create=True)
+    limit, place = settings.cache_limit(), _place(key, create=True)
     if place is None:
         return False
     directory, digest = place
@@ -130,13 +128,13 @@ def info() -> Info:
     entries = list(_files(directory, _SUFFIX)) if directory else []
     unfinished = list(_files(directory, files.UNFINISHED)) if directory else []
     total = sum(size for _, size, _ in entries + unfinished)
-    return Info(directory, len(entries), total, len(unfinished), _limit(), _count["hits"], _count["misses"], note)
+    return Info(directory, len(entries), total, len(unfinished), settings.cache_limit(), _count["hits"], _count["misses"], note)
 
 
 def clear() -> int:
     """Remove every entry; returns how many there were."""
     directory, note = _directory()
-    if directory is None or (note and not _is_off()):
+    if directory is None or (note and settings.cache_is_on()):
         return 0
     for path, _, _ in _files(directory, files.UNFINISHED):
         files.remove(path)
@@ -197,10 +195,10 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
 
 def _directory(create: bool = False) -> tuple[Path | None, str]:
     """The directory, and why it is not used or an empty text. One that does not exist yet is no reason."""
-    directory = _default_directory()
+    directory = settings.cache_directory()
     if directory is None:
         return None, "there is no home directory; set CONDYLE_CACHE_DIR"
-    if _is_off():
+    if not settings.cache_is_on():
         return directory, "CONDYLE_CACHE=off"
     try:
         if create:
@@ -228,40 +226,6 @@ def _stranger(facts: os.stat_result) -> str:
     if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return f"{'everybody' if facts.st_mode & stat.S_IWOTH else 'its group'} may write into it, {_RUN}"
     return ""
-
-
-def _default_directory() -> Path | None:
-    if given := os.environ.get("CONDYLE_CACHE_DIR"):
-        return Path(given).absolute()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME")
-    if base and os.path.isabs(base):
-        return Path(base, "condyle")
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "condyle"
-
-
-def _is_off() -> bool:
-    value = os.environ.get("CONDYLE_CACHE") or "on"
-    if value not in ("on", "off"):
-        raise DescriptionError(f"CONDYLE_CACHE={value}: expected on or off")
-    return value == "off"
-
-
-def _limit() -> int:
-    text = os.environ.get("CONDYLE_CACHE_MB") or "512"
-    try:
-        limit = float(text)
-    except ValueError:
-        limit = -1.0
-    if not 0 <= limit < float("inf"):
-        raise DescriptionError(f"CONDYLE_CACHE_MB={text}: expected a number of megabytes from 0 on")
-    return int(limit * 1e6)
 
 
 def _files(directory: Path, suffix: str) -> Iterator[tuple[str, int, float]]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
-import os
 from collections.abc import Mapping
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from condyle import settings
 from condyle.errors import NativeError
 from condyle.native.machine import elf, parallel
-
-_WIDTHS = (1, 2, 4, 8, 16)
 
 
 @functools.cache
@@ -29,14 +27,7 @@ def lane_width() -> int:
 
     Measured on a forward dynamics kernel with AVX-512: 8 lanes take 1.2 times as long as 4; 16 spill their registers.
     """
-    wish = os.environ.get("CONDYLE_LANES", "").strip()
-    if not wish:
-        return _register_width()
-    if wish not in map(str, _WIDTHS):
-        allowed = ", ".join(map(str, _WIDTHS))
-        raise NativeError(f"environment variable CONDYLE_LANES is {wish!r}; allowed are {allowed}, or leave it "
-                          "unset for the width of this processor")
-    return int(wish)
+    return settings.lanes() or _register_width()
 
 
 @functools.cache

@@ -9,9 +9,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from condyle import settings
 from condyle.errors import DescriptionError
-
-VARIABLE = "CONDYLE_THREADS"
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -40,12 +39,10 @@ def thread_count(asked: int | None = None) -> int:
         if count < 1:
             raise DescriptionError(f"threads: expected a whole number from 1 on, or None, got {asked!r}")
         return 1 if _forked else count
-    text = os.environ.get(VARIABLE, "").strip()
-    if text and not (text.isdecimal() and int(text) >= 1):
-        raise DescriptionError(f"{VARIABLE}={text}: expected a whole number from 1 on; unset it to use every core")
+    wish = settings.threads()
     if _forked or _is_worker():
         return 1
-    return int(text) if text else cores()
+    return wish or cores()
 
 
 def _is_worker() -> bool:
