@@ -18,7 +18,8 @@ from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
 from condyle.integrate.run import INTERVAL, Settings, run
-from condyle.integrate.trajectory import Statistics, StepRows, Trajectory
+from condyle.integrate.step_rows import StepRows
+from condyle.integrate.trajectory import Statistics, Trajectory
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program
 from condyle.status import Outcome, Status

@@ -7,13 +7,15 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
-from condyle.integrate.trajectory import Occurrence, Statistics, StepRows, Trajectory
+from condyle.integrate.step_rows import StepRows
+from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.presentation import LINES, Block, cut, page, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.system.given import nth
@@ -73,17 +75,19 @@ class Ensemble(States):
 
     Attributes:
         members: the states at the start.
-        t_end, y_end: where each member ended [s], shape (N,), and q, u, z there, shape (N, n).
+        t_end: when each member ended [s], shape (N,).
+        y_end: q, u, z there, shape (N, n).
         finished: whether it came to t_final, shape (N,).
         status: of each, "finished" or why it ended earlier, as in Trajectory: see `cd.Status`.
-        statistics: of all together.   utilisation: share of the lanes' steps that a member needed.
+        statistics: of all together.
+        utilisation: share of the lanes' steps that a member needed.
     """
 
     members: Members
     kept: AtTimes | Steps | Runs = field(repr=False)
     done: np.ndarray = field(repr=False)
     ended: dict[str, np.ndarray] = field(repr=False)
-    y_end: np.ndarray = field(repr=False)
+    y_end: NDArray[np.float64] = field(repr=False)
     f_end: np.ndarray = field(repr=False)
     method: Method = field(repr=False)
     step: float | None = field(repr=False)
@@ -131,11 +135,11 @@ class Ensemble(States):
         return tuple(traj.events for traj in self.kept.runs) if isinstance(self.kept, Runs) else ((),) * len(self)
 
     @property
-    def t_end(self) -> np.ndarray:
+    def t_end(self) -> NDArray[np.float64]:
         return self.ended["t"]
 
     @cached_property
-    def finished(self) -> np.ndarray:
+    def finished(self) -> NDArray[np.bool_]:
         good = self.done & (self.ended["code"] == 0) & (self.ended["status"] == 0)
         if isinstance(self.kept, Runs):
             good = np.array([traj.finished for traj in self.kept.runs])
@@ -164,7 +168,7 @@ class Ensemble(States):
     @overload
     def __getitem__(self, i: int) -> Trajectory: ...
     @overload
-    def __getitem__(self, i: str) -> np.ndarray: ...
+    def __getitem__(self, i: str) -> NDArray[np.float64]: ...
     @overload
     def __getitem__(self, i: slice) -> Ensemble: ...
 
@@ -203,8 +207,18 @@ class Ensemble(States):
         time, states = np.concatenate(t), np.concatenate(y)
         return StepRows.alone(time, states, self.method, whole=len(time) == 1)
 
-    def at(self, t: Any) -> np.ndarray:
-        """q, u, z side by side of all members at times t (...), shape (N, ..., n); NaN where a member was not."""
+    def at(self, t: ArrayLike) -> NDArray[np.float64]:
+        """q, u, z side by side of all members at times of your own.
+
+        Args:
+            t: times [s], shape (...): those that were kept, or any if every step was.
+
+        Returns:
+            Shape (N, ..., nq + nu + nz); NaN where a member was not.
+
+        Raises:
+            ShapeError: times that were not kept.
+        """
         t = np.asarray(t, dtype=float)
         flat = t.reshape(-1)
         out = np.full((len(self), flat.size, self.y_end.shape[1]), np.nan)
@@ -251,10 +265,10 @@ class Ensemble(States):
             time, y, member = self._all()
             now = time
         else:
-            given = _times(t)
-            time, member = np.tile(given, len(self)), np.repeat(np.arange(len(self)), given.size)
-            y = self.at(given).reshape(len(time), -1)
-            there = np.isfinite(y).all(axis=1)
+            times = _times(t)
+            time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
+            y = self.at(times).reshape(len(time), -1)
+            there = np.asarray(np.isfinite(y).all(axis=1))
             now = np.where(there, time, self.members.t[member])         # any state will do where there is none
             y = np.where(there[:, None], y, self.members.y[member])
         nq, n = system.nq, system.nq + system.nu
@@ -268,8 +282,8 @@ class Ensemble(States):
             return self.members.tail[member]
         out = np.empty((len(t), self.members.tail.shape[1]))
         for i, traj in enumerate(self.kept.runs):
-            mine = member == i
-            out[mine] = traj.tails(np.arange(len(traj)) if rows else traj.row(t[mine]))
+            here = member == i
+            out[here] = traj.tails(np.arange(len(traj)) if rows else traj.row(t[here]))
         return out
 
     @property
@@ -279,7 +293,7 @@ class Ensemble(States):
             return Outcome(Status.FINISHED)
         return Outcome(Status.SOME_FAILED, f"{count} of {len(self)} members finished")
 
-    def table(self, t: Any = None) -> Table:
+    def table(self, t: ArrayLike | None = None) -> Table:
         """All members below each other, at the kept rows or at other times. A column `member` says which it is; parameters and
         inputs that are not the same in all members have columns too.
 
@@ -292,9 +306,9 @@ class Ensemble(States):
         if t is None:
             time, y, member = self._all()
         else:
-            t = _times(t)
-            time, member = np.tile(t, len(self)), np.repeat(np.arange(len(self)), t.size)
-            y = self.at(t).reshape(len(time), -1)
+            times = _times(t)
+            time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
+            y = self.at(times).reshape(len(time), -1)
         names, units = recorded(self.system)
         varied = self.members.varied()
         values = [member, *(x[member] for x in varied.values()), self._recorded(time, y, member, t is None)]
@@ -315,7 +329,15 @@ class Ensemble(States):
         return self.table().to_pandas().astype({"member": int}).set_index("member", append=True).swaplevel()
 
     def plot(self, name: str, axes: Any = None) -> Any:
-        """Draw one variable of all members over time; returns matplotlib's axes."""
+        """Draw one variable of all members over time.
+
+        Args:
+            name: of the variable.
+            axes: matplotlib's, to draw into; new ones by default.
+
+        Returns:
+            Matplotlib's axes.
+        """
         import matplotlib.pyplot as plt
 
         names, units = variables(self.system)
@@ -329,7 +351,8 @@ class Ensemble(States):
         return axes
 
 
-def _times(t: Any) -> np.ndarray:
+def _times(t: Any) -> NDArray[np.float64]:
+    """Times of shape (m,)."""
     t = np.atleast_1d(np.asarray(t, dtype=float))
     if t.ndim != 1:
         raise ShapeError(f"t: expected times [s] of shape (m,), got shape {t.shape}")

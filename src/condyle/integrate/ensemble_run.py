@@ -15,8 +15,8 @@ from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
 from condyle.integrate.run import INTERVAL, Settings
+from condyle.integrate.step_rows import StepRows
 from condyle.integrate.timed import timed
-from condyle.integrate.trajectory import StepRows
 from condyle.native.machine import threads
 from condyle.native.programs.program import Program, Workspace
 

@@ -17,8 +17,9 @@ from condyle.integrate.knots import table
 from condyle.integrate.manifold import Manifold, violations
 from condyle.integrate.methods import Method
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
+from condyle.integrate.step_rows import StepRows
 from condyle.integrate.timed import timed
-from condyle.integrate.trajectory import Occurrence, Statistics, StepRows, Trajectory
+from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
 from condyle.integrate.watch import Watch
 from condyle.native.programs.program import Program
 from condyle.status import Outcome, Status

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import ShapeError
 from condyle.integrate.manifold import Manifold
-from condyle.integrate.methods import Method
+from condyle.integrate.step_rows import StepRows
 from condyle.presentation import Block, cut, number, page, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.system.given import nth
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
 
 DRAWN = 500
-"""Times of a picture, beside those of the steps."""
+"""How many times a picture has, apart from those of the steps."""
 
 
 @dataclass(frozen=True)
@@ -48,59 +49,6 @@ class Occurrence:
     before: State = field(repr=False)
 
 
-@dataclass(frozen=True, eq=False)
-class StepRows:
-    """y at the steps, and what y(t) between them needs: row i starts a piece that ends at row i + 1.
-
-    Args:
-        t, y, f: shape (m,), (m, n), (m, n).
-        more: further vectors of methods/base.py (1) of the step that ends at a row, shape (m, k, n).
-        method: of the run.
-        cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
-        whole: every step is here; if not, nothing is known between the rows.
-    """
-
-    t: np.ndarray
-    y: np.ndarray
-    f: np.ndarray
-    more: np.ndarray
-    method: Method
-    cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = field(default_factory=dict)
-    whole: bool = True
-
-    def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """y at times t (...) in the pieces i (...)."""
-        start, end, f, f_end, length = self.y[i], self.y[i + 1], self.f[i], self.f[i + 1], self.t[i + 1] - self.t[i]
-        if self.cuts:
-            rows = np.array(sorted(self.cuts))
-            for k in np.intersect1d(i, rows):
-                there = i == k
-                length[there], end[there], f_end[there] = self.cuts[int(k)]
-        h = length[..., None]
-        x = np.divide((t - self.t[i])[..., None], h, out=np.ones_like(h), where=h != 0)
-        delta = end - start
-        F = [delta]
-        if self.method.hermite:
-            F += [h * f - delta, 2 * delta - h * (f + f_end)]
-        F += [self.more[i + 1, k] for k in range(self.more.shape[1])]
-        y = np.zeros_like(delta)
-        for k in reversed(range(len(F))):                   # methods/base.py (1)
-            y = (y + F[k]) * (1 - x if k % 2 else x)
-        return start + y
-
-    def part(self, first: int, last: int, step: int) -> StepRows:
-        """Rows from the first on, before the last. Between them all is known only if none is left out."""
-        here = slice(first, last, step)
-        whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
-        cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
-        return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method, cuts, whole)
-
-    @staticmethod
-    def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:
-        """Rows between which nothing is known."""
-        return StepRows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), method, whole=whole)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(States):
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
@@ -116,7 +64,9 @@ class Trajectory(States):
 
     Attributes:
         t: times of the steps [s], shape (m,); they fall in a run backward in time.
-        q, u, z: shape (m, nq), (m, nu), (m, nz).
+        q: coordinates, shape (m, nq).
+        u: speeds, shape (m, nu).
+        z: auxiliary states of forces, shape (m, nz).
         discrete: discrete variables, shape (m, k): constant but where an event changed them.
         status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try. A text
             that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR; traj.status.advice.
@@ -142,7 +92,7 @@ class Trajectory(States):
         return self.start.system
 
     @property
-    def time(self) -> np.ndarray:
+    def time(self) -> NDArray[np.float64]:
         """The same as `t`."""
         return self.t
 
@@ -160,28 +110,28 @@ class Trajectory(States):
         return page(f"Trajectory: {len(self)} rows{span(self.t)}, {self.status}", table, *blocks)
 
     @property
-    def t(self) -> np.ndarray:
+    def t(self) -> NDArray[np.float64]:
         return self.rows.t
 
     @property
-    def y(self) -> np.ndarray:
+    def y(self) -> NDArray[np.float64]:
         """q, u, z side by side, shape (m, n)."""
         return self.rows.y
 
     @property
-    def q(self) -> np.ndarray:
+    def q(self) -> NDArray[np.float64]:
         return self.y[:, :self.start.q.size]
 
     @property
-    def u(self) -> np.ndarray:
+    def u(self) -> NDArray[np.float64]:
         return self.y[:, self.start.q.size:self.start.q.size + self.start.u.size]
 
     @property
-    def z(self) -> np.ndarray:
+    def z(self) -> NDArray[np.float64]:
         return self.y[:, self.start.q.size + self.start.u.size:]
 
     @property
-    def discrete(self) -> np.ndarray:
+    def discrete(self) -> NDArray[np.float64]:
         return self._discrete(self._steps)
 
     @property
@@ -197,7 +147,7 @@ class Trajectory(States):
     @overload
     def __getitem__(self, i: int) -> State: ...
     @overload
-    def __getitem__(self, i: str) -> np.ndarray: ...
+    def __getitem__(self, i: str) -> NDArray[np.float64]: ...
     @overload
     def __getitem__(self, i: slice) -> Trajectory: ...
 
@@ -219,7 +169,14 @@ class Trajectory(States):
     def __call__(self, t: Any) -> Any: ...
 
     def __call__(self, t: Any) -> Any:
-        """The State at a time between the first and the last, or the Trajectory at several of them, shape (m,)."""
+        """The State at a time, or the Trajectory at several times.
+
+        Args:
+            t: one time [s] between the first and the last, or several in the order of the run, shape (m,).
+
+        Raises:
+            ShapeError: times outside of the run, or not in order.
+        """
         y = self.at(t)
         if y.ndim == 1:
             return self._state(int(self.row(t)), float(t), y)
@@ -258,8 +215,18 @@ class Trajectory(States):
         k = int(self._which(i))
         return replaced(self.changes[k - 1][1] if k else self.start, t, y)
 
-    def at(self, t: Any) -> np.ndarray:
-        """q, u, z side by side at times t (...), shape (..., n)."""
+    def at(self, t: ArrayLike) -> NDArray[np.float64]:
+        """q, u, z side by side at times of your own.
+
+        Args:
+            t: times [s] between the first and the last, in any order, shape (...).
+
+        Returns:
+            Shape (..., nq + nu + nz).
+
+        Raises:
+            ShapeError: times outside of the run, or between rows that were not kept.
+        """
         try:
             t = np.asarray(t, dtype=float)
         except (TypeError, ValueError):
@@ -287,14 +254,14 @@ class Trajectory(States):
         return np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])[self._which(i)]
 
     @cached_property
-    def udot(self) -> np.ndarray:
+    def udot(self) -> NDArray[np.float64]:
         """Accelerations under the forces and constraints of the run, shape (m, nu)."""
         udot = self._batch().ask("forward_dynamics", (), {})
         udot.flags.writeable = False
         return udot
 
     @property
-    def qdot(self) -> np.ndarray:
+    def qdot(self) -> NDArray[np.float64]:
         """Rates of the coordinates, shape (m, nq)."""
         return self._batch().ask("qdot", (), {})
 
@@ -305,22 +272,31 @@ class Trajectory(States):
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
         return Batch(self.system, self.t, tail, arrays, self.status)
 
-    def growth(self, weights: Any = None) -> Growth:
-        """How perturbations grow along this run, `traj.growth().overall` in one number: expect an error of about the accuracy
-        times this, and ask for an accuracy so many times smaller if that is too much. It takes about as long as n + 1 runs at
-        accuracy 1e-9, n the number of q, u, z. Across an event, perturbations are taken to stay as they are.
+    def growth(self, weights: ArrayLike | None = None) -> Growth:
+        """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of about the accuracy
+        times this number; if that is too much, ask for a smaller accuracy. It takes about as long as n + 1 runs at accuracy
+        1e-9, where n is the number of q, u, z. Perturbations are taken to stay as they are across an event.
 
         Args:
-            weights: of the errors in q, u, z, shape (nq + nu + nz,), if the run was given some.
+            weights: of the errors in q, u, z, shape (nq + nu + nz,), if the run had weights of its own.
+
+        Raises:
+            ConvergenceError: a perturbed motion does not go on as the run did.
+            DescriptionError: runs backward in time, or of which rows are left out.
         """
         from condyle.integrate.growth import growth  # which simulates, and so knows this file
 
         return growth(self, weights)
 
-    def table(self, t: Any = None) -> Table:
-        """Coordinates, speeds, state variables and discrete variables by name, at the steps or at times t (m,).
+    def table(self, t: ArrayLike | None = None) -> Table:
+        """Coordinates, speeds, state variables and discrete variables by name. A speed that has the name of its coordinate is
+        called NAME_speed.
 
-        A speed that has the name of its coordinate is called NAME_speed.
+        Args:
+            t: times [s], shape (m,); the steps by default.
+
+        Raises:
+            ShapeError: times outside of the run.
         """
         names, units, values = self._recorded(t)
         return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units, status=self.status)
@@ -345,7 +321,15 @@ class Trajectory(States):
         return self.table().to_pandas()
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draw variables (all, if none is named) over time, between steps too; returns matplotlib's axes."""
+        """Draw variables over time, between steps too.
+
+        Args:
+            names: of the variables; all by default.
+            axes: matplotlib's, to draw into; new ones by default.
+
+        Returns:
+            Matplotlib's axes.
+        """
         between = np.union1d(self.t, np.linspace(self.t[0], self.t[-1], DRAWN)) if self.rows.whole else None
         return self.table(between).plot(*names, axes=axes)
 

@@ -8,7 +8,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.integrate.events import Witnesses
 from condyle.integrate.sides import CHANGE, ROUNDS, Sides, last_numbers, turning_points
-from condyle.integrate.trajectory import StepRows
+from condyle.integrate.step_rows import StepRows
 from condyle.status import Outcome, Status
 from condyle.system.state import State
 

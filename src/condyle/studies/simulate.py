@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
 from condyle.arrays import real
@@ -51,43 +52,52 @@ IMPLICIT = ("Radau", "BDF", "LSODA")
 @overload
 def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str | Method = "merson",
              step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
-             weights: Any = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
+             weights: ArrayLike | None = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
 @overload
 def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
-             events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
-             keep: Any = "ends", threads: int | None = None) -> Ensemble: ...
+             events: Event | Sequence[Event] = (), weights: ArrayLike | None = None,
+             progress: bool | Callable[[float], object] = False,
+             keep: str | ArrayLike = "ends", threads: int | None = None) -> Ensemble: ...
 
 
 @answered(ELSEWHERE)
 def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
-             events: Event | Sequence[Event] = (), weights: Any = None, progress: bool | Callable[[float], object] = False,
-             keep: Any = None, threads: int | None = None) -> Trajectory | Ensemble:
-    """The motion from a state until t_final, or the motions from many.
+             events: Event | Sequence[Event] = (), weights: ArrayLike | None = None,
+             progress: bool | Callable[[float], object] = False,
+             keep: str | ArrayLike | None = None, threads: int | None = None) -> Trajectory | Ensemble:
+    """The motion from a state until t_final, or the motions from many states.
 
     A t_final before the state's t runs backward in time, from one state and without events: `traj.t` falls. What is damped
-    forward grows backward, so that errors do too.
+    forward grows backward, and so do errors. Projection of every step keeps constraints to a tenth of the accuracy or better.
+    The run can be interrupted (Ctrl-C): it returns what was computed until then. A run that cannot go on does not raise either:
+    `traj.status` says why it ended, and what to try.
 
     Args:
+        system: whose motion is wanted.
         state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes, with one more
             leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is missing has its default.
+        t_final: the end [s].
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors are taken as
             shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2", "verlet"; "rodas" where it
             is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler". SciPy's "RK45", "DOP853" and "RK23" are
-            "dormand-prince", "dormand-prince-8" and "rk3".
+            "dormand-prince", "dormand-prince-8" and "rk3". Or a method of your own: see `cd.integrators`.
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
         events: see Event; those of witnesses first, then those set in time, each in the order given. With many states each has
             its own instants, and runs by itself in one of several threads; actions are called one at a time.
-        weights: of the errors in q, u, z, shape (nq + nu + nz,), for those who know better.
+        weights: of the errors in q, u, z, shape (nq + nu + nz,), instead of those that follow from the units.
         progress: True shows a bar; a function is called a few times per second with the share of time or members done.
         keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
         threads: with many states, how many to use; all cores by default.
 
-    Constraints are kept by projection of every step, to a tenth of the accuracy or better.
-    The run can be interrupted (Ctrl-C): what was computed until then is given back, with its status.
+    Returns:
+        The Trajectory of one state, the Ensemble of many.
+
+    Raises:
+        DescriptionError, ShapeError, UnknownNameError: arguments that cannot be, and states that violate constraints.
     """
     check_system("simulate", system)
     alone = isinstance(state, State)
