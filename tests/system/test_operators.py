@@ -50,11 +50,13 @@ OPERATORS = {name: record for name, record in RECORDS.items() if record.public}
 # Those of constraints: tests/constraints.
 CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias", "constraint_rank",
                "constraint_forces", "constraint_reactions", "constraint_power", "impulses"}
+# Those of paths: tests/paths.
+ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 
 def test_every_operator_is_listed():
-    assert set(EXTRA) == set(OPERATORS) - CONSTRAINED
+    assert set(EXTRA) == set(OPERATORS) - CONSTRAINED - ALONG_PATHS
 
 
 def test_an_operator_is_one_record_and_its_public_line(monkeypatch):

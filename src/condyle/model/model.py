@@ -11,8 +11,10 @@ import numpy as np
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
+from condyle.forces.path import PathLaw
 from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
 from condyle.model.instance import Possible
+from condyle.paths import Path
 from condyle.tree.body import Body
 from condyle.tree.layout import Placed, Tabulated, layout, tabulated
 from condyle.tree.tree import Tree
@@ -27,6 +29,11 @@ class Model:
         gravity = self.forces["gravity"]
         assert isinstance(gravity, Gravity)
         self.gravity = gravity
+
+    @cached_property
+    def paths(self) -> dict[str, Path]:
+        """The paths of forces, by the forces' names."""
+        return {name: force.path for name, force in self.forces.items() if isinstance(force, PathLaw)}
 
     @cached_property
     def tabulated(self) -> Tabulated:

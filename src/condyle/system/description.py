@@ -16,8 +16,10 @@ from condyle.constraints.solve.equations import row_slices
 from condyle.errors import DescriptionError, FrozenError
 from condyle.forces.base import Force, check_states, state_variables
 from condyle.forces.gravity import Gravity
+from condyle.forces.path import PathLaw
 from condyle.mobilizers import Mobilizer
 from condyle.model.model import equation_names
+from condyle.muscles import Muscle
 from condyle.presentation import Shown, cut, page
 from condyle.system.compiled import Compiled
 from condyle.system.listing import blocks
@@ -168,6 +170,16 @@ class Description(Shown):
     @property
     def forces(self) -> tuple[str, ...]:
         return tuple(self._forces)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Names of the forces that run along a path."""
+        return tuple(name for name, force in self._forces.items() if isinstance(force, PathLaw))
+
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the forces that are muscles."""
+        return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
 
     @property
     def constraints(self) -> tuple[str, ...]:

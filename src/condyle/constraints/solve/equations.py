@@ -74,6 +74,24 @@ class Wrenches:
     def add_speed(self, k: int, column: ca.SX) -> None:
         self.speeds[k] = self.speeds[k] + column if k in self.speeds else column
 
+    def on_speeds(self, size: int) -> ca.SX:
+        """What they do to the speeds, one row per multiplier, shape (size, nu): structurally zero where nothing hangs on one."""
+        tree, kin, F, speeds = self.view.tree, self.view.kin, dict(self.bodies), dict(self.speeds)
+        for B in tree.tip_to_base:
+            if B not in F:
+                continue
+            n, f = F[B]
+            for k in tree.speeds_of(B):
+                column = (kin.H[k][0].T @ n + kin.H[k][1].T @ f).T
+                speeds[k] = speeds[k] + column if k in speeds else column
+            if (parent := tree.parent(B)) is not None:
+                now = F.get(parent, (ca.SX(3, size), ca.SX(3, size)))
+                F[parent] = now[0] + n + ca.skew(kin.p_PM[B]) @ f, now[1] + f
+        out = ca.SX(size, tree.nu)
+        for k, column in speeds.items():
+            out[:, k] = column
+        return out
+
 
 class Equations:
     """All constraints of a system at one state.
@@ -148,19 +166,7 @@ class Equations:
         """G, shape (m, nu), structurally zero where a constraint's bodies do not hang on a speed."""
         G = ca.SX(self.size, self.tree.nu)
         for i, c, rows in self.parts:
-            wrenches = self.wrenches(i, c)
-            F = dict(wrenches.bodies)
-            for B in self.tree.tip_to_base:
-                if B not in F:
-                    continue
-                n, f = F[B]
-                for k in self.tree.speeds_of(B):
-                    wrenches.add_speed(k, (self.kin.H[k][0].T @ n + self.kin.H[k][1].T @ f).T)
-                if (parent := self.tree.parent(B)) is not None:
-                    now = F.get(parent, (ca.SX(3, c.size), ca.SX(3, c.size)))
-                    F[parent] = now[0] + n + ca.skew(self.kin.p_PM[B]) @ f, now[1] + f
-            for k, column in wrenches.speeds.items():
-                G[rows, k] = column
+            G[rows, :] = self.wrenches(i, c).on_speeds(c.size)
         return ca.sparsify(G)
 
     def loads(self, lambda_: ca.SX, loads: Loads | None = None, only: int | None = None) -> Loads:

@@ -182,5 +182,6 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "m_v": lambda model: model.equations("position", "velocity"),
     "wrenches": lambda model: sum(len(c.bodies) for c in model.constraints.values()),
     "instance": lambda model: model.instance.stop - model.instance.start,
+    "paths": lambda model: len(model.paths),
 }
 """Words for the dimensions of results."""

@@ -93,7 +93,7 @@ class Lookup:
 
 
 MOST = 200_000
-"""Symbols of rows that are known at a time. Some are only asked what they depend on and never come to an end."""
+"""Symbols of rows that are known at a time: several kernels may share expressions."""
 _KNOWN: dict[int, Lookup] = {}
 
 
@@ -182,10 +182,7 @@ class Closure:
 
 
 class Staged:
-    """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside plain Functions.
-
-    Look-ups are taken out of the register here: the expressions have come to their end.
-    """
+    """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside plain Functions."""
 
     def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> None:
         lookups = lookups_in(outputs)
@@ -207,9 +204,6 @@ class Staged:
             self.stages.append((ca.Function(f"{name}_{level}", [*inputs, rows], [indices]), tables, start))
             start += sum(table.width for table in tables)
         self.main = ca.Function(name, [*inputs, rows], [ca.densify(y) for y in outputs])
-        for lookup in lookups:
-            for symbol in ca.vertsplit(lookup.row):
-                _KNOWN.pop(symbol.element_hash(), None)
 
     @property
     def solves(self) -> bool:

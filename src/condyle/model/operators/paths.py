@@ -1,0 +1,44 @@
+"""Lengths, speeds and moment arms of the paths of forces: records."""
+from __future__ import annotations
+
+import casadi as ca
+
+from condyle.constraints.solve.equations import Wrenches
+from condyle.model.flat import column, rows
+from condyle.model.operators.columns import Columns
+from condyle.model.operators.record import Operator, Stage
+from condyle.model.symbols import Symbols
+
+
+def _each(unit: str) -> Columns:
+    return lambda model, given: [(name, unit) for name in model.paths]
+
+
+def _lengths(s: Symbols) -> list[ca.SX]:
+    view = s.view(s.kinematics(moving=False))
+    return [column(path.length.at(view) for path in s.model.paths.values())]
+
+
+def _speeds(s: Symbols) -> list[ca.SX]:
+    view = s.view(s.kinematics())
+    return [column(path.length.rate(view) for path in s.model.paths.values())]
+
+
+def _moment_arms(s: Symbols) -> list[ca.SX]:
+    """What a unit tension does to the speeds: -dL along the manifold."""
+    kin = s.kinematics(moving=False)
+    view, out = s.view(kin), []
+    for path in s.model.paths.values():
+        loads = Wrenches(view)
+        path.length.load(view, ca.SX(-1), loads)
+        out.append(loads.on_speeds(1))
+    return [column(rows(row) for row in out)]
+
+
+OPERATORS = (
+    Operator("path_lengths", Stage.POSITION, "q", results={"L": "paths"}, direct=True, expressions=_lengths,
+             columns=_each("m")),
+    Operator("path_speeds", Stage.VELOCITY, "q u", results={"Ldot": "paths"}, direct=True, expressions=_speeds,
+             columns=_each("m/s")),
+    Operator("moment_arms", Stage.POSITION, "q", results={"R": "paths nu"}, expressions=_moment_arms),
+)
