@@ -13,7 +13,7 @@ from condyle.model.layouts import build_looped_gradient
 from condyle.native.calls.function import NativeFunction
 from tests.differences import STEPS, WEIGHTS
 from tests.forces.rig import arm, one_of_each
-from tests.mobilizers.every import EVERY
+from tests.mobilizers.every import EVERY, ONE_OF_EACH
 from tests.mobilizers.every import one_of_each as one_of_each_mobilizer
 from tests.model.test_looped import arguments_of, chain, of_other_numbers, parametric, tree_of
 from tests.system.test_derivatives import (
@@ -77,10 +77,11 @@ def test_numbers_of_mobilizers_are_data():
     compare(system, arguments_of(system, 8, n=3), same=1e-9)                            # as above
 
 
-@pytest.mark.parametrize("mobilizer", one_of_each_mobilizer(), ids=repr)
-def test_each_mobilizer_between_others(mobilizer):
-    """On a body that moves, carrying two."""
-    system = tree_of([cd.Pin(axis=(1, 2, 3)), mobilizer, cd.Ball(), cd.Pin()], seed=len(repr(mobilizer)))
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_each_mobilizer_between_others(name):
+    """Forward and reversed, among bodies that move."""
+    mobilizer = EVERY[name]
+    system = tree_of([cd.Pin(axis=(1, 2, 3)), mobilizer, cd.Ball(), mobilizer.reversed()], seed=len(name))
     compare(system, arguments_of(system, 1, n=2, t=0.4), same=100 * SAME)               # cond(M) is up to some hundreds
 
 

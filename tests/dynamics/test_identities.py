@@ -20,7 +20,7 @@ from tests.oracles import EVERY_KIND, Joint, Mechanics, Path, Plan, cross_matrix
 EPS = np.finfo(float).eps
 STATES = 3
 STILL = tuple(kind for kind in EVERY_KIND if kind not in ("timed", "spline"))     # splines bend suddenly: no differences
-TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 60)]
+TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30)]     # up to 60: tests/verification
 SMALL = TREES[2:7]
 
 
@@ -45,6 +45,14 @@ def tree_of(seed, bodies, kinds=None):
 @pytest.fixture(params=TREES, ids=lambda p: f"seed{p[0]}-{p[1]}bodies")
 def tree(request):
     return tree_of(*request.param)
+
+
+@pytest.fixture
+def M(tree):
+    """Our mass matrices at the states of the tree, computed once."""
+    if not hasattr(tree, "ours"):
+        tree.ours = tree.system.mass_matrix(tree.q, t=tree.t)
+    return tree.ours
 
 
 @pytest.fixture(params=SMALL, ids=lambda p: f"seed{p[0]}-{p[1]}bodies")
@@ -81,8 +89,8 @@ def test_inverse_dynamics_against_the_oracle(tree, evidence):
              (np.abs(tau - expected) / largest(expected)).max(), SUMS)
 
 
-def test_mass_matrix_against_the_oracle(tree):
-    assert_allclose(tree.system.mass_matrix(tree.q, t=tree.t), tree.M, rtol=0, atol=SUMS * np.abs(tree.M).max())
+def test_mass_matrix_against_the_oracle(tree, M):
+    assert_allclose(M, tree.M, rtol=0, atol=SUMS * np.abs(tree.M).max())
 
 
 def test_energy_against_the_oracle(tree):
@@ -116,10 +124,9 @@ def test_inverse_dynamics_undoes_forward_dynamics(tree, evidence):
              (np.abs(residual) / scale).max(), SUMS, headline="inverse")
 
 
-def test_articulated_body_equals_mass_matrix_solve(tree):
+def test_articulated_body_equals_mass_matrix_solve(tree, M):
     """udot = M^-1 (tau - h): two algorithms that share only kinematics."""
     system = tree.system
-    M = system.mass_matrix(tree.q, t=tree.t)
     h = system.inverse_dynamics(tree.q, tree.u, np.zeros(tree.nu), t=tree.t)
     expected = np.linalg.solve(M, (tree.tau - h)[..., None])[..., 0]
     udot = system.forward_dynamics(tree.q, tree.u, tree.tau, t=tree.t)
@@ -127,19 +134,17 @@ def test_articulated_body_equals_mass_matrix_solve(tree):
     assert (np.abs(udot - expected) <= 10 * tree.n * tree.cond * EPS * largest(expected)).all()
 
 
-def test_mass_matrix_is_symmetric_and_positive_definite(tree):
-    M = tree.system.mass_matrix(tree.q, t=tree.t)
+def test_mass_matrix_is_symmetric_and_positive_definite(M):
     assert_array_equal(M, M.swapaxes(1, 2))
     np.linalg.cholesky(M)                                    # raises unless positive definite
 
 
-def test_mass_matrix_is_columns_of_inverse_dynamics(tree):
+def test_mass_matrix_is_columns_of_inverse_dynamics(tree, M):
     """M e_k = ID(q, u, e_k) - ID(q, u, 0)."""
     system, q, u, t = tree.system, tree.q[0], tree.u[0], tree.t[0]
     h = system.inverse_dynamics(q, u, np.zeros(tree.nu), t=t)
     columns = system.inverse_dynamics(q, u, np.eye(tree.nu), t=t) - h
-    M = system.mass_matrix(q, t=t)
-    assert_allclose(columns.T, M, rtol=0, atol=SUMS * max(np.abs(M).max(), np.abs(h).max()))
+    assert_allclose(columns.T, M[0], rtol=0, atol=SUMS * max(np.abs(M[0]).max(), np.abs(h).max()))
 
 
 def test_solve_mass_matrix(tree):
@@ -491,7 +496,7 @@ def test_a_lock_at_rest_is_a_weld():
 
 # ---- Machine code --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(("seed", "bodies"), [(4, 5), (6, 12)])
+@pytest.mark.parametrize(("seed", "bodies"), [(3, 3), (5, 8)])
 def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
     """One state, a batch in lanes and CasADi's evaluator: every operator."""
     tree = tree_of(seed, bodies)
