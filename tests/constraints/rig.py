@@ -1,6 +1,8 @@
 """A small system with every sort of coordinate, and one constraint of each type for it."""
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import condyle as cd
@@ -53,6 +55,12 @@ def rig(*constraints: str, **more: cd.constraints.Constraint) -> cd.System:
     for name, constraint in more.items():
         system.add_constraint(name, constraint)
     return system
+
+
+@functools.cache
+def shared(*constraints: str) -> cd.System:
+    """The rig with these constraints, made once: its operators are compiled once for all tests that only use it."""
+    return rig(*constraints)
 
 
 def state(system: cd.System, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

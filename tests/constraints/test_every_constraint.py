@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from tests.constraints.rig import EVERY, MOVED_BY_TIME, on_constraints, rig, state
+from tests.constraints.rig import EVERY, MOVED_BY_TIME, on_constraints, shared, state
 from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 
 EPS = np.finfo(float).eps
@@ -52,7 +52,7 @@ def test_each_public_constraint_is_here():
 @pytest.mark.parametrize("name", EVERY)
 def test_rows_are_derivatives_of_the_errors(name):
     """Along any motion: velocity errors are the rates of position errors, G udot + bias the rates of velocity errors."""
-    system, t = rig(name), 0.3
+    system, t = shared(name), 0.3
     q, u = state(system)
     udot = np.random.default_rng(1).uniform(-2, 2, system.nu)
 
@@ -75,7 +75,7 @@ def test_rows_are_derivatives_of_the_errors(name):
 @pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
 def test_equations_of_motion(names):
     """(16), (17) of sherman2011, and ID(FD(tau)) = tau - G' lambda."""
-    system = rig(*names)
+    system = shared(*names)
     q, u = state(system)
     tau = np.random.default_rng(2).uniform(-3, 3, system.nu)
     udot, lambda_ = system.forward_dynamics(q, u, tau), system.multipliers(q, u, tau)
@@ -90,7 +90,7 @@ def test_equations_of_motion(names):
 @pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
 def test_projection_and_work(names):
     """Projected states satisfy all equations; there constraints that do not move by themselves do no work."""
-    system = rig(*names)
+    system = shared(*names)
     q, u = on_constraints(system)
     p, v = system.constraint_errors(q, u)
     assert np.abs(np.concatenate([p, v])).max(initial=0) <= 1e-10 * max(1, np.abs(u).max())
@@ -113,7 +113,7 @@ def test_projection_and_work(names):
                                    ("PrescribedMotion", "PointOnLine")], ids=" ".join)
 def test_accelerations_against_differences_of_the_projected_trajectory(names):
     """u along a motion that is projected at both ends: its difference is udot."""
-    system, h = rig(*names), 1e-4
+    system, h = shared(*names), 1e-4
     q, u = on_constraints(system)
     udot = system.forward_dynamics(q, u)
     ends = []
@@ -128,7 +128,7 @@ def test_accelerations_against_differences_of_the_projected_trajectory(names):
 @pytest.mark.parametrize("name", EVERY)
 def test_a_disabled_constraint_is_a_zero_row(name):
     """At run time, by one program for every set: rows, errors, bias and multipliers are zero, and the motion is free."""
-    system = rig(name)
+    system = shared(name)
     q, u = state(system)
     off = {"disabled": [name], "t": 0.3}
     assert np.abs(system.constraint_jacobian(q, u, t=0.3)).max() > 1e-2
@@ -136,12 +136,12 @@ def test_a_disabled_constraint_is_a_zero_row(name):
                   *system.constraint_errors(q, u, **off)):
         assert not value.any()
     # The same recursion; what constraints add is zero.
-    np.testing.assert_array_equal(system.forward_dynamics(q, u, **off), rig().forward_dynamics(q, u, t=0.3))
+    np.testing.assert_array_equal(system.forward_dynamics(q, u, **off), shared().forward_dynamics(q, u, t=0.3))
 
 
 def test_projection_is_the_nearest():
     """P du = -p with the least ||W du||: W^2 du is a combination of rows of P, to first order. For speeds M du is."""
-    system = rig("Rod", "ConstantAngle")
+    system = shared("Rod", "ConstantAngle")
     q, u = on_constraints(system)
     weights = np.linspace(1, 3, system.nu)
     P, M = system.constraint_jacobian(q, u), system.mass_matrix(q)
@@ -159,7 +159,7 @@ def test_projection_is_the_nearest():
 @pytest.mark.parametrize("names", [("Weld",), ("Rod", "SpeedCoupler"), ("Ball", "CoordinateCoupler", "NoSlip1D")], ids=" ".join)
 def test_one_step_as_an_expression(names):
     """The Newton steps for step loops lead where `project` does; locked speeds stay."""
-    system = rig(*names)
+    system = shared(*names)
     q, u = state(system)
     tail = system.compiled.tail(locked=["twist"])
     W = np.linspace(1, 3, system.nu)
@@ -175,7 +175,7 @@ def test_one_step_as_an_expression(names):
 
 
 def test_a_batch_projects_each_state():
-    system = rig("Rod", "ConstantCoordinate")
+    system = shared("Rod", "ConstantCoordinate")
     states = [state(system, seed) for seed in range(4)]
     q, u = system.project(np.stack([q for q, _ in states]), np.stack([u for _, u in states]))
     for i, (q0, u0) in enumerate(states):

@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
-from tests.constraints.rig import EVERY, rig, state
+from tests.constraints.rig import EVERY, rig, shared, state
 from tests.constraints.test_every_constraint import CONTRADICT, STICKING, levels
 
 # The bound that we promise; about cond(Y) eps, 1e-11, is what both leave.
@@ -24,7 +24,7 @@ def apart(ours, theirs) -> float:
 @pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
 def test_each_constraint(names, evidence):
     """Accelerations, multipliers, errors, driving forces and reactions, at a state that no constraint has asked for."""
-    system = rig(*names)
+    system = shared(*names)
     (q, u), t = state(system), 0.3
     tau = np.random.default_rng(5).uniform(-3, 3, system.nu)
     at = maximal.of(system).at(q, u, t=t)
@@ -68,7 +68,7 @@ def test_a_constraint_twice_shares_the_load():
 
 
 def test_a_locked_speed_and_constraints():
-    system = rig("Rod", "NoSlip1D")
+    system = shared("Rod", "NoSlip1D")
     q, u = state(system)
     locked = ["twist", "shoulder"]                 # NoSlip1D is about twist and elbow: one must be free
     found = maximal.forward_dynamics(system, q, u, locked=locked)
