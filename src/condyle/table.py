@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NoReturn, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle import files
-from condyle.arrays import gaps
+from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import Block, Shown, cut, page, rows_of, span
 
@@ -62,7 +63,7 @@ class Table(Shown):
         "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)", "iloc": "table[2:10] for rows",
         "loc": "table['knee'] for a column", "to_numpy": "table.values"}
 
-    def __init__(self, time: Any, names: Sequence[str], values: Any, units: Sequence[str] | None = None, *,
+    def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike, units: Sequence[str] | None = None, *,
                  status: str = "finished", degrees: bool | None = None) -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
@@ -89,7 +90,7 @@ class Table(Shown):
                              "more than once")
 
     @overload
-    def __getitem__(self, name: str) -> np.ndarray: ...
+    def __getitem__(self, name: str) -> Array: ...
     @overload
     def __getitem__(self, name: slice | list[str]) -> Table: ...
 
@@ -114,7 +115,7 @@ class Table(Shown):
                                "rows by a slice, table[2:10]; table.values is the array")
 
     @property
-    def t(self) -> np.ndarray:
+    def t(self) -> Array:
         """The same as `time`."""
         return self.time
 

@@ -13,6 +13,7 @@ from types import FrameType
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import shown
 from condyle.integrate.trajectory import Trajectory
@@ -136,7 +137,7 @@ def _check_rows(rate: float | None, span: float) -> None:
                                f"--rate {MOST_ROWS / span:.3g} or less")
 
 
-def _times(traj: Trajectory, rate: float | None) -> np.ndarray | None:
+def _times(traj: Trajectory, rate: float | None) -> Array | None:
     """So many times per second, and the end."""
     if rate is None:
         return None

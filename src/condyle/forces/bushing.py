@@ -14,13 +14,14 @@ Equations
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 
 from condyle.forces.base import Law
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.trace import Numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +46,8 @@ class LinearBushing(Law):
     X_a: Frame
     b: BodyName
     X_b: Frame
-    stiffness: Annotated[Any, quantity("N m/rad, N/m", 6, lowest=0.0)]
-    damping: Annotated[Any, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6
+    stiffness: Annotated[Numbers, quantity("N m/rad, N/m", 6, lowest=0.0)]
+    damping: Annotated[Numbers, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6
 
     def _pose(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """R_GF, R_FM and p_FM in F."""

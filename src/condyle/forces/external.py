@@ -19,7 +19,7 @@ from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
 from condyle.laws.view import Loads, View
-from condyle.trace import Symbol
+from condyle.trace import Numbers, Symbol
 
 FRAMES = ("ground", "body")
 
@@ -38,7 +38,7 @@ class ConstantForce(Law):
 
     body: BodyName
     station: Station
-    force: Annotated[Any, quantity("N", 3)]
+    force: Annotated[Numbers, quantity("N", 3)]
     group: str = field(default="external", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -57,7 +57,7 @@ class ConstantTorque(Law):
     tabular = True
 
     body: BodyName
-    torque: Annotated[Any, quantity("N m", 3)]
+    torque: Annotated[Numbers, quantity("N m", 3)]
     group: str = field(default="external", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -181,9 +181,9 @@ class ExternalWrench(Law):
     """
 
     body: BodyName
-    station: Annotated[Any, Signal("signal", "m", (3,))] = (0.0, 0.0, 0.0)
-    force: Annotated[Any, Signal("signal", "N", (3,))] = (0.0, 0.0, 0.0)
-    torque: Annotated[Any, Signal("signal", "N m", (3,))] = (0.0, 0.0, 0.0)
+    station: Annotated[Numbers, Signal("signal", "m", (3,))] = (0.0, 0.0, 0.0)
+    force: Annotated[Numbers, Signal("signal", "N", (3,))] = (0.0, 0.0, 0.0)
+    torque: Annotated[Numbers, Signal("signal", "N m", (3,))] = (0.0, 0.0, 0.0)
     frame: str = field(default="ground", kw_only=True)
     station_frame: str = field(default="body", kw_only=True)
     group: str = field(default="external", kw_only=True)

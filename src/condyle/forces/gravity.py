@@ -13,6 +13,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import number, quantity, sx
 from condyle.laws.names import body_name, known_body
 from condyle.laws.view import Loads, View
+from condyle.trace import Number
 from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -35,7 +36,7 @@ class Gravity(Law):
 
     acceleration: Any
     excluded: Any = ()
-    zero_height: Annotated[Any, quantity("m")] = field(default=0.0, kw_only=True)
+    zero_height: Annotated[Number, quantity("m")] = field(default=0.0, kw_only=True)
     shares: tuple[Any, ...] = field(init=False, repr=False)
     group: str = field(default="gravity", kw_only=True)
 

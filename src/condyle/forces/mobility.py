@@ -18,6 +18,7 @@ from condyle.forces.external import Signal, at_time
 from condyle.laws.described import CoordinateName, quantity, sx
 from condyle.laws.names import speed_named, speed_of
 from condyle.laws.view import Loads, View
+from condyle.trace import Number
 from condyle.trace.parameter import Expression
 from condyle.tree.tree import Tree
 
@@ -51,8 +52,8 @@ class MobilitySpring(_OnCoordinate):
         rest: q0 [rad, m].
     """
 
-    stiffness: Annotated[Any, quantity("N m/rad, N/m", lowest=0.0)]
-    rest: Annotated[Any, quantity("rad, m")] = 0.0
+    stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
+    rest: Annotated[Number, quantity("rad, m")] = 0.0
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_mobility(self._speed(s), -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)))     # (6)
@@ -70,7 +71,7 @@ class MobilityDamper(_OnSpeed):
         damping: c [N m s/rad, N s/m], at least 0.
     """
 
-    damping: Annotated[Any, quantity("N m s/rad, N s/m", lowest=0.0)]
+    damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         speed = self._speed(s)
@@ -112,10 +113,10 @@ class MobilityStop(_OnCoordinate):
         dissipation: d [s/rad, s/m], at least 0.
     """
 
-    low: Annotated[Any, quantity("rad, m", infinite=True)]
-    high: Annotated[Any, quantity("rad, m", infinite=True)]
-    stiffness: Annotated[Any, quantity("N m/rad, N/m", lowest=0.0)]
-    dissipation: Annotated[Any, quantity("s/rad, s/m", lowest=0.0)] = 0.0
+    low: Annotated[Number, quantity("rad, m", infinite=True)]
+    high: Annotated[Number, quantity("rad, m", infinite=True)]
+    stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
+    dissipation: Annotated[Number, quantity("s/rad, s/m", lowest=0.0)] = 0.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,7 +159,7 @@ class GlobalDamper(Law):
         damping: c, at least 0, in the unit of each force over that of its speed.
     """
 
-    damping: Annotated[Any, quantity("N m s/rad, N s/m", lowest=0.0)]
+    damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         c = sx(self.damping)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import casadi as ca
 
@@ -14,6 +14,7 @@ from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.paths import Path
+from condyle.trace import Number
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 
@@ -57,9 +58,9 @@ class PathSpring(PathLaw):
         dissipation: d [s/m], at least 0.
     """
 
-    stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]
-    rest_length: Annotated[Any, quantity("m", lowest=0.0)]
-    dissipation: Annotated[Any, quantity("s/m", lowest=0.0)] = 0.0
+    stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]
+    rest_length: Annotated[Number, quantity("m", lowest=0.0)]
+    dissipation: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
 
     def tension(self, s: View) -> ca.SX:
         x = self.path.length.at(s) - sx(self.rest_length)

@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.trace import Number
 from condyle.tree.tree import Tree
 
 
@@ -37,8 +39,8 @@ class NoseHooverThermostat(Law):
         boltzmann: kB [J/K].
     """
 
-    temperature: Annotated[Any, quantity("K", lowest=0.0, positive=True)]
-    relaxation_time: Annotated[Any, quantity("s", lowest=0.0, positive=True)]
+    temperature: Annotated[Number, quantity("K", lowest=0.0, positive=True)]
+    relaxation_time: Annotated[Number, quantity("s", lowest=0.0, positive=True)]
     chain: int = field(default=3, kw_only=True)
     dofs: int | None = field(default=None, kw_only=True)
     boltzmann: Any = field(default=1.380649e-23, kw_only=True)
@@ -75,7 +77,8 @@ class NoseHooverThermostat(Law):
         rate += [(n if k == 1 else 1) * zeta[k - 1] ** 2 - per_t2 for k in range(1, m)]
         return [rate[k] - (zeta[k] * zeta[k + 1] if k + 1 < m else 0) for k in range(m)] + zeta       # (21)
 
-    def bath_energy(self, z: Any, dofs: int, temperature: float | None = None, relaxation_time: float | None = None) -> Any:
+    def bath_energy(self, z: ArrayLike, dofs: int, temperature: float | None = None,
+                    relaxation_time: float | None = None) -> Any:
         """E_b of (22) [J], shape (...), from its own states z, shape (..., 2 chain). Where temperature and relaxation time are
         Parameters, give their values."""
         T = self.temperature if temperature is None else temperature

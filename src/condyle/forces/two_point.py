@@ -16,6 +16,7 @@ from condyle.forces.base import Law
 from condyle.forces.external import Signal, at_time
 from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import Loads, View
+from condyle.trace import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,8 +56,8 @@ class TwoPointSpring(_TwoPoint):
 
     tabular = True
 
-    stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]
-    rest_length: Annotated[Any, quantity("m", lowest=0.0)]
+    stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]
+    rest_length: Annotated[Number, quantity("m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)
@@ -83,7 +84,7 @@ class TwoPointDamper(_TwoPoint):
 
     tabular = True
 
-    damping: Annotated[Any, quantity("N s/m", lowest=0.0)]
+    damping: Annotated[Number, quantity("N s/m", lowest=0.0)]
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)

@@ -26,7 +26,7 @@ from condyle.laws.leaves import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
 from condyle.native.sweeps.lookup import Closure
-from condyle.trace import Traced
+from condyle.trace import Numbers, Traced
 from condyle.trace.parameter import Parameter
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -44,9 +44,9 @@ class Wrench:
         at: the point of the body where the force acts, in its frame [m], shape (3,).
     """
 
-    force: Any = ZERO
-    torque: Any = ZERO
-    at: Any = ZERO
+    force: Numbers = ZERO
+    torque: Numbers = ZERO
+    at: Numbers = ZERO
 
     def entries(self, what: str) -> list[Any]:
         """The nine scalars of force, torque and at."""

@@ -13,11 +13,8 @@ import numpy as np
 
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError
-from condyle.trace import Symbol
+from condyle.trace import Number, Symbol
 from condyle.trace.symbol import boxed, defaulted_in, scalar
-
-Number = Any
-"""A float, or a Symbol that is a Parameter or computed from Parameters."""
 
 
 class Function:
@@ -27,7 +24,7 @@ class Function:
     and arrays give Symbols: what it is worth depends on values that come with each state.
 
     A subclass is a frozen dataclass (eq=False, repr=False) whose fields are floats, Symbols and tuples of them. It gives
-    `formula(x, order, look_up)`: the derivative of that order at x, one float array or one scalar SX a variable.
+    `formula(x, order, look_up)`: the derivative of that order at x, one float array or one scalar SX per variable.
     """
 
     variables: int | None = 1
@@ -189,7 +186,7 @@ def plain_numbers(owner: str, name: str, values: Any) -> tuple[float, ...]:
         if isinstance(value, Symbol):
             raise DescriptionError(f"{owner}: {name}[{k}] = {short(value)} is a Parameter, which only values may be. Scale the "
                                    "argument instead: f(x / scale)")
-    return kept
+    return kept  # type: ignore[return-value]
 
 
 def choose(condition: Any, a: Any, b: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
@@ -26,8 +27,8 @@ class BSpline(Piecewise):
         degree: 1, 2, 3, ...
     """
 
-    knots: Sequence[float] | np.ndarray
-    coefficients: Sequence[Number] | np.ndarray
+    knots: Sequence[float] | Array
+    coefficients: Sequence[Number] | Array
     degree: int = 3
 
     def __post_init__(self) -> None:
@@ -64,7 +65,7 @@ class BSpline(Piecewise):
     def values(self) -> tuple[Number, ...]:
         return tuple(self.coefficients)
 
-    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         from scipy.interpolate import BSpline as Reference
 
         k, t = self.degree, np.array(self.knots)

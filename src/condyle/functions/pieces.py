@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.functions.base import Function, Number, at_default
 from condyle.native.sweeps.lookup import Table, get
 from condyle.trace import Symbol
@@ -35,11 +36,11 @@ class Pieces:
         rows: shape (m + 1, size).
     """
 
-    def __init__(self, breaks: np.ndarray, rows: np.ndarray) -> None:
+    def __init__(self, breaks: Array, rows: Array) -> None:
         self.breaks, self.rows = breaks, rows
         self.varies = (rows != rows[0]).any(axis=0)
 
-    def at_numbers(self, x: np.ndarray) -> np.ndarray:
+    def at_numbers(self, x: Array) -> Array:
         """Rows at an array of x, shape (..., size)."""
         return self.rows[np.searchsorted(self.breaks, np.real(x), side="right")]
 
@@ -79,7 +80,7 @@ class Pieces:
         bucket = get(buckets, 1 + ca.floor((x - self.breaks[0]) / width))                      # (9)
         return get(rows, bucket[0] + (x >= bucket[1]))                                         # (10)
 
-    def _selected(self, x: ca.SX, rows: np.ndarray) -> ca.SX:
+    def _selected(self, x: ca.SX, rows: Array) -> ca.SX:
         """A balanced tree of selections, one for each break."""
         columns = ca.SX(ca.DM(rows.T))
 
@@ -105,12 +106,12 @@ class Piecewise(Function):
         """y, the numbers that may be Parameters."""
         raise NotImplementedError
 
-    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         """Breaks (m,), origins x_k (m + 1,) and coefficients c (m + 1, degree + 1, s) for values y, shape (n, s)."""
         raise NotImplementedError
 
     @cached_property
-    def rows(self) -> np.ndarray:
+    def rows(self) -> Array:
         """Rows (x_k, c_0, c_1, ...) of (8), one per interval from left to right; Parameters have their defaults."""
         _, origins, c = self.pieces(np.array([[at_default(v)] for v in self.values]))
         rows = np.column_stack([origins, c[:, :, 0]])
@@ -124,7 +125,7 @@ class Piecewise(Function):
         free = [i for i, v in enumerate(self.values) if isinstance(v, Symbol)]
         breaks, origins, c = self.pieces(np.hstack([y, np.eye(len(y))[:, free]]))
         flat = np.moveaxis(c, 2, 1).reshape(len(origins), -1)
-        return Pieces(breaks, np.column_stack([origins, flat])), [self.values[i].sx for i in free]
+        return Pieces(breaks, np.column_stack([origins, flat])), [v.sx for v in self.values if isinstance(v, Symbol)]
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
         pieces, parameters = self._columns

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function, Number, as_operand, numbers
 
@@ -24,8 +25,8 @@ class Polynomial(Function):
         exponents: shape (n, variables), whole numbers >= 0, one row per coefficient; default: powers 0 .. n-1 of one variable.
     """
 
-    coefficients: Sequence[Number] | np.ndarray
-    exponents: Sequence[Sequence[int]] | np.ndarray | None = None
+    coefficients: Sequence[Number] | Array
+    exponents: Sequence[Sequence[int]] | Array | None = None
 
     def __post_init__(self) -> None:
         c = numbers("Polynomial", "coefficients", self.coefficients)

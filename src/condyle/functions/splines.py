@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arrays import bare, real
+from condyle.arrays import Array, bare, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Number, numbers, plain_numbers
 from condyle.functions.pieces import Piecewise
@@ -32,8 +32,8 @@ def is_series(value: Any) -> bool:
 class ThroughPoints(Piecewise):
     """Through points (x, y). See its subclasses."""
 
-    x: Sequence[float] | np.ndarray
-    y: Sequence[Number] | np.ndarray
+    x: Sequence[float] | Array
+    y: Sequence[Number] | Array
 
     fewest = 2
 
@@ -77,7 +77,7 @@ class Spline(ThroughPoints):
     def fewest(self) -> int:  # type: ignore[override]
         return (self.degree + 3) // 2
 
-    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return natural(np.array(self.x), y, self.degree)
 
     def __repr__(self) -> str:
@@ -95,7 +95,7 @@ class SimmSpline(ThroughPoints):
         y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
     """
 
-    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         x = np.array(self.x)
         if len(x) == 2:
             return straight(x, y)
@@ -121,11 +121,11 @@ class PiecewiseLinear(ThroughPoints):
         warnings.warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those of one side; "
                       "cd.Spline(x, y) is smooth", UserWarning, stacklevel=3)
 
-    def pieces(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return straight(np.array(self.x), y)
 
 
-def straight(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def straight(x: Array, y: Array) -> tuple[Array, Array, Array]:
     """Lines between points as pieces (15); y has shape (n, s)."""
     slope = np.diff(y, axis=0) / np.diff(x)[:, None]
     c = np.stack([y[:-1], slope], axis=1)
@@ -144,7 +144,7 @@ OVERSHOOT = 1.0
 """Of the range of the values: a cubic through evenly spaced measurements stays far below."""
 
 
-def warn_of_overshoot(what: str, x: np.ndarray, y: np.ndarray, remedy: str, stacklevel: int) -> None:
+def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str, stacklevel: int) -> None:
     """Warn if the natural cubic through points, y of shape (n, s), goes far beyond their values between them."""
     c = natural(x, y)[2]
     h = np.diff(x)[:, None] * np.array([0.25, 0.5, 0.75])
@@ -158,15 +158,15 @@ def warn_of_overshoot(what: str, x: np.ndarray, y: np.ndarray, remedy: str, stac
                       f"it; {remedy}", stacklevel=stacklevel + 1)
 
 
-def natural(x: np.ndarray, y: np.ndarray, degree: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def natural(x: Array, y: Array, degree: int = 3) -> tuple[Array, Array, Array]:
     """The natural spline as pieces; y has shape (n, s)."""
     half = (degree + 1) // 2
     ends = [(j, np.zeros(y.shape[1])) for j in range(half, degree)]                                # (11)
     return interpolated(x, y, degree, ends, ends, half - 1)                                        # (12)
 
 
-def interpolated(x: np.ndarray, y: np.ndarray, degree: int, left: list[Any], right: list[Any],
-                 beyond: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def interpolated(x: Array, y: Array, degree: int, left: list[Any], right: list[Any],
+                 beyond: int) -> tuple[Array, Array, Array]:
     """The spline through points with derivatives (order, value) given at its ends, as pieces.
 
     Args:
@@ -187,14 +187,14 @@ def interpolated(x: np.ndarray, y: np.ndarray, degree: int, left: list[Any], rig
     return x, at, c
 
 
-def divided_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def divided_difference(x: Array, y: Array) -> Array:
     """y[x_0, ..., x_n], shape (s,): the leading coefficient of the polynomial through the points."""
     for n in range(1, len(x)):
         y = np.diff(y, axis=0) / (x[n:] - x[:-n])[:, None]
     return y[0]
 
 
-def check_points(name: str, x: Sequence[float] | np.ndarray, y: Sequence[Number] | np.ndarray, fewest: int) -> None:
+def check_points(name: str, x: Sequence[float] | Array, y: Sequence[Number] | Array, fewest: int) -> None:
     """Raise DescriptionError unless there are enough points and x increases."""
     if len(x) != len(y):
         raise DescriptionError(f"{name}: {len(x)} values of x but {len(y)} of y; give one y for each x")

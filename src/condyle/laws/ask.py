@@ -12,6 +12,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.described import Role
@@ -43,13 +44,13 @@ STATION = Role("quantity", "m", (3,))
 class Pose:
     """X_GB as a law sees it: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @ point`."""
 
-    def __init__(self, R: np.ndarray, p: np.ndarray) -> None:
+    def __init__(self, R: NDArray[np.object_], p: NDArray[np.object_]) -> None:
         self.R, self.p = R, p
 
     def __iter__(self) -> Any:
         return iter((self.R, self.p))
 
-    def __matmul__(self, point: Any) -> np.ndarray:
+    def __matmul__(self, point: Any) -> NDArray[np.object_]:
         return self.p + self.R @ np.asarray(point)
 
 
@@ -59,14 +60,14 @@ class AskedState:
     Answers are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
     """
 
-    def __init__(self, answer: Callable[[Leaf], np.ndarray]) -> None:
+    def __init__(self, answer: Callable[[Leaf], NDArray[np.object_]]) -> None:
         self._answer = answer
 
-    def ask(self, leaf: Leaf) -> np.ndarray:
+    def ask(self, leaf: Leaf) -> NDArray[np.object_]:
         """The value of a leaf (condyle.laws.leaves), shape (size,)."""
         return self._answer(leaf)
 
-    def _at(self, leaf: Callable[[str, Any], Leaf], what: str, body: Any, station: Any) -> np.ndarray:
+    def _at(self, leaf: Callable[[str, Any], Leaf], what: str, body: Any, station: Any) -> NDArray[np.object_]:
         """A leaf of a station."""
         try:
             kept = STATION.take(station, f"{what}: station")
@@ -92,19 +93,19 @@ class AskedState:
 
     q, u = coordinate, speed
 
-    def station_position(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+    def station_position(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> NDArray[np.object_]:
         """Position of a point of the body [m]."""
         return self._at(StationPosition, "s.station_position", body, station)
 
-    def station_velocity(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+    def station_velocity(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> NDArray[np.object_]:
         """Velocity of a point of the body [m/s]."""
         return self._at(StationVelocity, "s.station_velocity", body, station)
 
-    def rotation(self, body: Any) -> np.ndarray:
+    def rotation(self, body: Any) -> NDArray[np.object_]:
         """R_GB, shape (3, 3)."""
         return self._answer(Rotation(body_name(body, "s.rotation"))).reshape(3, 3)
 
-    def angular_velocity(self, body: Any) -> np.ndarray:
+    def angular_velocity(self, body: Any) -> NDArray[np.object_]:
         """w_GB [rad/s]."""
         return self._answer(AngularVelocity(body_name(body, "s.angular_velocity")))
 
@@ -112,7 +113,7 @@ class AskedState:
         """X_GB, which unpacks as R, p."""
         return Pose(self.rotation(body), self.station_position(body))
 
-    def body_velocity(self, body: Any) -> np.ndarray:
+    def body_velocity(self, body: Any) -> NDArray[np.object_]:
         """V_GB, shape (6,): angular, then linear velocity of the body's origin."""
         return np.concatenate([self.angular_velocity(body), self.station_velocity(body)])
 
@@ -145,15 +146,15 @@ class AskedMotion(AskedState):
         """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the speed is."""
         return self._answer(SpeedRate(name(speed, "s.udot")))[0]
 
-    def station_acceleration(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> np.ndarray:
+    def station_acceleration(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> NDArray[np.object_]:
         """Acceleration of a point of the body [m/s^2]."""
         return self._at(StationAcceleration, "s.station_acceleration", body, station)
 
-    def angular_acceleration(self, body: Any) -> np.ndarray:
+    def angular_acceleration(self, body: Any) -> NDArray[np.object_]:
         """Of the body [rad/s^2]."""
         return self._answer(AngularAcceleration(body_name(body, "s.angular_acceleration")))
 
-    def body_acceleration(self, body: Any) -> np.ndarray:
+    def body_acceleration(self, body: Any) -> NDArray[np.object_]:
         """A_GB, shape (6,): angular, then linear acceleration of the body's origin."""
         return np.concatenate([self.angular_acceleration(body), self.station_acceleration(body)])
 
@@ -176,7 +177,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
     asks: dict[str, Leaf] = {}
     ranges: dict[str, list[tuple[float, float]]] = {}
 
-    def learn(leaf: Leaf) -> np.ndarray:
+    def learn(leaf: Leaf) -> NDArray[np.object_]:
         if leaf.text not in asks:
             asks[leaf.text], ranges[leaf.text] = leaf, leaf.ranges(rng)
         return np.array([rng.uniform(low, high) for low, high in ranges[leaf.text]])
@@ -197,7 +198,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
         for key, ask in asks.items():
             at[key] = np.array([next(rest) for _ in range(ask.size)])
 
-        def answer(leaf: Leaf) -> np.ndarray:
+        def answer(leaf: Leaf) -> NDArray[np.object_]:
             if leaf.text not in at:
                 raise TraceError(f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what it asks must not "
                                  "depend on values")

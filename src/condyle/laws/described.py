@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import in_order
+from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
 from condyle.laws.names import body_name, known_body, name
 from condyle.native.sweeps.lookup import Table
@@ -64,7 +64,7 @@ class Role:
         self.check(kept, what, value)
         return _tuples(np.asarray(kept, dtype=float))
 
-    def shaped(self, column: np.ndarray) -> np.ndarray:
+    def shaped(self, column: Array) -> Array:
         """An expression's values in the shape of the quantity, if they fit."""
         return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
 
@@ -213,7 +213,7 @@ def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
-def _tuples(array: np.ndarray) -> Any:
+def _tuples(array: Array) -> Any:
     return float(array) if array.ndim == 0 else tuple(_tuples(a) for a in array)
 
 

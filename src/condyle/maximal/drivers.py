@@ -10,11 +10,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.maximal.numbers import Numbers
 from condyle.tree.tree import Tree
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Driven:
     """What drivers say at one state.
 
     Attributes:
-        held: which speeds are locked or prescribed, shape (nu,).
+        driven: which speeds are locked or prescribed, shape (nu,).
         udot: their accelerations, zero elsewhere, shape (nu,).
         has_u: speeds whose value is prescribed.
         u: these values, shape (nu,).
@@ -30,9 +30,9 @@ class Driven:
         off: the largest difference of a coordinate from what is prescribed.
     """
 
-    held: Array
+    driven: NDArray[np.bool_]
     udot: Array
-    has_u: Array
+    has_u: NDArray[np.bool_]
     u: Array
     apart: Array
     off: float
@@ -64,11 +64,11 @@ class Drivers:
             N[body.q, body.u] = body.mobilizer.N(s["q"][body.q])
         return Numbers("drivers", s, {"q": q, "u": u, "udot": udot, "N": N})
 
-    def __call__(self, q: Array, u: Array, locked: Array, held: Array, given: Mapping[str, Any]) -> Driven:
-        """What drivers say at q and u; locked: which speeds are, held: at which accelerations; given: t, enabled, ..."""
+    def __call__(self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array, given: Mapping[str, Any]) -> Driven:
+        """What drivers say at q and u, with the speeds that are locked and their accelerations; given: t, enabled, ..."""
         none = np.zeros(len(locked), dtype=bool)
         if self._values is None:
-            return Driven(locked, held, none, 0 * held, 0 * held, 0.0)
+            return Driven(locked, locked_udot, none, 0 * locked_udot, 0 * locked_udot, 0.0)
         found = self._values({**given, "q": q, "u": u})
         acts, has_u, apart, off = none.copy(), none.copy(), np.zeros(len(locked)), 0.0
         for i, body in enumerate(self.tree.driven):
@@ -85,4 +85,4 @@ class Drivers:
                     step = found["q"][rows] - q[rows]
                     apart[columns] = np.linalg.lstsq(found["N"][np.ix_(rows, columns)], step, rcond=None)[0]
                     off = max(off, float(np.abs(step).max()))
-        return Driven(locked | acts, np.where(acts, found["udot"], held), has_u, found["u"], apart, off)
+        return Driven(locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart, off)

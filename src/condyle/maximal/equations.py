@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.errors import CondyleError
 from condyle.maximal.freedom import RANK, Freedom
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Equations:
         f: the part of the laws that acts on speeds, shape (nu,); Q contains S' f.
         zdot: rates of the laws' states, shape (nz,).
         locked: whether each speed is locked or prescribed, shape (nu,).
-        held: accelerations of those that are, zero for the others.
+        locked_udot: accelerations of those that are, zero for the others, shape (nu,).
         loops: the rows of C that close loops.
         constraints: those of each of the System's constraints, by name.
         arms: p_BM of each body in ground, shape (3 n,).
@@ -102,8 +102,8 @@ class Equations:
     Q: Array
     f: Array
     zdot: Array
-    locked: Array
-    held: Array
+    locked: NDArray[np.bool_]
+    locked_udot: Array
     loops: slice
     constraints: dict[str, slice]
     arms: Array = field(repr=False)
@@ -129,22 +129,22 @@ class Equations:
         """Accelerations and multipliers under tau: (16) of the joints and (17) at once.
 
             [M  G'] [A     ]   [Q + S' tau]
-            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, constraints, and drivers of held speeds      (19)
+            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, constraints, and drivers of locked speeds    (19)
 
         All but the joints may be redundant: then A is unique and lambda is shared out, that of least norm.
         """
-        held, m = np.flatnonzero(self.locked), self.loops.start
+        locked, m = np.flatnonzero(self.locked), self.loops.start
         freedom = Freedom(self.K, self.locked, self.C_V[m:])
         A = accelerations(self, freedom, tau)
         rest = self.Q + self.S.T @ tau - self.M @ A                                          # (17)
         if len(self.C) > m:
-            lambda_ = np.linalg.lstsq(np.vstack([self.C_V, self.S[held]]).T, rest, rcond=RANK)[0]
+            lambda_ = np.asarray(np.linalg.lstsq(np.vstack([self.C_V, self.S[locked]]).T, rest, rcond=RANK)[0], float)
             lambda_s, holding = lambda_[:len(self.C)], lambda_[len(self.C):]
         else:
             lambda_ = solved(self.K.T, rest, "multipliers")
-            lambda_s, holding = lambda_[:m], lambda_[m:][held]
+            lambda_s, holding = lambda_[:m], lambda_[m:][locked]
         tau = np.array(tau, dtype=float)
-        tau[held] -= holding
+        tau[locked] -= holding
         return replace(self._solution(A, lambda_s, tau), redundant=int(freedom.L.any(1).sum()) - freedom.rank)
 
     def momentum(self) -> Array:
@@ -169,7 +169,7 @@ def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
         L T udot = gamma_L - L A_0,      free' T' (M A - Q - S' tau) = 0                                              (29)
     """
     m = at.loops.start
-    A = freedom.joined(np.concatenate([at.gamma[:m], at.held - at.sigma]))                            # (28)
+    A = freedom.joined(np.concatenate([at.gamma[:m], at.locked_udot - at.sigma]))                            # (28)
     if len(freedom.L):
         A = A + freedom.T @ freedom.least(at.gamma[m:] - freedom.L @ A)
     allowed = freedom.T @ freedom.free

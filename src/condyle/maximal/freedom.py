@@ -14,10 +14,11 @@ from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.errors import CondyleError
 
-Array = np.ndarray
 RANK = 1e-8
 """Singular values of (27) below this part of the largest one are zero. They are good to some eps where L is, and an acceleration
 along a singular value s is good to about eps / s^2: with less than 1e-8 nothing would be left of it."""
@@ -38,7 +39,7 @@ class Freedom:
         joined: K^-1 of a right-hand side.
     """
 
-    def __init__(self, K: Array, locked: Array, L: Array, rank: int | None = None) -> None:
+    def __init__(self, K: Array, locked: NDArray[np.bool_], L: Array, rank: int | None = None) -> None:
         self.moving, self.L, self._wanted = np.flatnonzero(~locked), L, rank
         self._drivers = len(K) - len(locked)
         try:

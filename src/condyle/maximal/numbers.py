@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.native.sweeps.lookup import Staged, assembled
 
@@ -21,7 +22,7 @@ class Numbers:
 
     def __init__(self, name: str, inputs: Mapping[str, ca.SX], outputs: Mapping[str, ca.SX]) -> None:
         self._columns = [name for name, y in outputs.items() if y.shape[1] == 1]
-        self._patterns: list[tuple[str, tuple[int, int], np.ndarray, np.ndarray]] = []
+        self._patterns: list[tuple[str, tuple[int, int], NDArray[np.intp], NDArray[np.intp]]] = []
         dense = []
         for key, y in outputs.items():
             y = ca.densify(y) if key in self._columns else ca.sparsify(y)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.maximal.equations import Equations
 from condyle.maximal.system import MaximalSystem, known_options
@@ -18,7 +19,6 @@ from condyle.tree.body import Body
 if TYPE_CHECKING:
     from condyle.system.system import System
 
-Array = np.ndarray
 
 
 def of(system: System) -> MaximalSystem:

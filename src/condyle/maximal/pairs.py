@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.mobilizers import Ball, Cylinder, Free, Mobilizer, Pin, Planar, Screw, Slider, Translation, Weld
 from condyle.mobilizers.constants import sx
 from condyle.spatial import quaternion_conjugate, quaternion_multiply
@@ -49,7 +50,7 @@ def turned_apart(e: ca.SX) -> ca.SX:
     return 2 * ca.if_else(e[0] < 0, -e[1:], e[1:])
 
 
-def across(axis: tuple[float, float, float]) -> np.ndarray:
+def across(axis: tuple[float, float, float]) -> Array:
     """Two unit vectors, shape (2, 3), orthogonal to a unit axis and to each other."""
     a = np.array(axis)
     b = np.cross(a, np.eye(3)[np.abs(a).argmin()])

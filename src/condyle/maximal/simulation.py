@@ -18,7 +18,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
 from condyle.maximal.drivers import Driven
 from condyle.maximal.equations import accelerations
@@ -29,7 +31,6 @@ from condyle.tree.scales import TIME_SCALE, length
 if TYPE_CHECKING:
     from condyle.maximal.system import MaximalSystem, Tail
 
-Array = np.ndarray
 STEPS = 20
 """Newton's steps on C, all with the matrix of the first: each gains as many digits as the state was near."""
 NEAR = 1e-9
@@ -116,15 +117,15 @@ class Motion:
             tail = replace(self.tail, t=t, z=point.z)
             given = {"x": point.x, "V": point.V, "near": point.q, **tail.vectors()}
             found, driven = self.system.expressions.velocities(given), self.driven(given, point.q, point.u)
-            self.ranks = [self.freedom(found, driven.held, level).rank for level in range(3)]
+            self.ranks = [self.freedom(found, driven.driven, level).rank for level in range(3)]
 
     def driven(self, given: dict[str, Any], q: Array, u: Array) -> Driven:
-        return self.system.expressions.drivers(q, u, self.tail.locked, self.tail.held, given)
+        return self.system.expressions.drivers(q, u, self.tail.locked, self.tail.locked_udot, given)
 
-    def freedom(self, found: dict[str, Any], held: Array, level: int) -> Freedom:
+    def freedom(self, found: dict[str, Any], driven: NDArray[np.bool_], level: int) -> Freedom:
         """K, and L of the rows that hold at a level."""
         m, C_V = self.system.m, found["C_V"]
-        return Freedom(np.vstack([C_V[:m], found["S"]]), held, C_V[m:][self.levels <= level], self.ranks[level])
+        return Freedom(np.vstack([C_V[:m], found["S"]]), driven, C_V[m:][self.levels <= level], self.ranks[level])
 
     def normalised(self, x: Array) -> Array:
         """x with quaternions of unit length."""
@@ -160,7 +161,7 @@ class Motion:
             if before < 1e-15:
                 break
             if freedom is None:
-                freedom = self.freedom(expressions.velocities(given), driven.held, 0)
+                freedom = self.freedom(expressions.velocities(given), driven.driven, 0)
             C = found["C"]
             dV = freedom.joined(np.concatenate([-C[:m], driven.apart]))
             if len(freedom.L):
@@ -181,15 +182,15 @@ class Motion:
         expressions, m = self.system.expressions, self.system.m
         found = expressions.velocities(given)
         driven = self.driven(given, q, found["u"])
-        freedom = self.freedom(found, driven.held, 1)
-        locked = self.start + self.tail.held * (given["t"] - self.tail.t)
+        freedom = self.freedom(found, driven.driven, 1)
+        locked = self.start + self.tail.locked_udot * (given["t"] - self.tail.t)
         u = np.where(self.tail.locked, locked, np.where(driven.has_u, driven.u, found["u"]))
         given["V"] = freedom.joined(np.concatenate([-found["C_t"][:m], u]))
         nonlinear, before = bool((self.levels == 1).any()), np.inf
         for _ in range(STEPS if len(freedom.L) else 0):
             if nonlinear:
                 found = expressions.velocities(given)
-                freedom = self.freedom(found, driven.held, 1)
+                freedom = self.freedom(found, driven.driven, 1)
                 Cdot = found["Cdot"][m:]
             else:
                 Cdot = found["C_V"][m:] @ given["V"] + found["C_t"][m:]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.arguments import answered
+from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
 from condyle.maximal.expressions import Expressions, Wired
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from condyle.maximal.simulation import MaximalTrajectory
     from condyle.system.system import System
 
-Array = np.ndarray
 STEPS = 50
 """Newton needs a handful from a start nearby; from one that is far it has gone astray by then."""
 
@@ -34,8 +35,8 @@ class Tail:
     z: Array
     inputs: Array
     enabled: Array
-    locked: Array
-    held: Array
+    locked: NDArray[np.bool_]
+    locked_udot: Array
     parameters: Array
 
     def vectors(self) -> dict[str, Any]:
@@ -222,9 +223,9 @@ class MaximalSystem:
     def completed(self, given: dict[str, Any], now: dict[str, Any], tail: Tail) -> Equations:
         """All equations from what `positions` and `velocities` of the expressions found."""
         given = {**given, "q": now["q"], "u": now["u"], "momentum": np.zeros(self.tree.nu)}
-        driven = self.expressions.drivers(now["q"], now["u"], tail.locked, tail.held, given)
+        driven = self.expressions.drivers(now["q"], now["u"], tail.locked, tail.locked_udot, given)
         at = Equations(t=tail.t, x=given["x"], V=given["V"], **now, **self.expressions.accelerations(given),
-                       **self.expressions.dynamics(given), locked=driven.held, held=driven.udot, loops=self.loops,
+                       **self.expressions.dynamics(given), locked=driven.driven, locked_udot=driven.udot, loops=self.loops,
                        constraints=self.expressions.places, joints=self._attached)
         if self.expressions.asks_momentum:
             at = replace(at, **self.expressions.dynamics({**given, "momentum": at.momentum()}))

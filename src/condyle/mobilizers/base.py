@@ -18,9 +18,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from condyle.arrays import vector
+from condyle.arrays import Array, vector
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import fit_pose, fit_velocity
 from condyle.mobilizers.units import coordinate_units, speed_units
@@ -114,16 +114,16 @@ class Mobilizer:
         N = ca.sparsify(self.N(q))
         return N.T if N.is_eye() else ca.solve(N.T @ N, N.T)
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         """Coordinates of the reference configuration, shape (nq,)."""
         return np.zeros(self.nq)
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         """Some valid coordinates, for checks and tests."""
         return rng.uniform(-1.0, 1.0, self.nq)
 
     def fit_q(self, X_FM: Transform | ArrayLike, q: ArrayLike | None = None, t: float = 0.0) -> tuple[
-            NDArray[np.float64], NDArray[np.float64]]:
+            Array, Array]:
         """Coordinates that bring M nearest to a pose in F.
 
         They give the least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State: `state.fit_q`.
@@ -140,7 +140,7 @@ class Mobilizer:
         start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
         return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X.R), X.R, X.p)
 
-    def fit_u(self, q: ArrayLike, V_FM: ArrayLike, t: float = 0.0) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def fit_u(self, q: ArrayLike, V_FM: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
         """Speeds that bring M's velocity nearest to a given one.
 
         Args:
@@ -155,11 +155,11 @@ class Mobilizer:
         at = motion_at(self, t, vector("fit_u: q", q, self.nq, None, one=True), np.zeros(self.nu))
         return fit_velocity(self._hinge_of(at), V - np.concatenate([np.ravel(at.w_t), np.ravel(at.v_t)]))
 
-    def guess(self, R_FM: np.ndarray) -> np.ndarray | None:
+    def guess(self, R_FM: Array) -> Array | None:
         """Coordinates (nq,) that turn M by R_FM, where they are known without a search; else None."""
         return None
 
-    def starts(self, q: np.ndarray, R_FM: np.ndarray) -> Iterator[np.ndarray]:
+    def starts(self, q: Array, R_FM: Array) -> Iterator[Array]:
         """Coordinates from which a search for those that turn M by R_FM starts: q, then others."""
         yield q
         if (known := self.guess(R_FM)) is not None:
@@ -169,14 +169,14 @@ class Mobilizer:
         for _ in range(STARTS if self.nq else 0):
             yield self.random_q(rng)
 
-    def _pose_and_hinge(self, t: float, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _pose_and_hinge(self, t: float, q: Array) -> tuple[Array, Array, Array]:
         at = motion_at(self, t, q, np.zeros(self.nu))
         return at.R, np.ravel(at.p), self._hinge_of(at)
 
-    def _hinge_of(self, at: JointMotion[NDArray[np.float64]]) -> NDArray[np.float64]:
+    def _hinge_of(self, at: JointMotion[Array]) -> Array:
         return np.concatenate([np.reshape(at.H_w, (3, self.nu)), np.reshape(at.H_v, (3, self.nu))])
 
-    def _moved(self, q: np.ndarray, du: np.ndarray) -> np.ndarray:
+    def _moved(self, q: Array, du: Array) -> Array:
         """q + N du with unit quaternions."""
         q = q + np.ravel(motion_at(self, 0.0, q, du).qdot)
         for part in self.quaternions:
@@ -272,7 +272,7 @@ class Reversed(Mobilizer):
     def N_inverse(self, q: ca.SX) -> ca.SX:
         return self.forward.N_inverse(q)
 
-    def guess(self, R_FM: np.ndarray) -> np.ndarray | None:
+    def guess(self, R_FM: Array) -> Array | None:
         return self.forward.guess(R_FM.T)
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
@@ -281,10 +281,10 @@ class Reversed(Mobilizer):
     def conditions(self) -> ca.SX | None:
         return self.forward.conditions()
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         return self.forward.default_q()
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         return self.forward.random_q(rng)
 
     def description(self) -> str:
@@ -351,7 +351,7 @@ def motion(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX) -> JointMotion[ca
     return JointMotion(*traced(mobilizer)(t, q, u)[:9])
 
 
-def motion_at(mobilizer: Mobilizer, t: float, q: ArrayLike, u: ArrayLike) -> JointMotion[NDArray[np.float64]]:
+def motion_at(mobilizer: Mobilizer, t: float, q: ArrayLike, u: ArrayLike) -> JointMotion[Array]:
     """The terms of (1)-(4) as numbers; Parameters have their defaults."""
     closure = traced(mobilizer)
     defaults = [DEFAULTED[s.element_hash()].default for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]

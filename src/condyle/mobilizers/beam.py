@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 
 from condyle.mobilizers.angles import xyz_motion
 from condyle.mobilizers.base import Mobilizer, Motion
 from condyle.mobilizers.constants import conditions_on, constant, sx
+from condyle.trace import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class CantileverFreeBeam(Mobilizer):
         length: L [m], positive, a number or a Parameter.
     """
 
-    length: Any
+    length: Number
 
     coordinate_names = speed_names = ("rx", "ry", "rz")
     units = ("rad", "rad", "rad")

@@ -8,6 +8,7 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion
 
@@ -92,10 +93,10 @@ class Composed(Mobilizer):
         a, b = self.a.conditions(), self.b.conditions()
         return None if a is None or b is None else ca.vertcat(a, b)
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         return np.concatenate([self.a.default_q(), self.b.default_q()])
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         return np.concatenate([self.a.random_q(rng), self.b.random_q(rng)])
 
     def description(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError
 from condyle.mobilizers.base import Mobilizer, Motion
 from condyle.mobilizers.constants import constants, names_of, parameters_of, text
@@ -117,7 +118,7 @@ class Custom(Mobilizer):
             return ca.SX.eye(self.nq)
         return ca.sparsify(ca.reshape(self.rates.apply(*ca.vertsplit(q)), self.nu, self.nq).T)
 
-    def _check(self, what: str, ranges: np.ndarray) -> None:
+    def _check(self, what: str, ranges: Array) -> None:
         """R is a rotation, and the given hinge matrix is the derivative of the pose, at random points."""
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", self.nq), ca.SX.sym("u", self.nu)
         given = self.motion(t, q, u)
@@ -141,10 +142,10 @@ class Custom(Mobilizer):
                 raise DescriptionError(f"{what}: hinge is not the derivative of transform: at {where} H[{i}, {j}] is "
                                        f"{H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in F, angular rows first")
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         return np.array(self.default)
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         q = self.default_q() + rng.uniform(-1.0, 1.0, self.nq)
         for part in self.quaternions:
             q[part] /= np.linalg.norm(q[part])

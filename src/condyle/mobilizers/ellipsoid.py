@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -11,6 +10,7 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Motion
 from condyle.mobilizers.constants import conditions_on, constants, sx
 from condyle.mobilizers.orientation import Oriented
+from condyle.trace import Numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,10 +38,10 @@ class Ellipsoid(Oriented):
     """
 
     coordinates: str = "quaternion"
-    radii: Any = None
+    radii: Numbers = None  # type: ignore[assignment]
     normal: bool = False
 
-    def __init__(self, radii: Any, normal: bool = False, coordinates: str = "quaternion") -> None:
+    def __init__(self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion") -> None:
         if not isinstance(normal, (bool, np.bool_)):
             raise DescriptionError(f"Ellipsoid: normal is True or False, got {normal!r}")
         for name, value in (("radii", constants(radii, 3, "Ellipsoid: radii", positive=True)), ("normal", bool(normal)),

@@ -10,10 +10,10 @@ less after a step that comes nearer, ten times more after one that does not, whi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.spatial import log_so3
 
 STEPS = 60
@@ -23,19 +23,19 @@ SMALLEST = 1e-14
 REACHED = 1e-9
 """[rad, m] within which a pose is reached, so that no other start is tried."""
 
-Reached = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+Reached = Callable[[Array], tuple[Array, Array, Array]]
 """From coordinates: R (3, 3), p (3,) [m] and the hinge matrix H (6, nu), angular rows first, in the same frame."""
 
 
-def fit_pose(at: Reached, move: Callable[[np.ndarray, np.ndarray], np.ndarray], starts: Iterable[np.ndarray], R: np.ndarray,
-             p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def fit_pose(at: Reached, move: Callable[[Array, Array], Array], starts: Iterable[Array], R: Array,
+             p: Array) -> tuple[Array, Array]:
     """The q nearest to a pose (1), and what is left: angle [rad] and distance [m], shape (2,).
 
     Args:
         move: q, du -> q + N du with unit quaternions.
         starts: where to start from; the next one only where the pose is not reached, and kept only where it comes nearer.
     """
-    best: tuple[float, np.ndarray, np.ndarray] | None = None
+    best: tuple[float, Array, Array] | None = None
     for start in starts:
         q, e = _from(at, move, start, R, p)
         cost = float(e @ e)
@@ -47,8 +47,8 @@ def fit_pose(at: Reached, move: Callable[[np.ndarray, np.ndarray], np.ndarray], 
     return best[1], _sizes(best[2])
 
 
-def _from(at: Reached, move: Callable[[np.ndarray, np.ndarray], np.ndarray], q: np.ndarray, R: np.ndarray, p: np.ndarray
-          ) -> tuple[np.ndarray, np.ndarray]:
+def _from(at: Reached, move: Callable[[Array, Array], Array], q: Array, R: Array, p: Array
+          ) -> tuple[Array, Array]:
     """(2) from one start: q and e."""
     damping, (e, H) = 0.0, _error(at, q, R, p)
     for _ in range(STEPS):
@@ -68,18 +68,18 @@ def _from(at: Reached, move: Callable[[np.ndarray, np.ndarray], np.ndarray], q: 
     return q, e
 
 
-def _error(at: Reached, q: np.ndarray, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _error(at: Reached, q: Array, R: Array, p: Array) -> tuple[Array, Array]:
     """e of (1), and H."""
     R_q, p_q, H = at(q)
     return np.concatenate([np.asarray(log_so3(R @ R_q.T)).ravel(), p - p_q]), H
 
 
-def _sizes(e: np.ndarray) -> np.ndarray:
+def _sizes(e: Array) -> Array:
     """Of the angular and of the linear half."""
     return np.array([np.linalg.norm(e[:3]), np.linalg.norm(e[3:])])
 
 
-def fit_velocity(H: np.ndarray, V: Any) -> tuple[np.ndarray, np.ndarray]:
+def fit_velocity(H: Array, V: Array) -> tuple[Array, Array]:
     """u of least |V - H u|^2, the shortest if several are, and what is left [rad/s, m/s], shape (2,)."""
-    u = np.linalg.lstsq(H, V, rcond=1e-12)[0]
+    u = np.asarray(np.linalg.lstsq(H, V, rcond=1e-12)[0], float)
     return u, _sizes(V - H @ u)

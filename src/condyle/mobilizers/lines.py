@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.orientation import Quaternion
 from condyle.spatial import quaternion_from_rotation
@@ -42,13 +43,13 @@ class LineOrientation(Mobilizer):
     def N_inverse(self, q: ca.SX) -> ca.SX:
         return Quaternion.left_inverse(self.N(q), q)
 
-    def guess(self, R_FM: np.ndarray) -> np.ndarray:
+    def guess(self, R_FM: Array) -> Array:
         return np.ravel(quaternion_from_rotation(R_FM))
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         return np.array(Quaternion.default)
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         return Quaternion.random(rng)
 
 
@@ -79,11 +80,11 @@ class FreeLine(Mobilizer):
     def N_inverse(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(Quaternion.left_inverse(Quaternion.N_M(q[:4])[:, :2], q[:4]), ca.SX.eye(3))
 
-    def guess(self, R_FM: np.ndarray) -> np.ndarray:
+    def guess(self, R_FM: Array) -> Array:
         return np.array([*np.ravel(quaternion_from_rotation(R_FM)), 0.0, 0.0, 0.0])
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         return np.array([*Quaternion.default, 0.0, 0.0, 0.0])
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         return np.concatenate([Quaternion.random(rng), rng.uniform(-1.0, 1.0, 3)])

@@ -15,6 +15,7 @@ from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.spatial import rotation_about, rotation_x, rotation_y, rotation_z
+from condyle.trace import Number
 
 Axis = tuple[float, float, float]
 LETTERS: dict[str, Axis] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -134,7 +135,7 @@ class Screw(Mobilizer):
         axis: "x", "y", "z" or a 3-vector in F (any length); z by default, as in Simbody.
     """
 
-    pitch: Any
+    pitch: Number
     axis: Any = "z"
 
     coordinate_names = speed_names = ("angle",)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer
 from condyle.mobilizers.units import QUATERNION
@@ -57,7 +58,7 @@ class Quaternion:
         return Quaternion.left_inverse(Quaternion.N(q), q)
 
     @staticmethod
-    def random(rng: np.random.Generator) -> np.ndarray:
+    def random(rng: np.random.Generator) -> Array:
         q = rng.normal(size=4)
         return q / np.linalg.norm(q)
 
@@ -87,7 +88,7 @@ class Euler:
         return ca.blockcat([[1, 0, s2], [0, c1, -s1 * c2], [0, s1, c1 * c2]])
 
     @staticmethod
-    def random(rng: np.random.Generator) -> np.ndarray:
+    def random(rng: np.random.Generator) -> Array:
         return rng.uniform(-1.0, 1.0, 3)
 
 
@@ -136,9 +137,9 @@ class Oriented(Mobilizer):
         N = self.orientation.N_inverse(self.split(q)[0])
         return ca.diagcat(N, ca.SX.eye(3)) if self.moves else N
 
-    def default_q(self) -> np.ndarray:
+    def default_q(self) -> Array:
         return np.array([*self.orientation.default, *(0.0,) * (3 if self.moves else 0)])
 
-    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+    def random_q(self, rng: np.random.Generator) -> Array:
         turn = self.orientation.random(rng)
         return np.concatenate([turn, rng.uniform(-1.0, 1.0, 3)]) if self.moves else turn

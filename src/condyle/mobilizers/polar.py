@@ -6,7 +6,6 @@ docs/theory/mobilizers.md. u = qdot throughout.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -16,6 +15,7 @@ from condyle.mobilizers.base import Mobilizer, Motion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.mobilizers.lower_pairs import LETTERS, column
 from condyle.spatial import rotation_y, rotation_z
+from condyle.trace import Number
 
 
 def _radial_bias(w: ca.SX, bias_w: ca.SX, r: ca.SX, r_dot: ca.SX, e: ca.SX) -> ca.SX:
@@ -70,9 +70,9 @@ class SphericalCoords(Mobilizer):
         radial_axis: M's axis of translation, "z" or "x".
     """
 
-    azimuth_offset: Any = 0.0
+    azimuth_offset: Number = 0.0
     negate_azimuth: bool = False
-    zenith_offset: Any = 0.0
+    zenith_offset: Number = 0.0
     negate_zenith: bool = False
     radial_axis: str = "z"
     negate_radial: bool = False

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import real
+from condyle.arrays import Array, real
 from condyle.errors import ShapeError
 from condyle.trace import Symbol, symbols, to_sx
 
@@ -23,7 +23,7 @@ LARGEST = 1e50
 """Size of a number that may describe a body or a joint, in SI units. Mass times length squared, squared, is still finite then."""
 
 
-def too_large(array: np.ndarray) -> str:
+def too_large(array: Array) -> str:
     """Words about a number beyond LARGEST; empty if there is none."""
     size = float(np.abs(array).max(initial=0.0))
     return f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad" if size > LARGEST else ""
@@ -52,7 +52,7 @@ def is_symbolic(*values: Value) -> bool:
     return any(isinstance(v, ca.SX) or (isinstance(v, (list, tuple)) and is_symbolic(*v)) for v in values)
 
 
-def numbers(value: Value, what: str) -> np.ndarray:
+def numbers(value: Value, what: str) -> Array:
     """The value as a float64 array of any shape."""
     try:
         if isinstance(value, (str, bytes)):                 # "1" is text, whatever NumPy makes of it
@@ -99,7 +99,7 @@ def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
     return _constants(array, 2, what) if symbolic else array
 
 
-def _constants(array: np.ndarray, ndim: int, what: str) -> ca.SX:
+def _constants(array: Array, ndim: int, what: str) -> ca.SX:
     if array.ndim != ndim:
         raise ShapeError(f"{what}: numbers that meet symbols cannot have batch dimensions, got shape {array.shape}")
     return ca.sparsify(ca.SX(ca.DM(array)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import Value, numbers, too_large
 from condyle.spatial.rotations import skew
@@ -34,8 +35,8 @@ class MassProperties:
     """
 
     mass: float
-    com: np.ndarray
-    inertia: np.ndarray
+    com: Array
+    inertia: Array
 
     @classmethod
     def of(
@@ -64,17 +65,17 @@ class MassProperties:
         return cls._frozen(float(m), c, I)
 
     @classmethod
-    def _frozen(cls, mass: float, com: np.ndarray, inertia: np.ndarray) -> MassProperties:
+    def _frozen(cls, mass: float, com: Array, inertia: Array) -> MassProperties:
         com, inertia = np.array(com), np.array(inertia)
         com.flags.writeable = inertia.flags.writeable = False
         return cls(mass, com, inertia)
 
-    def inertia_about_origin(self) -> np.ndarray:
+    def inertia_about_origin(self) -> Array:
         """Rotational inertia about B's origin, in B's axes [kg m^2], shape (3, 3): I - m [c]x [c]x."""
         c = self.com
         return self.inertia + self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
 
-    def matrix(self) -> np.ndarray:
+    def matrix(self) -> Array:
         """Spatial inertia about B's origin, in B: [[I_o, m [c]x], [-m [c]x, m 1]], angular first, shape (6, 6)."""
         mcx = self.mass * skew(self.com)
         return np.block([[self.inertia_about_origin(), mcx], [-mcx, self.mass * np.eye(3)]])
@@ -127,7 +128,7 @@ def _definite(A: ca.SX) -> ca.SX:
     return ca.logic_and(ca.logic_and(a > 0, two > 0), three > 0)
 
 
-def _numbers(value: Value, what: str) -> np.ndarray:
+def _numbers(value: Value, what: str) -> Array:
     try:
         array = numbers(value, what)
     except ShapeError as error:
@@ -139,7 +140,7 @@ def _numbers(value: Value, what: str) -> np.ndarray:
     return array
 
 
-def _inertia_matrix(I: np.ndarray, what: str) -> np.ndarray:
+def _inertia_matrix(I: Array, what: str) -> Array:
     """The symmetric 3 x 3 inertia of 3, 6 or 3 x 3 numbers; raises if no real body has it."""
     if I.shape == (3,):
         I = np.diag(I)

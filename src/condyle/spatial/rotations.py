@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import (
     Value,
@@ -93,7 +94,7 @@ def rotation_about(axis: Value, angle: Value) -> Value:
     return along + times(cos(angle), across) + times(sin(angle), turned)
 
 
-def _unit(axis: Value) -> np.ndarray:
+def _unit(axis: Value) -> Array:
     a = as_vector(axis, 3, "rotation_about, axis")
     length = np.linalg.norm(a, axis=-1, keepdims=True)
     wrong = ~(np.abs(length[..., 0] - 1) <= UNIT_TOLERANCE)
@@ -121,7 +122,7 @@ def rotation_from_euler(angles: Value, sequence: str = "xyz") -> Value:
     return _ABOUT[i](first) @ _ABOUT[j](second) @ _ABOUT[k](third)
 
 
-def euler_from_rotation(R: Value, sequence: str = "xyz") -> np.ndarray:
+def euler_from_rotation(R: Value, sequence: str = "xyz") -> Array:
     """The angles about body-fixed axes that make up a rotation; numbers only. Inverse of `rotation_from_euler`.
 
     The first and third angles are in (-pi, pi]. The second is in [-pi/2, pi/2] where all axes differ (xyz), in

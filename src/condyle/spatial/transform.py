@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError
 from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, holds_symbol, is_symbolic, transpose
 from condyle.trace import to_sx
@@ -182,7 +183,7 @@ def _symbols(R: Value, p: Value) -> tuple[ca.SX, ca.SX]:
     return as_matrix(R, 3, "R", symbolic=True), as_vector(p, 3, "p", symbolic=True)
 
 
-def _check_rotation(R: np.ndarray, what: str) -> None:
+def _check_rotation(R: Array, what: str) -> None:
     if not np.isfinite(R).all():
         raise DescriptionError(f"{what}: R has a number that is not finite:\n{R}")
     deviation = np.abs(transpose(R) @ R - np.eye(3)).max(initial=0.0)
@@ -198,6 +199,6 @@ def _check_rotation(R: np.ndarray, what: str) -> None:
         )
 
 
-def _check_position(p: np.ndarray, what: str) -> None:
+def _check_position(p: Array, what: str) -> None:
     if not np.isfinite(p).all():
         raise DescriptionError(f"{what}: p has a number that is not finite: {p}")

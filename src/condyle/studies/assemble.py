@@ -9,10 +9,10 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
-from condyle.arrays import real
+from condyle.arrays import Array, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.doubts import doubt
 from condyle.fit.expressions import expressions
@@ -167,7 +167,7 @@ def _tolerance(accuracy: float) -> float:
 
 
 def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float,
-         t: NDArray[np.float64], report: Callable[[float], object] | None) -> Frames:
+         t: Array, report: Callable[[float], object] | None) -> Frames:
     """The native run for all frames."""
     if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"assemble: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
@@ -208,7 +208,7 @@ def _rate_of(system: System) -> tuple[int, ...]:
     return tuple(out)
 
 
-def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Array, Array]:
     """Lowest and highest coordinates, infinite where there is no limit."""
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
     if limits is False:

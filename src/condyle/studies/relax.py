@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from condyle.arguments import answered
+from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.status import Status
 from condyle.system.given import check_state, number
@@ -99,22 +100,22 @@ class _Descent:
         raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; {worst!r} moves most. "
                                f"{Status.STILL_FALLING.advice.capitalize()}", q, Status.STILL_FALLING)
 
-    def _forces(self, q: np.ndarray) -> np.ndarray:
+    def _forces(self, q: Array) -> Array:
         """g: what must be added to the forces for rest."""
         return self.system.inverse_dynamics(q, self.zero, self.zero, **self.options)
 
-    def _energy(self, q: np.ndarray) -> float:
+    def _energy(self, q: Array) -> float:
         return float(self.system.energy(q, self.zero, **self.options)[1])
 
-    def _moved(self, q: np.ndarray, d: np.ndarray) -> np.ndarray:
+    def _moved(self, q: Array, d: Array) -> Array:
         return self.system.compiled.normalised(q + self.system.qdot(q, d, **self.options))
 
-    def _back(self, q: np.ndarray) -> np.ndarray:
+    def _back(self, q: Array) -> Array:
         if not self.rows:
             return q
         return self.system.project(q, self.zero, tolerance=1e-11, **self.options)[0]
 
-    def _direction(self, q: np.ndarray) -> tuple[np.ndarray, bool]:
+    def _direction(self, q: Array) -> tuple[Array, bool]:
         """d of (3), and whether it follows negative curvature only."""
         system, free = self.system, self.free
         g = self._forces(q)
@@ -139,7 +140,7 @@ class _Descent:
             return KICK * Z @ vectors[:, 0], True
         return -Z @ (vectors @ along), False                                                                     # (3)
 
-    def _check_energy(self, q: np.ndarray) -> None:
+    def _check_energy(self, q: Array) -> None:
         """Refuse forces that act at rest without an energy."""
         def off(options: dict[str, Any]) -> float:
             f = -self.system.inverse_dynamics(q, self.zero, self.zero, **options)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arguments import answered
-from condyle.arrays import real
+from condyle.arrays import Array, Vector, real
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import Ensemble
@@ -52,11 +52,11 @@ IMPLICIT = ("Radau", "BDF", "LSODA")
 @overload
 def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str | Method = "merson",
              step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
-             weights: ArrayLike | None = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
+             weights: Vector | None = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
 @overload
 def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
-             events: Event | Sequence[Event] = (), weights: ArrayLike | None = None,
+             events: Event | Sequence[Event] = (), weights: Vector | None = None,
              progress: bool | Callable[[float], object] = False,
              keep: str | ArrayLike = "ends", threads: int | None = None) -> Ensemble: ...
 
@@ -64,7 +64,7 @@ def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final
 @answered(ELSEWHERE)
 def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
-             events: Event | Sequence[Event] = (), weights: ArrayLike | None = None,
+             events: Event | Sequence[Event] = (), weights: Vector | None = None,
              progress: bool | Callable[[float], object] = False,
              keep: str | ArrayLike | None = None, threads: int | None = None) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many states.
@@ -167,7 +167,7 @@ def _method(integrator: Any) -> Method:
     raise UnknownNameError("integrator", integrator, METHODS, stiff)
 
 
-def _times(keep: Any, members: Members, t_final: float) -> np.ndarray | None:
+def _times(keep: Any, members: Members, t_final: float) -> Array | None:
     """Times to keep, ascending; None for every step."""
     if isinstance(keep, str) and keep not in ("ends", "steps"):
         raise UnknownNameError("keep", keep, ("ends", "steps"), "or an array of times [s]")

@@ -4,13 +4,13 @@ A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)`
 keeps what came out as a `Traced` record (serialised SX, so it pickles and can key a cache), and then calls f again with
 plain floats at random points to see that the two agree.
 
-A Symbol stands for every value at once. Whatever needs one number now (float, int, if, min, max, the math module,
+A Symbol is every value at once. Whatever needs one number now (float, int, if, min, max, the math module,
 SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare casadi.SX
 would silently become NaN there.
 """
 from __future__ import annotations
 
-from condyle.trace.symbol import DEFAULTED, Symbol, defaulted_in, is_truth, symbols, to_sx, where
+from condyle.trace.symbol import DEFAULTED, Number, Numbers, Symbol, defaulted_in, is_truth, symbols, to_sx, where
 from condyle.trace.tracing import Traced, trace
 
-__all__ = ["DEFAULTED", "Symbol", "Traced", "defaulted_in", "is_truth", "symbols", "to_sx", "trace", "where"]
+__all__ = ["DEFAULTED", "Number", "Numbers", "Symbol", "Traced", "defaulted_in", "is_truth", "symbols", "to_sx", "trace", "where"]

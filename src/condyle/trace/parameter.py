@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.trace import DEFAULTED, Symbol, to_sx
 
@@ -119,7 +120,7 @@ class Expression:
     def sx(self) -> ca.SX:
         return ca.sparsify(_function(self.text).call([p.sx for p in self.parameters], True, False)[0])
 
-    def at(self, values: Mapping[str, float] | None = None) -> np.ndarray:
+    def at(self, values: Mapping[str, float] | None = None) -> Array:
         """Numbers at the defaults, or at the given values of some parameters. Shape of the matrix."""
         arguments = [(values or {}).get(p.name, p.default) for p in self.parameters]
         return np.array(_function(self.text).call(arguments)[0].full())
@@ -148,7 +149,7 @@ class Registry:
         return tuple(self._items)
 
     @property
-    def defaults(self) -> np.ndarray:
+    def defaults(self) -> Array:
         return np.array([p.default for p in self])
 
     @property

@@ -9,7 +9,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
+from condyle.arrays import Array
 from condyle.errors import TraceError
 from condyle.native.sweeps.lookup import Closure, Origin, lookups_in
 from condyle.trace.refusal import REMEDIES, UserCall, check_arity, describe, evaluate, refusal_first
@@ -64,7 +66,7 @@ class Traced:
             return self.function.call(list(arguments), True, False)[0]
         return self._closure(*arguments)[0]
 
-    def __call__(self, *values: float) -> np.ndarray:
+    def __call__(self, *values: float) -> Array:
         """The result at plain numbers, by CasADi's evaluator; shape `shape`. Parameters have their defaults."""
         if not self.outside and not self.tables:
             return np.array(self.function.call([float(v) for v in values])[0], dtype=float).reshape(self.shape)
@@ -107,7 +109,7 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
     else:
         raise TraceError(f"{what}: expected a function of ({', '.join(names)}), a number or None, got {function!r}")
 
-    def run(arguments: Sequence[Any]) -> np.ndarray:
+    def run(arguments: Sequence[Any]) -> NDArray[np.object_]:
         symbolic = any(isinstance(a, Symbol) for a in arguments)
         return _entries(evaluate(call, law, flatten, arguments, symbolic), outputs, call)
 
@@ -134,7 +136,7 @@ def trace(function: Callable[..., Any] | float | None, names: Sequence[str], *, 
     return traced
 
 
-def _entries(result: Any, outputs: tuple[int, ...] | None, call: UserCall) -> np.ndarray:
+def _entries(result: Any, outputs: tuple[int, ...] | None, call: UserCall) -> NDArray[np.object_]:
     """A function's result as an object array of Symbols and numbers."""
     expected = "expected " + ("a real number, or an array or nested list of them" if outputs is None else
                               f"real numbers in an array of shape {outputs}" if outputs else "one real number")
@@ -173,7 +175,7 @@ def _without_sx(result: Any) -> Any:
     return [_without_sx(entry) for entry in result] if isinstance(result, (list, tuple)) else result
 
 
-def _sample(ranges: Sequence[tuple[float, float]] | None, n: int, points: int, seed: int) -> np.ndarray:
+def _sample(ranges: Sequence[tuple[float, float]] | None, n: int, points: int, seed: int) -> Array:
     """Random points, shape (points, n). An infinite end of a range becomes one two units from the other end."""
     low, high = np.array([(-1.0, 1.0)] * n if ranges is None else ranges, dtype=float).reshape(n, 2).T
     low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2, -1.0))
@@ -181,13 +183,13 @@ def _sample(ranges: Sequence[tuple[float, float]] | None, n: int, points: int, s
     return np.random.default_rng(seed).uniform(low, high, (points, n))
 
 
-def _named(traced: Traced, point: np.ndarray) -> str:
+def _named(traced: Traced, point: Array) -> str:
     return ", ".join(f"{name} = {value:.9g}" for name, value in zip(traced.names, point, strict=True)) or "no arguments"
 
 
-def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample: np.ndarray, call: UserCall) -> None:
+def _compare(traced: Traced, run: Callable[[Sequence[Any]], NDArray[np.object_]], sample: Array, call: UserCall) -> None:
     """Plain floats against the expression; an entry that is NaN or infinite at every point is an error too."""
-    def floats(point: np.ndarray) -> np.ndarray:
+    def floats(point: Array) -> Array:
         with np.errstate(all="ignore"):
             entries = run(list(point))
         if entries.shape != traced.shape:
@@ -213,7 +215,7 @@ def _compare(traced: Traced, run: Callable[[Sequence[Any]], np.ndarray], sample:
                          f"{_named(traced, sample[0])}; expected finite values")
 
 
-def _check_derivatives(traced: Traced, sample: np.ndarray, call: UserCall) -> None:
+def _check_derivatives(traced: Traced, sample: Array, call: UserCall) -> None:
     """A finite value with a NaN first or second derivative comes from the side of a `where` that is not taken."""
     x = ca.SX.sym("x", len(traced.names))
     if traced.outside or traced.tables:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion_at
 from condyle.spatial import Transform, skew
@@ -41,13 +42,13 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
                     "inertia, or weld it: cd.Weld(). Each coordinate of a joint must move it in a way of its own")
 
 
-def _finite(tree: Tree, t: float, q: np.ndarray) -> bool:
+def _finite(tree: Tree, t: float, q: Array) -> bool:
     """Whether the joints that users write have numbers and first derivatives there: the root of zero has none."""
     own = [b for b in tree.bodies if b.mobilizer.named_by_user and b.mobilizer.nu]
     return all(np.isfinite(x).all() for b in own for x in motion_at(b.mobilizer, t, q[b.q], np.zeros(b.mobilizer.nu))[:4])
 
 
-def _independent(body: Body, at: list[tuple[float, np.ndarray]]) -> bool:
+def _independent(body: Body, at: list[tuple[float, Array]]) -> bool:
     """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that users write."""
     if not body.mobilizer.named_by_user:
         return True
@@ -59,16 +60,16 @@ def _independent(body: Body, at: list[tuple[float, np.ndarray]]) -> bool:
     return False
 
 
-def _full(inertia: np.ndarray, mass: float) -> bool:
+def _full(inertia: Array, mass: float) -> bool:
     moments = np.linalg.eigvalsh(inertia)
     return mass > 0 and moments[0] > 1e-9 * max(moments[-1], 1e-300)
 
 
-def _random_q(tree: Tree, rng: np.random.Generator) -> np.ndarray:
+def _random_q(tree: Tree, rng: np.random.Generator) -> Array:
     return np.concatenate([np.zeros(0), *(b.mobilizer.random_q(rng) for b in tree.bodies)])
 
 
-def _pivots(tree: Tree, t: float, q: np.ndarray) -> dict[int, float]:
+def _pivots(tree: Tree, t: float, q: Array) -> dict[int, float]:
     """Ratio of pivot to scale for each speed."""
     X_MB = [body.X_BM.inverse() for body in tree.bodies]
     P = [body.mass_properties.transformed(X).matrix() for body, X in zip(tree.bodies, X_MB, strict=True)]

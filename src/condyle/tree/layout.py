@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
@@ -69,18 +70,18 @@ LOWER = [(i, j) for j in range(3) for i in range(j, 3)]
 """Entries of a symmetric matrix that are kept, as CasADi orders them."""
 
 
-def principal(I: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def principal(I: Array) -> tuple[float, Array, Array]:
     """l, a, b with I = l 1 + a a' - b b': l the middle one of the principal moments, a and b along the axes of the largest and
     of the smallest. What is within rounding of zero is zero."""
     (least, l, most), axes = np.linalg.eigh(I)
 
-    def along(axis: np.ndarray, moment: float) -> np.ndarray:
+    def along(axis: Array, moment: float) -> Array:
         return np.sqrt(moment) * snapped(axis) if moment > ROUNDING * most else np.zeros(3)
 
     return float(l), along(axes[:, 2], most - l), along(axes[:, 0], l - least)
 
 
-def snapped(R: np.ndarray) -> np.ndarray:
+def snapped(R: Array) -> Array:
     """R with entries within rounding of 0 or ±1 replaced by these."""
     near = np.round(R)
     return np.where(np.abs(R - near) <= ROUNDING, near, R)

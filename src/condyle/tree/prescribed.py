@@ -17,7 +17,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Entries, bare, by_label, real
+from condyle.arrays import Array, Entries, bare, by_label, real
 from condyle.errors import DescriptionError
 from condyle.functions.base import Function
 from condyle.functions.splines import is_series, measured
@@ -92,7 +92,7 @@ class Prescribed:
         return driver
 
 
-def _columns(series: Any, entries: Entries, what: str) -> np.ndarray:
+def _columns(series: Any, entries: Entries, what: str) -> Array:
     """Values of a pair (times, values) by coordinates, or speeds, shape (coordinates, n)."""
     names, given = entries.names, by_label(what, series[1], entries) if len(entries.names) > 1 else bare(series[1])
     times, values = real(what, series[0]), real(what, given)
@@ -277,7 +277,7 @@ class Driver:
         raise DescriptionError(f"{what}: it, or its derivative with respect to time, is NaN or infinite at all points tried, "
                                f"such as t = {t:.6g} s; expected finite values")
 
-    def at(self, t: float, q: Any, u: Any, parameters: dict[str, float] | None = None) -> list[np.ndarray]:
+    def at(self, t: float, q: Any, u: Any, parameters: dict[str, float] | None = None) -> list[Array]:
         """Prescribed coordinates, speeds and accelerations as numbers."""
         symbols = [DEFAULTED[s.element_hash()] for s in ca.vertsplit(self.closure.outside)]
         values = [(parameters or {}).get(p.name, p.default) for p in symbols]  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.tree.body import Body
 
 TIME_SCALE = 0.1
@@ -41,7 +42,7 @@ def reach(bodies: Sequence[Body]) -> float:
     return far
 
 
-def weights(bodies: Sequence[Body]) -> tuple[np.ndarray, np.ndarray]:
+def weights(bodies: Sequence[Body]) -> tuple[Array, Array]:
     """Weights of errors in q (nq,) and u (nu,) that make them shares of a unit: radians as they are, quaternions twice, lengths
     by the system's length, speeds by 0.1 s; units that are neither angles nor lengths as they are."""
     shares = _ANGLES | {unit: size / length(bodies) for unit, size in _LENGTHS.items()}

@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.mobilizers.units import QUATERNION
@@ -100,7 +101,7 @@ class Tree:
             raise UnknownNameError("speed", name, self.speeds)
         return self._speed_index[name]
 
-    def defaults(self) -> np.ndarray:
+    def defaults(self) -> Array:
         """Default coordinates, shape (nq,)."""
         parts = [np.array([d if c.default is None else c.default for c, d in zip(
             body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.bodies if body.mobilizer]
