@@ -11,12 +11,12 @@ import numpy as np
 from condyle.arrays import Array, Entries
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, Differentiated, has_gradient
-from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_loops
+from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops
+from condyle.model.looped.jacobian import build_looped_jacobian, has_looped_jacobian
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Staged
-from condyle.native.sweeps.tree_solve import TreeSolve
+from condyle.native.straight.composite import Composite
 from condyle.system.compiled import Compiled
 from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
 from condyle.system.operators.options import OPTIONS
@@ -170,7 +170,7 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
     model, name = compiled.model, operator.name
     part = slice(None) if body is None else _part(compiled, operator, body)
 
-    def build() -> ca.Function | Staged | TreeSolve:
+    def build() -> ca.Function | Composite:
         own = body if operator.per_body == "kernel" else None
         return getattr(Differentiated(model, name, wrt, own, part), kind)()
 
@@ -181,9 +181,15 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
         "vjp": lambda: ([*inputs[:-1], ("cotangent", size), inputs[-1]], directions),
         "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
     ins, outs = sides[kind]()
-    looped = [kind == "vjp" and has_gradient(model, name, wrt) and prefers_loops(
-        model, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
-    one, many = (partial(build_looped_gradient, model, wrt) if loops else build for loops in looped)
+    build_looped: Callable[[], ca.Function | Composite] = build
+    looped = [False, False]
+    if kind == "vjp" and has_gradient(model, name, wrt):
+        build_looped = partial(build_looped_gradient, model, wrt)
+        looped = [prefers_loops(model, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
+    elif kind == "jacobian" and name == "forward_dynamics" and has_looped_jacobian(model, wrt):
+        build_looped = partial(build_looped_jacobian, model, wrt)
+        looped = [prefers_looped_jacobian(model, lanes) for lanes in (False, True)]
+    one, many = (build_looped if loops else build for loops in looped)
     status = [("status", 1)] if operator.has_status else []
     return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
                           key=f"{key} {part} looped: {looped}\n{compiled.key}", inputs=ins, outputs=[*outs, *status],

@@ -13,8 +13,8 @@ import casadi as ca
 
 from condyle.dynamics import aba, energy, rnea
 from condyle.dynamics.aba import ZERO
-from condyle.dynamics.inertia import add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
-from condyle.dynamics.kinematics import acceleration, body_acceleration, body_pose, body_velocity
+from condyle.dynamics.inertia import Inertia, add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
+from condyle.dynamics.kinematics import Pair, Step, acceleration, body_acceleration, body_pose, body_velocity
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion, runaway
 from condyle.model.flat import rows
@@ -108,8 +108,14 @@ def qdot(looped: Looped) -> None:
     looped.outward(nothing, _report_status)
 
 
-def _solve(looped: Looped, moving: bool, tau: str) -> None:
-    """aba.py. Forces act only if bodies move."""
+def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Step, Inertia, ca.SX], None] | None = None,
+          ground: Callable[[Draft], None] = nothing, found: Callable[[Draft, list[ca.SX], Pair], None] | None = None) -> None:
+    """aba.py. Forces act only if bodies move.
+
+    Args:
+        prepared: adds to the first pass, given kinematics, inertia and mass centre of a body.   ground: the same for ground.
+        found: in place of the result udot, given the accelerations of the speeds, and X.
+    """
     forces = moving and has_forces(looped.model)
 
     def prepare(d: Draft) -> None:
@@ -123,10 +129,13 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
             z = aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None)
         d.put("me", "z", z)
         make_room(d)
+        if prepared is not None:
+            prepared(d, new, P, p_c)
 
     def start(d: Draft) -> None:
         (falling_up if moving else at_rest)(d)
         _no_status(d)
+        ground(d)
 
     looped.outward(prepare, start)
     generalised = forces and apply_loads(looped, "z", -1)
@@ -149,17 +158,20 @@ def _solve(looped: Looped, moving: bool, tau: str) -> None:
     def outward(d: Draft) -> None:
         udot, X = aba.outward(d.get("parent", "X"), d.kept("r"), d.kept("H"), d.kept("steps"))
         d.put("me", "X", X)
-        d.writes["udot"] = ca.vertcat(ca.SX(0, 1), *udot)
+        if found is not None:
+            found(d, udot, X)
+        else:
+            d.writes["udot"] = ca.vertcat(ca.SX(0, 1), *udot)
 
     looped.outward(outward, _report_status)
 
 
 def forward_dynamics(looped: Looped) -> None:
-    _solve(looped, True, "tau")
+    solve(looped, True, "tau")
 
 
 def solve_mass_matrix(looped: Looped) -> None:
-    _solve(looped, False, "f")
+    solve(looped, False, "f")
 
 
 def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None], result: str,

@@ -1,0 +1,229 @@
+"""The Jacobian of forward dynamics (derivatives.py) in the looped layout.
+
+After the passes of aba.py: what each body has by itself, outward; what it carries and the columns of its speeds, inward; then
+one row for every two speeds of different bodies on one path. Speeds are rows, too: bodies reach theirs by the links speed0,
+speed1 and so on, and a pair reaches its two by near and far, the one closer to ground. M is factored and solved afterwards
+(condyle.native.sweeps.tree_solve).
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.dynamics.derivatives import (
+    Carried,
+    Column,
+    Joint,
+    columns,
+    is_plain,
+    of_one,
+    of_pair,
+    spatial_acceleration,
+    with_child,
+)
+from condyle.dynamics.factors import before_each
+from condyle.dynamics.inertia import Inertia, add, shift_motion
+from condyle.dynamics.kinematics import Kinematics, Pair, Step
+from condyle.mobilizers import motion
+from condyle.model.looped.between import Asked, Between
+from condyle.model.looped.law_rows import law_kinds
+from condyle.model.looped.passes import has_forces, nothing, of_held, solve
+from condyle.model.looped.tables import PAIR, Draft, Looped, packed, unpacked
+from condyle.model.model import Model
+from condyle.model.symbols import Symbols
+from condyle.native.sweeps.sweep import RowKernel
+from condyle.native.sweeps.tree_solve import TreeSolve, padded
+
+_VECTOR = ca.SX.ones(3, 1)
+_CARRIED = (ca.SX.ones(1, 1), _VECTOR, ca.SX.ones(ca.Sparsity.lower(3)), _VECTOR, ca.SX.ones(3, 3), PAIR)
+_FAR, _NEAR = (PAIR, _VECTOR, PAIR, PAIR), (PAIR, _VECTOR, PAIR, PAIR)
+"""What a pair reads of its two speeds: S, g, E, K; row_I, row_Q, dF_q, dF_u."""
+
+
+def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
+    """Whether this is all there is to it: no constraints, no accelerations prescribed by functions of q or u, and forces other
+    than gravity only on coordinates, each of those of its own body."""
+    tree = model.tree
+    if model.constraints or not tree.nu or not set(wrt) <= {"q", "u", "tau"} or model.gravity.excluded:
+        return False
+    if any(b.motion is not None and b.motion.varies for b in tree.driven):
+        return False
+    return len(model.forces) == 1 or (not law_kinds(model) and _is_local(model))
+
+
+class _AskedForBodiesError(Exception):
+    """A force depends on where bodies are or how they move."""
+
+
+def _is_local(model: Model) -> bool:
+    """Whether forces depend on coordinates and speeds alone, and act on those of the same body."""
+    tree, s = model.tree, Symbols(model)
+
+    def refuse(key: int) -> Any:
+        raise _AskedForBodiesError
+
+    ask = Asked(refuse)
+    try:
+        loads = s.loads(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask))
+    except _AskedForBodiesError:
+        return False
+    if loads.bodies:
+        return False
+    f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in range(tree.nu)))
+    owner = {name: np.array([b.index for b in tree.bodies for _ in range(part(b).start, part(b).stop)])
+             for name, part in (("q", lambda b: b.q), ("u", lambda b: b.u))}
+    for name in ("q", "u"):
+        entries, of = ca.jacobian_sparsity(f, s[name]).get_triplet()
+        if np.any(owner[name][of] != owner["u"][entries]):
+            return False
+    return True
+
+
+def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
+    """d udot by some of q, u and tau, row by row, and the status."""
+    nu, before = model.tree.nu, before_each(model.tree)
+    results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(nu * len(wrt))), ("status", 1)]
+    looped = Looped(model, [(name, model.sizes()[name]) for name in ("q", "u", "tau", "tail")], results)
+    _Jacobian(looped, wrt, before).write()
+    return TreeSolve(looped.rows(), before, [nu] * len(wrt))
+
+
+class _Jacobian:
+    """The passes being written."""
+
+    def __init__(self, looped: Looped, wrt: Sequence[str], before: list[list[int]]) -> None:
+        self.looped, self.wrt, self.tree = looped, wrt, looped.model.tree
+        self.loaded = has_forces(looped.model)
+        self._tables(before)
+
+    def _tables(self, before: list[list[int]]) -> None:
+        """Rows of speeds and pairs, and where their results are among those of all."""
+        looped, tree, nu = self.looped, self.tree, self.tree.nu
+        bodies, width = len(looped.types), padded(nu * len(self.wrt))
+        place = {name: i * nu for i, name in enumerate(self.wrt)}
+        start = np.cumsum([0, *(1 + len(b) for b in before)])
+        owner = [b.index for b in tree.bodies for _ in tree.speeds_of(b.index)]
+        pairs = np.array([(j, k, i) for j, others in enumerate(before) for i, k in enumerate(others, start=int(start[j]) + 1)
+                          if owner[j] != owner[k]], dtype=np.int64).reshape(-1, 3)
+        speeds, first, kind = bodies, bodies + nu, looped.fresh_type
+        near, far, entry = pairs.T
+        leads = {f"speed{k}": {1 + b.index: speeds + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
+                 for k in range(max(b.mobilizer.nu for b in tree.bodies))}
+        leads |= {name: dict(enumerate((speeds + x).tolist(), start=first)) for name, x in (("near", near), ("far", far))}
+        self.pairs = kind + 1
+        looped.add_rows(np.repeat([kind, self.pairs], [nu, len(pairs)]), np.zeros(nu + len(pairs), dtype=np.int64), leads)
+        looped.constants["inner"] = np.zeros((len(looped.types), 1))
+        looped.constants["inner"][1:bodies, 0] = [b.parent is not None and not b.parent.is_ground for b in tree.bodies]
+        u = np.array([0, *(b.u.start for b in tree.bodies)])
+        for k in range(max(b.mobilizer.nu for b in tree.bodies)):
+            row = np.minimum(u + k, nu - 1)
+            self._window(f"own_M{k}", "entries", 0, start[row])
+            for name in self.wrt:
+                self._window(f"own_{name}{k}", "columns", 0, row * width + place[name] + u + (k if name == "tau" else 0))
+        self._window("pair_M", "entries", first, entry)
+        for name in (name for name in self.wrt if name != "tau"):
+            self._window(f"up_{name}", "columns", first, far * width + place[name] + near)
+            self._window(f"down_{name}", "columns", first, near * width + place[name] + far)
+
+    def _window(self, name: str, result: str, first: int, at: np.ndarray) -> None:
+        """A window whose rows from `first` on begin at these places."""
+        places = np.zeros(len(self.looped.types), dtype=np.int64)
+        places[first:first + len(at)] = at
+        self.looped.windows[name] = result, places
+
+    def write(self) -> None:
+        solve(self.looped, True, "tau", self.prepared, self.ground, self.found)
+        if self.loaded:
+            self._loads()
+        self.looped.inward(self.inward, nothing)
+        d = Draft(self.looped, self.looped.kinds[0])
+        self.pair(d)
+        self.looped.extra_pass({self.pairs: RowKernel(d.reads, d.writes)})
+
+    # ---- kernels
+
+    def ground(self, d: Draft) -> None:
+        d.writes |= {"me.p_O": ca.SX.zeros(3, 1), "me.carried": ca.SX.zeros(packed(_CARRIED).numel(), 1)}
+
+    def prepared(self, d: Draft, new: Step, P: Inertia, p_c: ca.SX) -> None:
+        """Kinematics are there."""
+        d.writes["me.p_O"] = d.read("constant.inner", 1) * (d.read("parent.p_O", 3) + new.p_PM)
+        d.keep("own", (ca.tril(P[0]), p_c))
+        d.keep("X_MF", (new.X_GF[0], new.X_GF[1] - new.p_GM))
+        if self.loaded:
+            nu = d.mobilizer.nu
+            d.keep("f_q", ca.SX.zeros(nu, nu))
+            d.keep("f_u", ca.SX.zeros(nu, nu))
+
+    def found(self, d: Draft, udot: list[ca.SX], X: Pair) -> None:
+        """Accelerations are there."""
+        V, (I, p_c) = d.get("me", "V"), d.kept("own")
+        a = spatial_acceleration(V, add(d.get("me", "A"), X))
+        d.keep("a", a)
+        d.keep("udot", ca.vertcat(ca.SX(0, 1), *udot))
+        d.writes["me.carried"] = _of_carried(Carried(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a)))
+
+    def _loads(self) -> None:
+        """How forces on coordinates change with those of their body."""
+        line = Between(self.looped)
+        s, loads = line.symbols, line.loads()
+        writes: dict[Any, ca.SX] = {}
+        for b in self.tree.bodies:
+            if any(k in loads.mobility for k in self.tree.speeds_of(b.index)):
+                f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in self.tree.speeds_of(b.index)))
+                rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8]
+                N = ca.jacobian(rate, s["u"])[:, b.u]
+                changes = {"f_q": ca.jacobian(f, s["q"])[:, b.q] @ N, "f_u": ca.jacobian(f, s["u"])[:, b.u]}
+                writes |= {(b.index + 1, name): ca.vec(ca.densify(x)) for name, x in changes.items()}
+        line.write(writes)
+
+    def inward(self, d: Draft) -> None:
+        """What the body carries is there."""
+        nu, mobilizer = d.mobilizer.nu, d.mobilizer
+        carried, r = _carried(d, "me"), d.kept("r")
+        d.writes["parent.carried"] = _of_carried(with_child(_carried(d, "parent"), carried, r))
+        if not nu:
+            return
+        plain = is_plain(mobilizer)
+        u, udot = (ca.vertcat(ca.SX(0, 1), *x) for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain else [d.kept("udot")]))
+        X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.kept("X_MF")
+        joint = Joint(d.kept("H"), X_MF, shift_motion(d.get("parent", "V"), r), d.get("me", "V"), d.read("me.p_O", 3))
+        made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.kept("a"), carried)
+        if self.loaded:
+            dq, du = dq - d.kept("f_q"), du - d.kept("f_u")
+        own, locks = {"q": -dq, "u": -du}, of_held(d, "lock")
+        for k, column in enumerate(made):
+            d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else locks[k]) for i in range(k + 1)))
+            for name in self.wrt:
+                d.writes[f"own_{name}{k}"] = ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1, 1)
+            d.writes |= {f"speed{k}.motion": packed(_dense((column.S, column.g, column.E, column.K))),
+                         f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q, column.dF_u)))}
+
+    def pair(self, d: Draft) -> None:
+        """Two speeds on one path."""
+        S, g, E, K = unpacked(_FAR, d.read("far.motion", packed(_FAR).numel()))
+        row_I, row_Q, dF_q, dF_u = unpacked(_NEAR, d.read("near.force", packed(_NEAR).numel()))
+        none = S
+        up_q, up_u, down_q, down_u, M = of_pair(Column(none, g, none, none, row_I, row_Q, dF_q, dF_u),
+                                                Column(S, g, E, K, none, row_Q, none, none))
+        d.writes["pair_M"] = M
+        for name, up, down in (("q", up_q, down_q), ("u", up_u, down_u)):
+            if name in self.wrt:
+                d.writes |= {f"up_{name}": -up, f"down_{name}": -down}
+
+
+def _carried(d: Draft, where: str) -> Carried:
+    m, mc, I, p, C, F = unpacked(_CARRIED, d.read(f"{where}.carried", packed(_CARRIED).numel()))
+    return Carried(m, mc, ca.tril2symm(I), p, C, F)
+
+
+def _of_carried(x: Carried) -> ca.SX:
+    m, mc, I, p, C, F = _dense(tuple(x))
+    return packed((m, mc, ca.tril(I), p, C, F))
+
+
+def _dense(value: Any) -> Any:
+    return ca.densify(value) if isinstance(value, ca.SX) else tuple(_dense(x) for x in value)
