@@ -14,11 +14,11 @@ from condyle.system.given import COARSEST
 from condyle.system.state import State
 
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-"""[s]: how far ahead to look for what stopped a run."""
+"""How far ahead to look for what stopped a run [s]."""
 NEARLY = 1e-3
-"""Least singular value of H or N, of columns of length one or over the largest, below which rank is about to be lost."""
+"""Rank is about to be lost if the least singular value of H (of columns of length one) or N (over the largest) is below this."""
 LATE = 1e4
-"""[s]: where time goes on from here, the shortest step is no longer short."""
+"""After this time [s] the shortest step is no longer short."""
 
 
 def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None,
@@ -27,9 +27,14 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
 
     Args:
         like: the State but for t, q, u, z.
-        t, y, f: where it ended [s], and ydot there.
-        h, worst: the step it tried last [s], negative backward in time, and which of y had the largest error.
-        status: of the program.   step: the fixed step [s], if steps were fixed.   manifold: of the run.
+        t: when the run ended [s].
+        y: q, u, z there, side by side.
+        f: ydot there.
+        h: the step it tried last [s], negative backward in time.
+        worst: which of y had the largest error.
+        status: of the program.
+        step: the fixed step [s], if steps were fixed.
+        manifold: of the run.
     """
     system = like.system
     names = [*system.coordinates, *(f"speed of {name}" for name in system.speeds), *system.state_variables]
@@ -75,7 +80,7 @@ def _later(since: float) -> str:
 
 
 class _Place:
-    """A state by its numbers; no State, since motions may prescribe what is not finite."""
+    """A state by its numbers. It is not a State, since motions may prescribe what is not finite."""
 
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:
         self.system, self.t, self.y, nq, nu = like.system, t, y, like.q.size, like.u.size
@@ -88,7 +93,7 @@ class _Place:
         return explain(self.system.compiled.model, self.q, self.u, self.system.compiled.no_tau, self.tail).first
 
     def singular(self) -> str:
-        """What has lost rank, if something has."""
+        """What has lost rank; empty if nothing has."""
         for operator, more in (("forward_dynamics", (self.system.compiled.no_tau,)), ("qdot", ())):
             try:
                 self.system.compiled.function(operator)(self.q, self.u, *more, self.tail)
@@ -99,7 +104,7 @@ class _Place:
         return ""
 
     def nearly(self) -> str:
-        """Which mobilizer is about to lose rank, if one is."""
+        """Which mobilizer is about to lose rank; empty if none is."""
         for b in self.system.bodies:
             q, nu = self.q[b.q], b.mobilizer.nu
             if not nu:
@@ -118,7 +123,7 @@ class _Place:
         return ""
 
     def violated(self, manifold: Manifold) -> str:
-        """Which constraints cannot be satisfied nearby, if so."""
+        """Which constraints cannot be satisfied nearby; empty if all can."""
         try:
             project(self.system.compiled.projection(self.tail, manifold.weights), self.q, self.u, 10 * manifold.tolerance,
                     100 * manifold.tolerance)
@@ -130,7 +135,7 @@ class _Place:
         return self._pulled_apart()
 
     def _pulled_apart(self) -> str:
-        """Constraints whose accelerations, locks and motions given, cannot be had together, if so."""
+        """Constraints that no accelerations satisfy together, with the locks and motions as they are; empty if there are none."""
         try:
             self.system.compiled.function("forward_dynamics")(self.q, self.u, self.system.compiled.no_tau, self.tail)
         except ConstraintError as error:

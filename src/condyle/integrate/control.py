@@ -8,7 +8,7 @@ Where a step is refused twice, the estimate has not shrunk as h^p: it has met a 
 h^2, falls short of the error by the factor `blind` of the method, and is zero for some places of the kink in the step, which new
 attempts find by chance. So, until the time at which the last refused step would have ended is passed: err <= 1 / blind, steps
 grow at most twice, and are shortened by err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this.
-Methods that are not blind go on as ever.
+Methods that are not blind do without this.
 """
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import numpy as np
 from condyle.integrate.methods import Method
 
 SHARE = 1 / 250
-"""Of the accuracy asked for that one step may add: 250 steps whose errors all have one sign, and that nothing damps or amplifies,
-add up to the accuracy, 2500 to ten times as much."""
+"""One step may add this part of the accuracy: 250 steps whose errors all have one sign, and that nothing damps or amplifies, add
+up to the accuracy, 2500 to ten times as much."""
 SMALLEST_STEP = 1e-13
-"""Of the time reached or of one second: where steps would have to be smaller, the run ends."""
+"""A run ends where steps would have to be smaller than this part of the time reached or of one second."""
 FAILED = 16.0
-"""Code of a run that no step is small enough for."""
+"""The code of a run that no step is small enough for."""
 
 
 def total(x: ca.SX) -> ca.SX:

@@ -21,9 +21,9 @@ from condyle.native.machine import threads
 from condyle.native.programs.program import Program, Workspace
 
 LOG_BYTES = 8e6
-"""Memory of a thread's log of steps; it is emptied when it is nearly full."""
+"""The memory of a thread's log of steps; it is emptied when it is nearly full."""
 LIMIT = 2**60
-"""Rounds of the loop: no limit."""
+"""Rounds of the native loop: no limit."""
 COUNTED = ("t", "steps", "rejected", "evaluations")
 """What is known of a member that was interrupted."""
 
@@ -142,7 +142,7 @@ class EnsembleRun:
                         Manifold.of(self.members[0].system, s.weights, s.accuracy))
 
     def _steps(self) -> Steps:
-        """All rows of the logs, by member; those of one member stand in their order already."""
+        """All rows of the logs, by member; those of one member are in their order already."""
         names = ("M", "T", "Y", "F", "D")
         size = {name: s["size"] for name, s in self.program.layout["streams"].items() if name in names}
         rows = {name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)]) for name in size}

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 BLOCKS = 24
-"""Of a run, at most, events not counted: growth within one is not seen, and 24 seldom differ by a tenth from 48."""
+"""A run has at most so many blocks, events not counted. Growth within a block is not seen; with 48 blocks the result
+seldom differs by a tenth."""
 SIZE, ACCURACY = 1e-6, 1e-9
-"""Of the perturbations, and of their motions: so that differences have three digits, and perturbations stay small while they
-grow a thousandfold in a block."""
+"""The size of the perturbations, and the accuracy of their motions: differences have three digits, and perturbations stay small
+while they grow a thousandfold in a block."""
 SMALLEST = 1e-3
-"""Of the largest: what a direction must have left of it after projection, to be one."""
+"""A direction counts if projection leaves at least this part of the largest."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

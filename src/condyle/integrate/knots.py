@@ -25,18 +25,18 @@ GRID = 4096
 COARSE = 1e-2
 """The tolerance there."""
 BESIDE = 2e-14
-"""Of the time reached or of one second: so far beside a jump the steps end. A hundred times what t is rounded by: conditions are
-rounded too. The step between is shorter than any that the error control would try, and is taken as it is."""
+"""Steps end so far before and after a jump, as a part of the time reached or of one second. It is a hundred times the rounding of
+t: conditions are rounded too. The step between is shorter than any that the error control would try, and is taken as it is."""
 LOOKS = 3
-"""How often signals are looked at between two candidates: a cubic that is small at four points is small between them."""
+"""Parts of an interval at whose ends signals are looked at: a cubic that is small at four points is small between them."""
 LOW_ORDER = 4
-"""Intervals between two breaks that methods of order 1 and 2 look at, whose stages do not see a polynomial in between."""
+"""Parts of an interval between breaks for methods of order 1 and 2: their stages do not see a polynomial in between."""
 MANY = 1000
-"""Members with different Parameters of signals up to which curved ones are looked at: a millisecond each."""
+"""Curved signals are looked at for up to so many members with different Parameters: it takes a millisecond each."""
 REMEMBERED = 64
-"""Results for other values of Parameters, times or accuracies."""
+"""So many results, for other values of Parameters, times or accuracies, are remembered."""
 CHUNK = 200_000
-"""Numbers that are compared with polynomials together."""
+"""So many numbers are compared with polynomials at a time."""
 
 
 def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float, accuracy: float,
@@ -44,9 +44,14 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
     """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins with.
 
     Args:
-        tails: of the runs' states, shape (N, k).   firsts: earliest times that knots are wanted from, (N,).   starts: (N,) [s].
-        last: where runs end; before `firsts` where they go backward in time, then knots come latest first.
-        step: fixed; then there are none, and a warning says what steps pass unseen.
+        timed: what the system reads of time.
+        tails: of the runs' states, shape (N, k).
+        firsts: the earliest times that knots are wanted from [s], shape (N,).
+        starts: of the runs [s], shape (N,).
+        last: where runs end [s]; before `firsts` if they go backward in time, then knots come latest first.
+        accuracy: of the run.
+        step: the fixed step [s]; then there are no knots, and a warning says what steps may pass unseen.
+        method: of the run.
     """
     values = timed.values(tails)
     values, group = (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0, return_inverse=True)
@@ -74,7 +79,13 @@ def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy:
     """Times between first and last that no step may pass, increasing.
 
     Args:
-        values: of the Parameters that signals depend on, `timed.values`.   curved: look at curved signals too.
+        timed: what the system reads of time.
+        values: of the Parameters that signals depend on, `timed.values`.
+        first: where to begin [s].
+        last: where to end [s].
+        accuracy: of the run.
+        method: of the run.
+        curved: look at curved signals too.
     """
     key = values.tobytes(), first, last, accuracy, method.order, curved
     if key not in timed.memory:
@@ -145,8 +156,12 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
     """Those of some times that remain when intervals in which signals are polynomials (1) are joined.
 
     Args:
-        times: shape (n,), increasing.   at: gives signals at times, (k,) -> (k, signals).   degree: of the polynomials.
-        stay: times that remain in any case.   looks: in how many parts intervals are looked at.
+        times: shape (n,), increasing.
+        at: gives signals at times, (k,) -> (k, signals).
+        tolerance: of (1).
+        degree: of the polynomials.
+        stay: times that remain in any case.
+        looks: in how many parts intervals are looked at.
     """
     fine = _between(times, looks)
     x = np.ascontiguousarray(at(fine).T)
@@ -175,8 +190,8 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
 
 
 def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int) -> np.ndarray:
-    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on. One t: intervals are
-    equal."""
+    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on. If t has one number
+    only, intervals are equal."""
     nodes = np.rint(np.linspace(0, n, degree + 1)).astype(int)
     fits = np.ones(len(starts), dtype=bool)
     chunk = max(1, CHUNK // n)
@@ -202,7 +217,7 @@ def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int)
 
 
 def _warn(timed: Timed, values: np.ndarray, times: np.ndarray, step: float) -> None:
-    """Say so if fixed steps pass what they do not see."""
+    """Warn if fixed steps may pass something unseen."""
     gap = np.diff(times)
     narrow = np.flatnonzero((gap < step) & (gap > 10 * BESIDE * np.maximum(1, np.abs(times[:-1]))))
     if not len(narrow):

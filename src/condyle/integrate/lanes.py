@@ -25,7 +25,7 @@ from condyle.native.programs.program import Program
 SUMMARY = ("t", "h_try", "worst", "code", "status", "steps", "rejected", "evaluations", "jacobians", "projections")
 """Columns of `ended`."""
 LARGEST_FIRST_STEP = 1e-2
-"""[s]: the first step is no longer."""
+"""The first step is at most so long [s]."""
 
 
 def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bool) -> ca.SX:

@@ -246,7 +246,12 @@ def follow(order: Sequence[int], op: Sequence[int], operands: Callable[[int], Se
     """The breaks of some nodes of a graph, operands before results, from first to last.
 
     Args:
-        order: the nodes.   known: values of those that are no operations, and these are added.
+        order: the nodes.
+        op: their operations.
+        operands: gives the operands of a node.
+        known: values of nodes that are no operations; those of all nodes are added.
+        first: where to begin [s].
+        last: where to end [s].
     """
     follower = Follower(first, last)
     for k in order:

@@ -11,9 +11,9 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 SHARE = 0.1
-"""Of the accuracy, times the length of the system where that is less than 1 m: what equations may be off by in a run."""
+"""Equations may be off by this part of the accuracy in a run, times the length of the system if that is less than 1 m."""
 LIGHTEST = 1e-3
-"""Of the largest weight: what a weight of zero counts as in a projection."""
+"""In a projection a weight of zero counts as this part of the largest weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,8 @@ class Manifold:
     """Where the states of a run are.
 
     Args:
-        weights: of the speeds, shape (nu,), above zero.   tolerance: projection.py (2).
+        weights: of the speeds, shape (nu,), above zero.
+        tolerance: of projection.py (2).
     """
 
     weights: np.ndarray

@@ -21,7 +21,9 @@ class Members:
     """N states. `members[i]` is the State of one.
 
     Attributes:
-        t: [s], shape (N,).   y: q, u, z side by side, shape (N, n).   tail: what the kernels take beside q and u, shape (N, k).
+        t: times [s], shape (N,).
+        y: q, u, z side by side, shape (N, n).
+        tail: what kernels take after q and u, shape (N, k).
     """
 
     def __repr__(self) -> str:

@@ -44,9 +44,9 @@ from condyle.native.sweeps.lookup import Closure, Staged, assembled
 from condyle.tree.scales import TIME_SCALE, length
 
 ROUNDS = 8
-"""Passes of (1) that a step may take."""
+"""A step may take so many passes of (1)."""
 ROUNDING = 1e-15
-"""Of 1 + |q|: a |p| that is not more is no reason for another pass, whatever distance that is."""
+"""A |p| of at most this part of 1 + |q| is no reason for another pass, whatever distance that is."""
 
 
 Rate = Callable[..., Node]

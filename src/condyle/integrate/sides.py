@@ -24,13 +24,13 @@ from condyle.integrate.events import Event
 from condyle.system.state import State
 
 CHANGE = 1e-6
-"""Of a radian, metre or second: for derivatives by differences. Their errors are near 1e-9 of the gradient."""
+"""For derivatives by differences [rad, m or s]. Their errors are near 1e-9 of the gradient."""
 HELD = 1e-4
-"""Of a gradient: what may be left of it beside a combination of others, far above the errors of differences."""
+"""A gradient is a combination of others if less than this part of it is left. That is far above the errors of differences."""
 NEAR_ZERO = 0.1
-"""Of the spread of three looks: a turning point predicted nearer to zero than this is looked at."""
+"""A turning point that is predicted nearer to zero than this part of the spread of three looks is looked at."""
 ROUNDS = 3
-"""Of further looks, where a witness may turn near zero and where it stops being a number: each divides the interval again."""
+"""How often an interval is divided again where a witness may turn near zero, and where it stops being a number."""
 
 
 class Sides:
@@ -69,7 +69,7 @@ class Sides:
 
 def isolate(g: Callable[[np.ndarray], np.ndarray], sides: Callable[[np.ndarray], np.ndarray], event: Event, before: float,
             low: float, high: float, window: float) -> tuple[float, float]:
-    """The first change of sides between two times, narrowed to at most a window: 16 looks at once a round."""
+    """The first change of sides between two times, narrowed to at most a window: 16 looks at once per round."""
     while high - low > window:
         t = np.linspace(low, high, 17)
         side = sides(g(t))

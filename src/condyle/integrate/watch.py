@@ -1,4 +1,4 @@
-"""What a run knows of its witnesses: their values where it stands, their sides, how often their events happened."""
+"""What a run knows of its witnesses: their present values, their sides, how often their events happened."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -15,20 +15,21 @@ from condyle.system.state import State
 LOOKS = np.array([0.25, 0.5, 0.75, 1.0])
 """Where in a step witnesses are looked at."""
 RESTART = 10.0
-"""Windows: the first step after an event is no longer."""
+"""The first step after an event is at most so long [windows]."""
 REST = 1e-6
-"""Of the rate before an action: after it the witness rests if it leads away from zero no faster, but for rounding."""
+"""After an action a witness rests if it leads away from zero no faster than this part of its rate before."""
 ZENO = 3
-"""So many times in a row no more than RESTART windows apart: the run ends."""
+"""The run ends if an event happens again so many times in a row, each no more than RESTART windows after the last."""
 RESOLVED = 1e3
-"""Units in the last place of t: the least difference of times that is a number of three digits."""
+"""The least difference of times that is a number of three digits [units in the last place of t]."""
 
 
 class Watch:
     """The events of a run that have witnesses.
 
     Attributes:
-        seen: values of the witnesses where the run stands.   scale: the largest of each so far.
+        seen: present values of the witnesses.
+        scale: the largest of each so far.
         acted: events whose actions have just changed the state: the side before, gdot and g there. Events that happen in one
             direction are here at the start too, with None.
     """
@@ -53,11 +54,11 @@ class Watch:
         return lambda like, t, y: self.witnesses(like, t, y)[:, j]
 
     def see(self, state: State) -> None:
-        """The run stands here."""
+        """The run is here now."""
         self.seen = self.at(state)
 
     def saw(self, g: np.ndarray) -> None:
-        """The run went through values (m, count), and stands at the last."""
+        """The run went through values (m, count), and is at the last."""
         self.sides.settle(g)
         self.scale, self.seen = np.maximum(self.scale, np.abs(g).max(axis=0)), g[-1]
 
@@ -84,7 +85,8 @@ class Watch:
         """After actions, and at the start: on which side those witnesses are that are at zero or past it, sides.py (1).
 
         Args:
-            state: where the run stands.   f: ydot there.
+            state: where the run is.
+            f: ydot there.
         """
         for j, given in self.acted.items():
             near, slope, before = given or (self.events[j].near, 0.0, 0.0)

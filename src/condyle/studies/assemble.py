@@ -64,7 +64,7 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
 
     Raises:
         ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated, and by how much.
-        DescriptionError, ShapeError, UnknownNameError: arguments that cannot be.
+        CondyleError: arguments that cannot be.
     """
     check_state("assemble", system, state)
     wanted = _checked("assemble", system, goals)
@@ -114,7 +114,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         The Frames, also where some failed: see `Frames.status`.
 
     Raises:
-        DescriptionError, ShapeError, UnknownNameError: arguments that cannot be.
+        CondyleError: arguments that cannot be.
     """
     check_state("assemble_frames", system, state)
     wanted = _checked("assemble_frames", system, goals)

@@ -97,7 +97,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         The Trajectory of one state, the Ensemble of many.
 
     Raises:
-        DescriptionError, ShapeError, UnknownNameError: arguments that cannot be, and states that violate constraints.
+        CondyleError: arguments that cannot be, or a state that violates constraints.
     """
     check_system("simulate", system)
     alone = isinstance(state, State)

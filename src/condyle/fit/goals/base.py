@@ -99,7 +99,7 @@ class Goal:
         return self.residual, f"goal {self.name!r}"
 
     def _trace(self) -> None:
-        """Keep what `residual` computes; one number for the target stands for all of them."""
+        """Keep what `residual` computes; one number as a target is for all of them."""
         law = Residuals(*self._written())
         self._set(law=law, shape=(law.size,))
         if self.about:
@@ -143,7 +143,7 @@ class Goal:
         """Refuse what the system does not have.
 
         Raises:
-            DescriptionError, UnknownNameError: names that the tree does not have, or what cannot move.
+            CondyleError: a name that the tree does not have, or a goal that nothing can move to.
         """
         if self.law is None:
             return

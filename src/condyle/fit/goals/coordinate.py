@@ -19,14 +19,14 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coordinate(Goal):
-    """A coordinate shall have a value.
+    """A coordinate should have a value.
 
     Args:
         coordinate: its name.
         value: in its own unit, one or shape (T,).
 
     Raises:
-        ShapeError, DescriptionError: of values that cannot be.
+        CondyleError: values that cannot be.
     """
 
     about: ClassVar[str] = "value"

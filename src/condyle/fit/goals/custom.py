@@ -12,19 +12,20 @@ from condyle.fit.goals.base import Goal
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Custom(Goal):
-    """What a user writes in Python shall be zero, or as given:
+    """A function that a user writes in Python should be zero, or have a given value:
 
         cd.goals.Custom(lambda s: s.station_position("hand", p)[1] - s.station_position("foot", p)[1])
 
     Args:
-        function: f(s) -> a number or several, in units of the user's, of positions: s.q("knee"), s.station_position("foot", p),
+        function: f(s) -> a number or several, in the user's units, of positions: s.q("knee"), s.station_position("foot", p),
             s.body_pose("foot"), s.rotation; also s.t and parameters of the system. Traced once, as laws are; its Jacobian is
             exact.
-        value: what they shall be: zero by default, shape (k,) or (T, k); of one number also (T,).
+        value: what they should be: zero by default, shape (k,) or (T, k); for one number also (T,).
 
     Raises:
-        TraceError, DescriptionError: of a function that cannot be traced, or asks for more than positions.
-        ShapeError: of values that do not fit it.
+        TraceError: the function cannot be traced.
+        DescriptionError: it asks for more than positions.
+        ShapeError: the values do not fit it.
     """
 
     about: ClassVar[str] = "value"

@@ -23,17 +23,17 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Goal):
-    """Two points of bodies shall be so far apart.
+    """Two points of bodies should have a distance.
 
     Args:
         a: a body or its name.
         p_a: a point in its frame [m], shape (3,).
         b: another body or its name.
         p_b: a point in its frame [m], shape (3,).
-        distance: [m], zero or more, one or shape (T,). At zero distance, where its gradient is none, the goal exerts nothing.
+        distance: [m], zero or more, one or shape (T,). At zero distance there is no gradient, and the goal does nothing.
 
     Raises:
-        ShapeError, DescriptionError: of values that cannot be.
+        CondyleError: values that cannot be.
     """
 
     unit: ClassVar[str] = "m"

@@ -1,4 +1,4 @@
-"""A body turned as given.
+"""A body with a given orientation.
 
 The error is phi = log(R_target R'), the rotation that is missing. It adds w phi to the moments and w 1 to the inertias of the
 body; the gradient w phi is exact at any angle.
@@ -29,14 +29,14 @@ UNIT_TOLERANCE = 1e-4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Orientation(Goal):
-    """A body shall be turned as given. The error is the angle [rad] of the rotation between.
+    """A body should have an orientation. The error is the angle [rad] of the rotation that is missing.
 
     Args:
         body: a body or its name.
         R: R_GB, shape (3, 3) or (T, 3, 3), orthogonal with determinant 1.
 
     Raises:
-        ShapeError, DescriptionError: of values that cannot be.
+        CondyleError: values that cannot be.
     """
 
     unit: ClassVar[str] = "rad"

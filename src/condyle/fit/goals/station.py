@@ -37,15 +37,15 @@ NUMBERS = (1, 3, 6, 3, 9, 1)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Station(Goal):
-    """A point of a body shall be at a place in ground, as a marker is.
+    """A point of a body should be at a place in ground, as a marker is.
 
     Args:
         body: a body or its name.
         station: the point in its frame [m], shape (3,).
-        position: where it shall be, in ground [m], shape (3,) or (T, 3).
+        position: where it should be, in ground [m], shape (3,) or (T, 3).
 
     Raises:
-        ShapeError, DescriptionError: of values that cannot be.
+        CondyleError: values that cannot be.
     """
 
     unit: ClassVar[str] = "m"
