@@ -45,18 +45,20 @@ def test_machine_code_with_locks_and_switches(how):
     compare(system, "forward_dynamics", how, given(system, 9, locked=["twist"], disabled=["ConstantAngle", "spring"]), SAME)
 
 
-def test_motions():
-    """A body that is driven, others that close a loop with it."""
+def test_motions_and_numbers():
+    """A body that is driven, others that close a loop with it, and two pins that differ in their axes."""
     def driven() -> cd.System:
         system = cd.System(gravity=(0, -9.81, 0))
         body = {"mass": 1.0, "com": (0, -0.2, 0), "inertia": (0.02, 0.01, 0.02)}
         system.add_body("crank", mobilizer=cd.Pin(), motion=cd.Prescribed(lambda t: 0.3 * np.sin(3 * t)), **body)
-        system.add_body("rod", "crank", cd.Ball(), X_PF=(0, -0.3, 0), **body)
+        system.add_body("knee", "crank", cd.Pin(axis=(1, 0.2, 0.3)), X_PF=(0, -0.1, 0), **body)
+        system.add_body("ankle", "knee", cd.Pin(axis=(0.1, -0.4, 1)), X_PF=(0, -0.1, 0), **body)
+        system.add_body("rod", "ankle", cd.Ball(), X_PF=(0, -0.3, 0), **body)
         system.add_body("end", mobilizer=cd.Free(), X_PF=(0.1, -0.7, 0.1), **body)
         system.add_constraint("ball", cd.constraints.Ball("rod", (0, -0.4, 0), "end", (-0.1, 0, -0.1)))
         return system
 
-    compare(driven(), "forward_dynamics", "interpreted", given_of(driven()), SAME)
+    compare(driven(), "forward_dynamics", "lanes", given_of(driven()), SAME)
 
 
 def given_of(system: cd.System) -> dict[str, np.ndarray]:

@@ -12,6 +12,7 @@ and O(n depth).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import casadi as ca
 
@@ -51,11 +52,8 @@ class Cost:
     def add_points(self, B: int, W: ca.SX, m: ca.SX, S: ca.SX) -> None:
         """Point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per body."""
         b = self._bodies[B]
-        R, p = ca.SX(ca.DM(b.R_MB)) if not isinstance(b.R_MB, ca.SX) else b.R_MB, ca.SX(b.p_MB)
-        Rm = R @ m
-        second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)
-        self._bodies[B] = replace(b, mass=W, com=(Rm + W * p) / ca.if_else(W > 0, W, 1),
-                                  I=b.I + ca.trace(second) * ca.SX.eye(3) - second)
+        mass, com, I = point_masses(b.R_MB, b.p_MB, W, m, S)
+        self._bodies[B] = replace(b, mass=mass, com=com, I=b.I + I)
 
     def add_inertia(self, B: int, w: ca.SX) -> None:
         """Inertia w against rotation of a body, about any axis."""
@@ -69,3 +67,11 @@ class Cost:
         for error, J, w in self._rows:
             g, H = g + J.T @ (w * error), H + w * (J.T @ J)
         return self.value, g, H
+
+
+def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Mass, mass centre and inertia about M's origin, in M, of sums over stations in the body's frame: see `Cost.add_points`."""
+    R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)
+    Rm = R @ m
+    second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)
+    return W, (Rm + W * p) / ca.if_else(W > 0, W, 1), ca.trace(second) * ca.SX.eye(3) - second

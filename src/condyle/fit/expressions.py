@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import casadi as ca
 
 from condyle.constraints.solve.corrections import moved, normalised
+from condyle.fit import looped
 from condyle.fit.cost import Cost
 from condyle.fit.layout import Layout
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.native.sweeps.sweep import Sweep
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,15 +23,16 @@ class FitExpressions:
     """Kernels of the native loop.
 
     Attributes:
-        evaluate: q, tail, row -> cost, g (nu,), H (nu^2,), p (m,), P by rows (m nu,).
+        evaluate: q, tail, row -> cost, g (nu,), H (nu^2,) by columns, of which only the lower triangle counts, p (m,), P by
+            rows (m nu,).
         errors: q, tail -> p (m,).
         step: q, du, tail -> q + N du with unit quaternions.
         prescribe: q, u, tail -> q with what motions prescribe at t, and 0/1 per speed (nu,): 1 where it is locked or prescribed.
         m: number of constraint equations of position level.
     """
 
-    evaluate: ca.Function | Staged
-    errors: ca.Function | Staged
+    evaluate: ca.Function | Staged | Sweep
+    errors: ca.Function | Staged | Sweep
     step: ca.Function | Staged
     prescribe: ca.Function | Staged
     m: int
@@ -37,8 +40,10 @@ class FitExpressions:
 
 def expressions(model: Model, layout: Layout) -> FitExpressions:
     """The kernels of a system and a layout of goals. Each has symbols of its own: look-ups end with the kernel they are in."""
-    return FitExpressions(_evaluate(model, layout), _errors(model), _step(model), _prescribe(model),
-                       model.equations("position"))
+    loops = looped.has_loops(model, layout)
+    evaluate = looped.evaluate(model, layout) if loops else _evaluate(model, layout)
+    errors = looped.errors(model) if loops and model.equations("position") else _errors(model)
+    return FitExpressions(evaluate, errors, _step(model), _prescribe(model), model.equations("position"))
 
 
 def _evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
@@ -56,7 +61,7 @@ def _evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
 
 def _errors(model: Model) -> ca.Function | Staged:
     s = Symbols(model)
-    return assembled("errors", [s["q"], s["tail"]], [s.rows(s.kinematics()).errors()[0]])
+    return assembled("errors", [s["q"], s["tail"]], [s.rows(s.kinematics(moving=False)).position_errors()])
 
 
 def _step(model: Model) -> ca.Function | Staged:

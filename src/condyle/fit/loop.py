@@ -44,7 +44,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.fit.expressions import FitExpressions
-from condyle.native.programs.evaluated import Evaluated
+from condyle.native.programs.evaluated import evaluated
 from condyle.native.programs.nodes import Call, If, Ints, Node, Put, Scan, Stream, While, kernel
 from condyle.native.programs.program import Program
 
@@ -120,7 +120,7 @@ class FitLoop:
         self.tables: dict[str, np.ndarray] = {}
         more = self.sizes, self.streams, self.tables
         self._evaluate, self._errors, self._step, self._prescribe = (
-            Evaluated(getattr(f, name), name, *more) for name in ("evaluate", "errors", "step", "prescribe"))
+            evaluated(getattr(f, name), name, *more) for name in ("evaluate", "errors", "step", "prescribe"))
         frame = [*self._begin(), While("busy", self._iterate(), ITERATIONS + 1), self._end()]
         self.program = Program(Scan("frames", frame, ["ROW", "Q", "INFO"]), self.sizes, streams=self.streams, counts=("frames",))
 

@@ -209,6 +209,7 @@ class Looped:
                 self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
         self.links: dict[str, np.ndarray] = {}
+        self.cleared: tuple[str, ...] = ()                  # results that begin with zeros
         self._steps: list[Pass | Line] = []
 
     def _sort(self) -> None:
@@ -262,7 +263,7 @@ class Looped:
     def rows(self) -> Sweep:
         """Everything that is read is written, and nothing else."""
         return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments), list(self.results),
-                     _needed(self._steps, self.types, self.links), self.links)
+                     _needed(self._steps, self.types, self.links), self.links, self.cleared)
 
     # ---- laws that are rows
 
@@ -344,7 +345,7 @@ class Looped:
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
 _SIDE_BY_SIDE = ("du", "along")
 """One column of speeds after the other."""
-_PER_SPEED = ("u", "weights", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
+_PER_SPEED = ("u", "weights", "g", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
 
 
 def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str, Any]) -> list[Pass | Line]:

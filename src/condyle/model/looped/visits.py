@@ -18,7 +18,7 @@ each such body. Machine code grows with the types of bodies and with the sizes o
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +40,7 @@ class Visit(Draft):
 
     def __init__(self, looped: Looped, kind: Kind, k: int) -> None:
         super().__init__(looped, kind)
+        self.reads = dict(looped.outside)                    # numbers of mobilizers are constants of bodies alone
         self.k, self.nu = k, self.mobilizer.nu
 
     def of_body(self, name: str) -> Any:
@@ -162,8 +163,9 @@ class Visits:
             kernels[t] = RowKernel(d.reads, d.writes)
         looped.extra_pass(kernels, backwards)
 
-    def begin(self, bias: ca.SX) -> None:
-        """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros elsewhere."""
+    def begin(self, bias: ca.SX, more: Mapping[Any, ca.SX] | None = None) -> None:
+        """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros elsewhere. `more` is
+        written by the same line."""
         def visit(d: Visit) -> None:
             for name, rows in (("F", 6), ("z", 6), ("f", d.nu)):
                 d.write(f"me.{name}", ca.SX.zeros(rows, d.k))
@@ -182,7 +184,7 @@ class Visits:
                 k, none = self.parts[c][1].size, ca.SX(self.parts[c][1].size, 1)
                 mine = [ca.reshape(wrenches.speeds.get(s, none), k, 1) for s in self.looped.model.tree.speeds_of(B)]
                 writes[self.visits[c][B], "f"] = ca.vec(ca.densify(ca.horzcat(*mine).T))
-        self.line.write(writes)
+        self.line.write(writes | dict(more or {}))
 
     def inward(self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]] | None = None) -> None:
         """G, E and S of (1) and (2), the sums (3), and |G_i|^2.
@@ -204,8 +206,8 @@ class Visits:
                 rows_E.append(E)
                 rows_S.append(E / D)
             if weigh is None:
-                d.add_to("up.z", _shifted(z, r))
-            d.add_to("up.F", _shifted(F, r))
+                d.add_to("up.z", shifted(z, r))
+            d.add_to("up.F", shifted(F, r))
             if not d.nu:
                 return
             G, E, S = (ca.vertcat(*x) for x in (rows_G, rows_E, rows_S))
@@ -225,6 +227,25 @@ class Visits:
             d.write("pair.Y", d.read("pair.Y", k * l) + ca.vec(E.T @ S))
 
         self._pass(meeting=meeting)
+
+    def jacobian(self, result: str) -> None:
+        """G as a result, row by row, that begins with zeros."""
+        nu, rows = self.looped.model.tree.nu, np.zeros(len(self.looped.types), dtype=np.int64)
+        for way, at in zip(self.visits, self.places, strict=True):
+            for B, row in way.items():
+                rows[row] = at.start * nu + self.looped.model.tree.bodies[B].u.start
+        most = max(at.stop - at.start for at in self.places)
+        self.looped.windows |= {f"{result}{e}": (result, rows + e * nu) for e in range(most)}
+
+        def visit(d: Visit) -> None:
+            F, f, H = d.matrix("me.F", 6), d.matrix("me.f", d.nu), d.of_body("H")
+            d.add_to("up.F", shifted(F, d.of_body("r")))
+            if d.nu:
+                G = ca.vertcat(*(ca.vertcat(*h).T @ F for h in H)) + f                       # (1)
+                for e in range(d.k):
+                    d.writes[f"{result}{e}"] = ca.densify(G[:, e])
+
+        self._pass(backwards=True, visit=visit)
 
     def gather(self, columns: int = 1) -> None:
         """G x in the homes, "Gx", and the sums of the absolute terms, "size", of the bodies' x, (nu, columns)."""
@@ -289,6 +310,6 @@ class Sizes(Draft):
         self.writes[place] = ca.densify(value)
 
 
-def _shifted(F: ca.SX, r: ca.SX) -> ca.SX:
+def shifted(F: ca.SX, r: ca.SX) -> ca.SX:
     """Forces about M's origin as those about the parent's."""
     return ca.vertcat(F[:3, :] + _skew(r) @ F[3:, :], F[3:, :])

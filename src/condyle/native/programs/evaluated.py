@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.programs.nodes import Get, Kernel, Node, Stream
+from condyle.native.straight.composite import Composite
 from condyle.native.sweeps.lookup import Staged, Stages, Table
 
 
@@ -67,3 +68,20 @@ class Evaluated:
     def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
         """outs <- f(ins)."""
         return [*self.looked_up(ins), Kernel(self.main, (*ins, *self.more), tuple(outs))]
+
+
+class Composed:
+    """A Composite over slices of a workspace, as Evaluated is a function."""
+
+    def __init__(self, f: Composite) -> None:
+        self.f = f
+
+    def __call__(self, ins: Sequence[str], outs: Sequence[str]) -> list[Node]:
+        """outs <- f(ins)."""
+        return [Kernel(self.f, tuple(ins), tuple(outs))]
+
+
+def evaluated(f: ca.Function | Staged | Composite, label: str, sizes: dict[str, int], streams: dict[str, Stream],
+              tables: dict[str, np.ndarray]) -> Evaluated | Composed:
+    """Either of them; `sizes`, `streams` and `tables` gain what it needs."""
+    return Evaluated(f, label, sizes, streams, tables) if isinstance(f, (ca.Function, Staged)) else Composed(f)

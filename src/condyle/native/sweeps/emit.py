@@ -8,7 +8,7 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import Value
+from condyle.native.ir.values import BOOL, BYTE, Value
 from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.lookup import Staged
 from condyle.native.sweeps.sweep import Line, Pass, RowCall, Straight, Sweep, end
@@ -42,6 +42,9 @@ class Writer:
             self.mask = b.arguments[-1:] if self.masked else []
             self.rows = b.aligned(b.arguments[len(sweep.names)], _LINE)
             self.scratch = b.at(self.rows, self.size * self.W)
+            for name, size in sweep.results:
+                if name in sweep.cleared and size:
+                    b.outside("llvm.memset.p0.i64", self._argument(name), b.number(0, BYTE), 8 * self.W * size, b.number(0, BOOL))
             for k, step in enumerate(sweep.steps):
                 match step:
                     case Pass():

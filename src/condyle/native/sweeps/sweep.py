@@ -99,6 +99,7 @@ class Sweep:
         constants: by name, shape (n, size). Only those that the kernels of a row's type read are kept.
         windows: by name, the argument and where each row's part of it begins, shape (n,) or one for all.
         arguments, results: their names and sizes.
+        cleared: results that begin with zeros; all others are written whole.
     """
 
     types: np.ndarray
@@ -109,6 +110,7 @@ class Sweep:
     results: Sequence[tuple[str, int]]
     steps: Sequence[Pass | Line]
     links: Mapping[str, np.ndarray] = field(default_factory=dict)
+    cleared: Sequence[str] = ()
     _merged: dict[int, dict[int, RowCall]] = field(default_factory=dict, init=False)
     _straight: dict[int, Straight] = field(default_factory=dict, init=False)
 
