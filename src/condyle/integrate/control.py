@@ -28,10 +28,11 @@ FAILED = 16.0
 
 def total(x: ca.SX) -> ca.SX:
     """The sum of a column by halves: additions that need not wait for each other."""
-    parts = ca.vertsplit(x) if x.numel() else [ca.SX(0)]
-    while len(parts) > 1:
-        parts = [sum(parts[i:i + 2], ca.SX(0)) for i in range(0, len(parts), 2)]
-    return parts[0]
+    if not x.numel():
+        return ca.SX(0)
+    while (n := x.numel()) > 1:
+        x = ca.vertcat(x[0:n - n % 2:2] + x[1:n:2], x[n - n % 2:])
+    return x
 
 
 def norm(weights: ca.SX, e: ca.SX, accuracy: ca.SX) -> ca.SX:

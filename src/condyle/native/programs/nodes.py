@@ -193,6 +193,11 @@ class Stream:
 Node = Kernel | While | If | Scan | Get | Put | Take | Call | Ruled | Sequence[Any]
 
 
+LONG = 3000
+"""Operations up to which those that occur twice are looked for. Longer kernels do the same for each element of a long vector,
+and looking takes longer than all else."""
+
+
 def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str], sizes: Mapping[str, int],
            name: str = "") -> Kernel:
     """Trace fn(*ins), ins as column vectors of the slices' sizes, into a Kernel that writes its results to `outs`."""
@@ -205,7 +210,11 @@ def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequenc
     y = list(y) if isinstance(y, (tuple, list)) else [y]
     name = name or getattr(fn, "__name__", "kernel")
     name = name if ca.Function.check_name(name) else "kernel"
-    return Kernel(ca.Function(name, x, [ca.densify(ca.vec(ca.SX(v))) for v in y], {"cse": True}), ins, outs)
+    results = [ca.densify(ca.vec(ca.SX(v))) for v in y]
+    f = ca.Function(name, x, results)
+    if f.n_instructions() < LONG:
+        f = ca.Function(name, x, results, {"cse": True})
+    return Kernel(f, ins, outs)
 
 
 def kernel_name(f: ca.Function | External | Composite) -> str:

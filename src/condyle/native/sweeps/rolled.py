@@ -55,34 +55,44 @@ class Parts:
         self.op, self.a, self.b, self.constants = code.op, code.a, code.b, code.constants
         first: dict[tuple, int] = {}
         same: list[int] = []                                # the first node with the same value
-        for k, op in enumerate(self.op):
-            if op not in _LEAVES:
-                self.a[k], self.b[k] = same[self.a[k]], same[self.b[k]] if self.b[k] >= 0 else -1
-            same.append(first.setdefault((op, self.a[k], self.b[k], self.constants.get(k)), k))
+        self._operands: list[tuple[int, ...]] = []
+        for k, (op, a, b) in enumerate(zip(self.op, self.a, self.b)):
+            if op in _LEAVES:
+                self._operands.append(())
+            elif b < 0:
+                self.a[k] = a = same[a]
+                self._operands.append((a,))
+            else:
+                self.a[k], self.b[k] = a, b = same[a], same[b]
+                self._operands.append((a, b))
+            same.append(first.setdefault((op, a, b, self.constants[k]) if op == ca.OP_CONST else (op, a, b), k))
         self.outputs = [(same[node], argument, element) for node, argument, element in code.outputs]
         self.folds = self._folds()
         n = len(self.op)
         self.level, self.scalar = [0] * n, [False] * n
-        for k, op in enumerate(self.op):
-            operands = self.folds.get(k) or self.operands(k)
-            self.level[k] = max((self.level[x] for x in operands), default=0) + (k in self.folds)
-            self.scalar[k] = k in self.folds or op == ca.OP_CONST or (
-                f.numel_in(self.a[k]) == 1 if op == ca.OP_INPUT else all(self.scalar[x] for x in operands))
-        used = {x for k in range(n) if not self.scalar[k] for x in self.operands(k)}
+        level, scalar, single = self.level, self.scalar, [f.numel_in(k) == 1 for k in range(f.n_in())]
+        for k, (op, operands) in enumerate(zip(self.op, self._operands)):
+            if k in self.folds:
+                level[k], scalar[k] = 1 + max(level[x] for x in self.folds[k]), True
+            elif not operands:
+                scalar[k] = op == ca.OP_CONST or single[self.a[k]]
+            else:
+                x, y = operands[0], operands[-1]
+                level[k], scalar[k] = max(level[x], level[y]), scalar[x] and scalar[y]
+        used = {x for k, operands in enumerate(self._operands) if not scalar[k] for x in operands}
         used |= {x for terms in self.folds.values() for x in terms}
         self.kept = {k for k in used if self.scalar[k] and self.op[k] not in _LEAVES} | set(self.folds)
 
     def operands(self, k: int) -> tuple[int, ...]:
-        if self.op[k] in _LEAVES:
-            return ()
-        return (self.a[k],) if self.b[k] < 0 else (self.a[k], self.b[k])
+        """Nodes that it is made of; none of arguments and constants."""
+        return self._operands[k]
 
     def _folds(self) -> dict[int, list[int]]:
         """Trees and chains of one operation whose values nobody else uses, by their last node."""
         op, a, b, n = self.op, self.a, self.b, len(self.op)
         uses, user = [0] * n, [-1] * n
-        for k in range(n):
-            for x in self.operands(k):
+        for k, operands in enumerate(self._operands):
+            for x in operands:
                 uses[x] += 1
                 user[x] = k
         for k, _, _ in self.outputs:
@@ -186,10 +196,9 @@ def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Ite
 def _components(parts: Parts) -> Iterator[Component]:
     """Results that share values which are not cheap stand in one component. Scalars are row 0's."""
     cost = [0] * len(parts.op)
-    for k in range(len(cost)):
-        if not parts.scalar[k]:
-            operands = parts.operands(k)
-            cost[k] = min(bool(operands) + sum(cost[x] for x in operands), CHEAP + 1)
+    for k, scalar in enumerate(parts.scalar):
+        if not scalar and (operands := parts.operands(k)):
+            cost[k] = min(1 + sum([cost[x] for x in operands]), CHEAP + 1)
     outputs = [r for r in parts.outputs if not parts.scalar[r[0]]]
     for node, argument, element in parts.outputs:           # the zeros of a matrix may be most of it
         if parts.op[node] == ca.OP_CONST:
