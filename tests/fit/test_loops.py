@@ -10,7 +10,8 @@ from condyle.fit.expressions import _errors, _evaluate
 from condyle.fit.layout import Layout
 from tests.constraints.rig import rig, state
 
-GOALS = [cd.goals.Station("tip", (0.1, 0.2, 0.3), (0.5, -0.3, 0.2), weight=2.0), cd.goals.Station("tip", (0, 0.1, 0), (0.1, 0, 0)),
+GOALS = [cd.goals.Station("tip", (0.1, 0.2, 0.3), (0.5, -0.3, 0.2), weight=2.0),
+         cd.goals.Station("tip", (0, 0.1, 0), (0.1, 0, 0)),
          cd.goals.Station("float", (0.3, 0, 0.1), (0.2, -0.7, 0.1)), cd.goals.Orientation("upper", np.eye(3), weight=0.5),
          cd.goals.Orientation("float", np.eye(3)), cd.goals.Coordinate("elbow", 0.3), cd.goals.Coordinate("float_qy", 0.1)]
 
