@@ -118,7 +118,7 @@ def test_sources_of_knots():
     system.add_force("own", forces.Custom(lambda s: {"b": spline(s.q("b"))}))
     system.add_constraint("driven", cd.constraints.PrescribedMotion(lambda t: np.where(t < 2.25, 0.0, (t - 2.25) ** 3), "b"))
     reads = timed(system)
-    assert set(reads.names) == {"the motion of 'leg'", "the motion of 'a'", "constraint 'driven'"}
+    assert set(reads.names) == {"the motion of body 'leg'", "the motion of body 'a'", "constraint 'driven'"}
     breaks = reads.breaks(reads.values(system.state().tail), 0.0, 10.0)
     assert set(breaks) == {*x, 3.5, 2.25}
     assert {2.25, 3.5, 4.0, 4.1, 4.2} <= set(np.round(found(system), 9))
@@ -164,7 +164,7 @@ def test_own_classes():
     lifted = cd.System()
     lifted.add_body("floor", mobilizer=Lifted(), mass=1.0)
     lifted.add_body("leg", "floor", mobilizer=cd.Pin(), mass=1.0, com=(0, 1, 0))
-    assert set(timed(lifted).names) == {"the mobilizer of 'floor'"}
+    assert set(timed(lifted).names) == {"the mobilizer of body 'floor'"}
     assert found(lifted) == pytest.approx([3], abs=1e-10)
 
 

@@ -1,10 +1,10 @@
 """What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which frames failed."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from condyle.errors import ConstraintError, DescriptionError, ShapeError, Unknow
 from condyle.fit.configurations import Configurations
 from condyle.fit.goals import Goal
 from condyle.fit.loop import FLAT, FOUND, INFO, STATIONARY, UNFINISHED, VIOLATED
-from condyle.presentation import Block, cut, page, rows_of, span
+from condyle.presentation import Block, cut, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.system.given import nth
 from condyle.system.state import State
@@ -47,7 +47,7 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frames(States):
+class Frames(States[State]):
     """Configurations that follow goals, from `cd.assemble_frames`. `frames[i]` is the State of frame i.
 
     `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames. Every operator of
@@ -79,16 +79,15 @@ class Frames(States):
     clock: bool = True                                      # whether t was given: else it counts frames
 
     plumbing = frozenset({"info", "tolerance", "wanted", "part", "called", "clock", "timed"})
-    called = "frames"
+    called, _item = "frames", "frame"
 
     def __repr__(self) -> str:
         times = span(self.t) if self._whole.clock else " without times"
         return f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; {cut(self.system.coordinates)})"
 
-    def _repr_html_(self) -> str:
-        table = rows_of(["time [s]", *self.table().titles], self.t, self.q)
-        failed = Block("failures", (), [(text,) for text in self.failures.values()])
-        return page(repr(self), table, *[failed] * bool(failed.rows))
+    def _blocks(self) -> list[Block]:
+        return [rows_of(["time [s]", *self.table().titles], self.t, self.q),
+                Block("failures", (), [(text,) for text in self.failures.values()])]
 
     def __len__(self) -> int:
         return len(self.t)
@@ -102,24 +101,12 @@ class Frames(States):
         """The same as `t`."""
         return self.t
 
-    def __iter__(self) -> Iterator[State]:
-        return (self[i] for i in range(len(self)))
+    def _column(self, name: str) -> NDArray[np.float64]:
+        k, nq = place(self.system, name, variable_names(self.system)), self.system.nq
+        return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
 
-    @overload
-    def __getitem__(self, i: int) -> State: ...
-    @overload
-    def __getitem__(self, i: str) -> NDArray[np.float64]: ...
-    @overload
-    def __getitem__(self, i: slice) -> Frames: ...
-
-    def __getitem__(self, i: Any) -> Any:
+    def _one(self, i: int) -> State:
         """The State of a frame, with the speeds of the motion, or those of the start if times do not increase."""
-        if isinstance(i, str):
-            k, nq = place(self.system, i, variable_names(self.system)), self.system.nq
-            return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
-        if isinstance(i, slice):
-            return self._some(np.arange(len(self))[i])
-        i = nth("frame", i, len(self))
         moving = {"u": self.u[i]} if self.timed else {}
         return self.start.replace(t=float(self.t[i]), q=self.q[i], **moving)
 
@@ -330,10 +317,6 @@ class Frames(States):
     def residual_table(self) -> Table:
         """Residuals by the goals' names over time."""
         return Table(self.t, self.names, self.residuals, self.units, status=self.status)
-
-    def to_pandas(self) -> Any:
-        """The table of coordinates as a pandas DataFrame."""
-        return self.table().to_pandas()
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw coordinates or residuals (all residuals, if none is named) over time; returns matplotlib's axes."""

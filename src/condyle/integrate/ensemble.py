@@ -1,14 +1,14 @@
 """What a simulation of many members gives back."""
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
 from condyle.integrate.manifold import Manifold
@@ -16,9 +16,8 @@ from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.trajectory import Occurrence, Statistics, Trajectory
-from condyle.presentation import LINES, Block, cut, page, rows_of, span
+from condyle.presentation import LINES, Block, cut, rows_of, span
 from condyle.status import Outcome, Status
-from condyle.system.given import nth
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, recorded, variable_names, variables
@@ -63,7 +62,7 @@ class Runs:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ensemble(States):
+class Ensemble(States[Trajectory]):
     """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
 
     `ens[10:20]` is the Ensemble of some members, `ens["knee"]` a column of `ens.table()`. Every operator of the System is a
@@ -97,15 +96,12 @@ class Ensemble(States):
     def __len__(self) -> int:
         return len(self.members)
 
-    def __iter__(self) -> Iterator[Trajectory]:
-        return (self[i] for i in range(len(self)))
-
     @property
     def system(self) -> System:
         return self.members.system
 
     plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called"})
-    called = "ens"
+    called, _item = "ens", "member"
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one member ens[i].q; one "
                                          "variable by its name, ens['knee']; the ends are ens.y_end"),
@@ -117,12 +113,11 @@ class Ensemble(States):
         names = cut(variable_names(self.system))
         return f"Ensemble({len(self)} members, {int(self.finished.sum())} finished, kept: {kept}; {names})"
 
-    def _repr_html_(self) -> str:
+    def _blocks(self) -> list[Block]:
         names = ["member", "t_end [s]", *titles(*variables(self.system))]
-        ends = rows_of(names, np.arange(len(self)), self.t_end, self.y_end)
         bad = np.flatnonzero(~self.finished)[:LINES]
-        failed = Block("not finished", ("member", "status"), [(str(i), self._status(int(i))) for i in bad])
-        return page(repr(self), ends, *[failed] * bool(len(bad)))
+        return [rows_of(names, np.arange(len(self)), self.t_end, self.y_end),
+                Block("not finished", ("member", "status"), [(str(i), self._status(int(i))) for i in bad])]
 
     @property
     def _whole(self) -> bool:
@@ -165,19 +160,10 @@ class Ensemble(States):
         return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]), int(e["worst"]),
                       int(e["status"]), self.step, self.manifold)
 
-    @overload
-    def __getitem__(self, i: int) -> Trajectory: ...
-    @overload
-    def __getitem__(self, i: str) -> NDArray[np.float64]: ...
-    @overload
-    def __getitem__(self, i: slice) -> Ensemble: ...
+    def _column(self, name: str) -> Array:
+        return self._recorded(*self._all())[:, place(self.system, name)]
 
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, str):
-            return self._recorded(*self._all())[:, place(self.system, i)]
-        if isinstance(i, slice):
-            return self._some(np.arange(len(self))[i])
-        i = nth("member", i, len(self))
+    def _one(self, i: int) -> Trajectory:
         if isinstance(self.kept, Runs):
             return self.kept.runs[i]
         count = Statistics(*(int(c) if np.isfinite(c := self.ended[name][i]) else 0 for name in _COUNTS))

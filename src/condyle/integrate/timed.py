@@ -18,14 +18,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.base import Constraint
 from condyle.integrate.lines import BENT, LADDER, LEVEL, LINE, STRAIGHT, Lines, Value, evaluated, follow, shape
-from condyle.laws.blank import Blank, Gathered
-from condyle.mobilizers import motion
+from condyle.model.time import TimeReader, time_readers
 from condyle.native.straight.graph import CHOICE, Graph
 from condyle.native.sweeps.lookup import Origin, Table, lookups_in
 from condyle.system.system import System
-from condyle.system.timed import may_read_time
 
 TIME, STATE, CURVED = 1, 2, 4
 """What a node depends on, and whether by more than polynomials in pieces whose ends are known."""
@@ -35,27 +32,19 @@ CHUNK = 16_384
 """Times that signals are evaluated at together."""
 
 
-def sources(system: System, t: ca.SX) -> Iterator[tuple[str, list[ca.SX]]]:
-    """What may depend on time, by name, with its expressions."""
-    model, tree = system.compiled.model, system.compiled.model.tree
-    for name, force in model.forces.items():
-        if may_read_time(force):
-            view, loads = Blank(tree, t, len(force.states)), Gathered()
-            force.apply(view, loads)
-            yield f"force {name!r}", [*loads.values, *map(ca.SX, force.rates(view))]
-    for name, constraint in model.constraints.items():
-        for part in constraint.parts:
-            if any(leaf.level == "time" for leaf in part.leaves):
-                yield f"constraint {name!r}", _equations(part, t)
-    known: set[str] = set()
-    felt = _felt(system)
-    for body, text in zip(tree.bodies, model.mobilizers, strict=True):
-        q, u = ca.SX.sym("q", body.mobilizer.nq), ca.SX.sym("u", body.mobilizer.nu)
-        if body.motion is not None and body.index in felt:
-            yield f"the motion of {body.name!r}", body.motion.closure(t, q, u)
-        if text not in known:
+def _readers(system: System) -> Iterator[TimeReader]:
+    """What may depend on time, as far as a step can see it; mobilizers of one description once."""
+    model = system.compiled.model
+    known, felt = set[str](), _felt(system)
+    for reader in time_readers(model):
+        if reader.kind == "motions" and reader.body is not None and reader.body.index not in felt:
+            continue
+        if reader.kind == "joints" and reader.body is not None:
+            text = model.mobilizers[reader.body.index]
+            if text in known:
+                continue
             known.add(text)
-            yield f"the mobilizer of {body.name!r}", list(motion(body.mobilizer, t, q, u))
+        yield reader
 
 
 def _felt(system: System) -> set[int]:
@@ -71,18 +60,6 @@ def _felt(system: System) -> set[int]:
         root[B] = B if parent is None else root[parent]
     moved = {root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion else ()) < b.mobilizer.nq}
     return {B for B in everything if root[B] in moved}
-
-
-def _equations(part: Constraint, t: ca.SX) -> list[ca.SX]:
-    """A constraint's equations at each level, all leaves but t unknown."""
-    def values(name: str, of_t: ca.SX) -> list[ca.SX]:
-        return [of_t if leaf.level == "time" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
-
-    x, xdot, xddot = values("x", t), values("xdot", ca.SX(1)), values("xddot", ca.SX(0))
-    out = part.zeroth(*x)
-    if part.level != "acceleration":
-        out = out + part.first(*x, *xdot)
-    return out + part.second(*x, *xdot, *xddot) if part.level == "position" else out
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,14 +225,15 @@ class Timed:
 
     Attributes:
         sources: what depends on time.
-        names: for each signal that of its source.   curved: which signals are more than polynomials in pieces.
+        names: for each signal that of its source.
+        curved: which signals are more than polynomials in pieces.
         memory: what knots.py has found.
     """
 
     def __init__(self, system: System) -> None:
         t, tree, tail = ca.SX.sym("t"), system.compiled.model.tree, system.compiled.model.tail
         outside = ca.vertcat(ca.SX(0, 1), tree.parameters.symbols, tree.inputs.symbols, tree.discrete.symbols)
-        found = [source(name, t, outputs, outside) for name, outputs in sources(system, t)]
+        found = [source(reader.words, t, reader.expressions(t), outside) for reader in _readers(system)]
         self.sources = [s for s in found if s is not None]
         self.names = [s.name for s in self.sources for _ in s.signals]
         self.curved = np.array([c for s in self.sources for c in s.curved], dtype=bool)

@@ -1,7 +1,6 @@
 """What a simulation gives back: states at its steps, and between them."""
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -9,12 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.step_rows import StepRows
-from condyle.presentation import Block, cut, number, page, rows_of, span
+from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.status import Outcome, Status
-from condyle.system.given import nth
 from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
@@ -50,7 +49,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(States):
+class Trajectory(States[State]):
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
     `traj["knee"]` is a variable over the steps, by its name in `table()`. `traj[2:10]`, `traj[::5]` and `traj([t1, t2])` are
@@ -83,7 +82,7 @@ class Trajectory(States):
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
 
     plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails"})
-    called = "traj"
+    called, _item = "traj", "step"
     elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)", "message": "traj.status",
                                          "success": "traj.finished", "t_events": "traj.events"}
 
@@ -101,13 +100,11 @@ class Trajectory(States):
         last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y, strict=True)]
         return f"Trajectory({len(self)} rows{span(self.t)}, {self.status}{'; at the end ' * bool(last)}{cut(last)})"
 
-    def _repr_html_(self) -> str:
+    def _blocks(self) -> list[Block]:
         s = self.statistics
-        happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
-        counted = Block("statistics", (), [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])
         table = rows_of(["time [s]", *titles(*variables(self.system))], self.t, self.y)
-        blocks = [block for block in (happened, counted) if block.rows]
-        return page(f"Trajectory: {len(self)} rows{span(self.t)}, {self.status}", table, *blocks)
+        happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
+        return [table, happened, Block("statistics", (), [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])]
 
     @property
     def t(self) -> NDArray[np.float64]:
@@ -141,27 +138,18 @@ class Trajectory(States):
     def __len__(self) -> int:
         return len(self.t)
 
-    def __iter__(self) -> Iterator[State]:
-        return (self[i] for i in range(len(self)))
-
-    @overload
-    def __getitem__(self, i: int) -> State: ...
-    @overload
-    def __getitem__(self, i: str) -> NDArray[np.float64]: ...
-    @overload
-    def __getitem__(self, i: slice) -> Trajectory: ...
-
-    def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, str):
-            names, _, values = self._recorded()
-            return values[:, place(self.system, i, names)]
-        if isinstance(i, slice):
-            first, last, step = i.indices(len(self))
-            if step < 1:
-                raise ShapeError(f"a Trajectory goes forward in time: a slice needs a step above zero, got {step}")
-            return self.part(np.arange(first, last, step), self.rows.part(first, last, step))
-        i = nth("step", i, len(self.t))
+    def _one(self, i: int) -> State:
         return self._state(i, float(self.t[i]), self.y[i])
+
+    def _slice(self, i: slice) -> Trajectory:
+        first, last, step = i.indices(len(self))
+        if step < 1:
+            raise ShapeError(f"a Trajectory goes forward in time: a slice needs a step above zero, got {step}")
+        return self.part(np.arange(first, last, step), self.rows.part(first, last, step))
+
+    def _column(self, name: str) -> Array:
+        names, _, values = self._recorded()
+        return values[:, place(self.system, name, names)]
 
     @overload
     def __call__(self, t: float) -> State: ...
@@ -315,10 +303,6 @@ class Trajectory(States):
     def _discrete(self, i: np.ndarray) -> np.ndarray:
         """Discrete variables at rows i (m,) or after."""
         return self.tails(i)[:, self.system.compiled.model.tail["discrete"]]
-
-    def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame."""
-        return self.table().to_pandas()
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw variables over time, between steps too.

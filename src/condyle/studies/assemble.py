@@ -133,7 +133,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
     clock = times is not None
     if times is None and T > 1:
-        system.compiled.timed.check("assemble_frames", "project", [np.empty((T, system.nq))], state.disabled)
+        system.compiled.timed.check("assemble_frames", "position_change", [np.empty((T, system.nq))], state.disabled)
     times = np.arange(float(T)) if times is None else times
     report, stop = shown("assemble") if progress is True else (progress or None, None)
     locks = {**state.locked, **system.compiled.tails.levels(locked)}

@@ -2,19 +2,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
 import numpy as np
 
 from condyle.arguments import check_call
+from condyle.arrays import Array
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
-from condyle.presentation import Shown
+from condyle.presentation import Block, Shown, page
 from condyle.spatial import Transform
+from condyle.system.given import nth
 from condyle.system.operators import METHODS
 from condyle.system.operators.public import asked, operator, state_method
 from condyle.system.state import State
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from condyle.system.answers import OfStates
 else:
     OfStates = object
+
+Item = TypeVar("Item")
 
 
 @dataclass(eq=False)
@@ -104,7 +108,7 @@ class Batch:
         return out
 
 
-class States(Shown, OfStates):
+class States(Generic[Item], Shown, OfStates):
     """Many states of one system. It has every operator of the System by its name, without q, u and udot, which are its own:
 
         traj.energy(), traj.reactions("shank"), traj.station_position("foot", p)
@@ -112,9 +116,12 @@ class States(Shown, OfStates):
     for all rows in one call of machine code, with the time, auxiliary states, inputs, parameters, locks and disabled forces
     that each row had. Most give a Table with names and units (`.values` is the array); matrices, Jacobians and poses are
     arrays and Transforms with the rows first. `t=` asks for other times, shape (m,).
+
+    `states[i]` is one of them, `states[2:10]` some, `states["knee"]` a variable in all rows by its name in tables.
     """
 
     called: ClassVar[str] = "states"                        # in messages
+    _item: ClassVar[str] = "state"                          # what messages call one of them
     elsewhere: ClassVar[dict[str, str]] = {
         "save": "a method of Tables: .table().save('run.csv')", "to_csv": "a method of Tables: .table().save('run.csv')",
         "time": "t, times [s]", "names": "in the Table: .table().names"}
@@ -122,10 +129,58 @@ class States(Shown, OfStates):
     if TYPE_CHECKING:
         @property
         def system(self) -> System: ...
+        def table(self) -> Table: ...
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Item]:
+        return (self._one(i) for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, i: int) -> Item: ...
+    @overload
+    def __getitem__(self, i: str) -> Array: ...
+    @overload
+    def __getitem__(self, i: slice) -> Self: ...
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, str):
+            return self._column(i)
+        if isinstance(i, slice):
+            return self._slice(i)
+        return self._one(nth(self._item, i, len(self)))
+
+    def _one(self, i: int) -> Item:
+        """The i-th."""
+        raise NotImplementedError
+
+    def _slice(self, i: slice) -> Self:
+        return self._some(np.arange(len(self))[i])
+
+    def _some(self, i: np.ndarray) -> Self:
+        """Those at places i (m,)."""
+        raise NotImplementedError
+
+    def _column(self, name: str) -> Array:
+        """A variable in all rows, shape (m,)."""
+        raise NotImplementedError
 
     def _batch(self, t: Any = None) -> Batch:
         """The states at the rows, or at times t."""
         raise NotImplementedError
+
+    def _blocks(self) -> list[Block]:
+        """What a notebook shows: the table, then what else is not empty."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        table, *others = self._blocks()
+        return page(repr(self), table, *(block for block in others if block.rows))
+
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame over time."""
+        return self.table().to_pandas()
 
     def _named(self, name: str) -> str:
         return f"{self.called}[{name!r}]" if name in recorded(self.system)[0] else ""

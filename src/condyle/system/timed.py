@@ -5,21 +5,15 @@ of their own.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.forces.base import Force
-from condyle.forces.external import TimeSeries
-from condyle.forces.gravity import Gravity
-from condyle.laws.blank import Blank, Gathered
-from condyle.laws.leaves import Leaf
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
-from condyle.native.sweeps.lookup import lookups_in
+from condyle.model.time import TimeReader, time_readers
 
 
 class Timed:
@@ -27,13 +21,10 @@ class Timed:
     be."""
 
     def __init__(self, model: Model) -> None:
-        joints = [(f"the mobilizer of body {b.name!r}", "") for b in model.tree.bodies if b.mobilizer.uses_time]
-        forces = [(f"force {name!r}", name) for name, law in model.forces.items()
-                  if not isinstance(law, Gravity) and _reads_time(model, law)]
-        rows = [(f"constraint {name!r}", name) for name, law in model.constraints.items()
-                if any(leaf.level == "time" for leaf in law.leaves)]
-        motions = [(f"the motion of body {b.name!r}", b.name) for b in model.tree.driven]
-        found = {"joints": joints, "forces": forces, "constraints": rows, "motions": motions}
+        found: dict[str, list[tuple[str, str]]] = {"joints": [], "forces": [], "constraints": [], "motions": []}
+        for reader in time_readers(model, stored=True):
+            if _reads(reader) and (source := (reader.words, reader.switch)) not in found[reader.kind]:
+                found[reader.kind].append(source)
         self.sources = {name: [source for what in operator.reads.split() for source in found[what]]
                         for name, operator in OPERATORS.items()}
         self.operators = frozenset(name for name, found in self.sources.items() if found)
@@ -53,22 +44,8 @@ def _rank(array: Any) -> int:
         (np.ndim(v) + 1 for v in array.values()), default=1)
 
 
-def may_read_time(force: Any) -> bool:
-    """Laws of our own read it where it shows; a user's class may."""
-    if not type(force).__module__.startswith("condyle."):
-        return True
-    asks: Sequence[Leaf] = getattr(force, "asks", ())
-    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
-
-
-def _reads_time(model: Model, law: Force) -> bool:
-    """Whether what a force exerts, stores or keeps depends on the time."""
-    if not may_read_time(law):                              # hundreds of springs need not be asked
-        return False
-    t = ca.SX.sym("t")
-    view, loads = Blank(model.tree, t, len(law.states)), Gathered()
-    law.apply(view, loads)
-    stored = law.potential(view)
-    found = [*loads.values, *law.rates(view), *([] if stored is None else [stored])]
-    return any(ca.depends_on(ca.SX(x), t) for x in found) or any(
-        ca.depends_on(lookup.index, t) for lookup in lookups_in([ca.SX(x) for x in found]))
+def _reads(reader: TimeReader) -> bool:
+    """Joints say whether they read the time; constraints and motions that may read it do."""
+    if reader.kind == "joints":
+        return reader.body is not None and reader.body.mobilizer.uses_time
+    return reader.kind != "forces" or reader.reads()

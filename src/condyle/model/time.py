@@ -1,0 +1,101 @@
+"""What of a model may depend on time: one list, which batches (system/timed.py) and runs (integrate/timed.py) read."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import casadi as ca
+
+from condyle.constraints.base import Constraint
+from condyle.forces.base import Force
+from condyle.forces.external import TimeSeries
+from condyle.laws.blank import Blank, Gathered
+from condyle.laws.leaves import Leaf
+from condyle.mobilizers import motion
+from condyle.model.model import Model
+from condyle.native.sweeps.lookup import lookups_in
+from condyle.tree.body import Body
+from condyle.tree.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class TimeReader:
+    """A force, constraint, motion or mobilizer that may read the time.
+
+    Attributes:
+        kind: "forces", "constraints", "motions" or "joints", as the operators' records say it.
+        words: what errors call it.
+        switch: the name by which it is disabled; "" if it cannot be.
+        expressions: what it does at a time, at a state of unknowns.
+        body: whose motion or mobilizer it is.
+    """
+
+    kind: str
+    words: str
+    switch: str
+    expressions: Callable[[ca.SX], list[ca.SX]]
+    body: Body | None = None
+
+    def reads(self) -> bool:
+        """Whether what it does depends on the time."""
+        t = ca.SX.sym("t")
+        found = self.expressions(t)
+        return any(ca.depends_on(x, t) for x in found) or any(ca.depends_on(row.index, t) for row in lookups_in(found))
+
+
+def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
+    """All that may depend on time. stored: the potential energies of forces are part of what they do."""
+    for name, force in model.forces.items():
+        if may_read_time(force):                            # hundreds of springs need not be asked
+            yield TimeReader("forces", f"force {name!r}", name, partial(_of_force, model.tree, force, stored))
+    for name, constraint in model.constraints.items():
+        for part in constraint.parts:
+            if any(leaf.level == "time" for leaf in part.leaves):
+                yield TimeReader("constraints", f"constraint {name!r}", name, partial(_of_constraint, part))
+    for body in model.tree.bodies:
+        if body.motion is not None:
+            yield TimeReader("motions", f"the motion of body {body.name!r}", body.name, partial(_of_motion, body), body)
+        yield TimeReader("joints", f"the mobilizer of body {body.name!r}", "", partial(_of_mobilizer, body), body)
+
+
+def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
+    """What a force exerts and keeps."""
+    view, loads = Blank(tree, t, len(force.states)), Gathered()
+    force.apply(view, loads)
+    energy = force.potential(view) if stored else None
+    return [*map(ca.SX, (*loads.values, *force.rates(view))), *([] if energy is None else [ca.SX(energy)])]
+
+
+def _of_constraint(part: Constraint, t: ca.SX) -> list[ca.SX]:
+    """A constraint's equations at each level, all leaves but t unknown."""
+    def values(name: str, of_t: ca.SX) -> list[ca.SX]:
+        return [of_t if leaf.level == "time" else ca.SX.sym(name, leaf.size) for leaf in part.leaves]
+
+    x, xdot, xddot = values("x", t), values("xdot", ca.SX(1)), values("xddot", ca.SX(0))
+    out = part.zeroth(*x)
+    if part.level != "acceleration":
+        out = out + part.first(*x, *xdot)
+    return out + part.second(*x, *xdot, *xddot) if part.level == "position" else out
+
+
+def _unknown(body: Body) -> tuple[ca.SX, ca.SX]:
+    return ca.SX.sym("q", body.mobilizer.nq), ca.SX.sym("u", body.mobilizer.nu)
+
+
+def _of_motion(body: Body, t: ca.SX) -> list[ca.SX]:
+    assert body.motion is not None
+    return list(body.motion.closure(t, *_unknown(body)))
+
+
+def _of_mobilizer(body: Body, t: ca.SX) -> list[ca.SX]:
+    return list(motion(body.mobilizer, t, *_unknown(body)))
+
+
+def may_read_time(force: Any) -> bool:
+    """Laws of our own read it where it shows; a user's class may."""
+    if not type(force).__module__.startswith("condyle."):
+        return True
+    asks: Sequence[Leaf] = getattr(force, "asks", ())
+    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
