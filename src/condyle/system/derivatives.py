@@ -186,9 +186,9 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
     if kind == "vjp" and has_gradient(model, name, wrt):
         build_looped = partial(build_looped_gradient, model, wrt)
         looped = [prefers_loops(model, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
-    elif kind == "jacobian" and name == "forward_dynamics" and has_looped_jacobian(model, wrt):
+    elif kind == "jacobian" and name == "forward_dynamics" and prefers_looped_jacobian(model) and has_looped_jacobian(model, wrt):
         build_looped = partial(build_looped_jacobian, model, wrt)
-        looped = [prefers_looped_jacobian(model, lanes) for lanes in (False, True)]
+        looped = [True, prefers_looped_jacobian(model, lanes=True)]
     one, many = (build_looped if loops else build for loops in looped)
     status = [("status", 1)] if operator.has_status else []
     return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
