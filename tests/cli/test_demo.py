@@ -71,9 +71,9 @@ def test_out_that_is_read_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize("moment", ["draw", "_named"])
+@pytest.mark.parametrize("moment", ["draw", "write_new"])
 def test_ctrl_c_leaves_no_file(moment: str, tmp_path: Path) -> None:
-    """SIGINT while the picture is drawn, and while it lies complete under its temporary name."""
+    """SIGINT while the picture is drawn, and before it is written."""
     script = (
         "import os, signal, condyle.cli.main, condyle.cli.demo as d\n"
         f"d.{moment} = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
