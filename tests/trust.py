@@ -39,7 +39,6 @@ SECTIONS = {                            # of docs/trust.md: folders of tests, in
     "integrate": "Accuracy of runs",
     "fit": "Configurations",
     "studies": "Rest",
-    "native/programs": "Native programs",
 }
 
 

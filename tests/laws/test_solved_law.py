@@ -216,3 +216,26 @@ def test_muscles_as_rows(monkeypatch):
         results[layout] = [system.forward_dynamics(q, u), system.forward_dynamics(q[0], u[0]), *gradients.values()]
     for a, b in zip(*results.values(), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * np.abs(b).max())
+
+
+@pytest.mark.parametrize("kept", ["on disk", "in memory"])
+def test_another_model_compiles_no_solver(kept, monkeypatch, tmp_path):
+    """A solver depends on no model: its machine code has its own entry in the cache and is linked."""
+    from condyle.native.machine import jit
+    from condyle.native.sweeps import solver
+
+    monkeypatch.setattr(solver, "_known", {})
+    monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("CONDYLE_CACHE", "on" if kept == "on disk" else "off")
+    texts, compile_ir = [], jit.compile_ir
+    monkeypatch.setattr(jit, "compile_ir", lambda text: texts.append(text) or compile_ir(text))
+    results = []
+    for muscles in (PLACES[:1], PLACES[:2]):
+        system = arm(MuscleTendon, muscles)
+        results.append(system.forward_dynamics([0.3, -0.4], [0.1, 0.2]))
+        if kept == "on disk":
+            solver._known.clear()
+    assert sorted("define void @solver.fibre_length" in text for text in texts) == [False, False, True]
+    assert not np.array_equal(*results)
+    expected = arm(ClosedForm, PLACES[:2]).forward_dynamics([0.3, -0.4], [0.1, 0.2])
+    np.testing.assert_allclose(results[1], expected, rtol=0, atol=1e-9 * np.abs(expected).max())    # the solver's tolerance

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from condyle.native.ir.module import Module
-from condyle.native.machine.jit import compile_ir
 from condyle.native.programs.evaluated import Evaluated
 from condyle.native.programs.nodes import External, Kernel, Node, Stream
+from condyle.native.programs.program import compile_kernel
 from condyle.native.straight.composite import Composite
 from condyle.native.sweeps.lookup import Staged
 
@@ -54,6 +53,4 @@ def evaluated(f: ca.Function | Staged | Loops, label: str, sizes: dict[str, int]
 
 def compiled(rows: Composite, name: str, W: int) -> External:
     """Machine code for W lanes. It writes all lanes, so that its results are for use at once."""
-    module, symbol = Module(W, True), f"simulate.{name}"
-    work = rows.emit(module, symbol)
-    return External(symbol, tuple(rows.inputs), tuple(rows.outputs), W, work, compile_ir(module.text()), masked=False)
+    return compile_kernel(rows, f"simulate.{name}", W)

@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -28,6 +28,7 @@ from condyle.errors import NativeError, ShapeError
 from condyle.native.calls import fastcall
 from condyle.native.calls.finite import Watched
 from condyle.native.calls.gufunc import InnerLoop, add_loop
+from condyle.native.calls.report import Report
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, threads
 from condyle.native.straight.composite import Composite
@@ -55,38 +56,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
-
-
-@dataclass(frozen=True)
-class Report:
-    """What it took to make the machine code of a function so far.
-
-    Args:
-        build: seconds building expressions.
-        emit: seconds writing LLVM IR.
-        compile: seconds in LLVM.
-        load: seconds reading from the cache and linking.
-        kernels: lanes of each kernel made, in order.
-        from_cache: whether each came from the cache.
-        operations: scalar operations for one state.
-    """
-
-    build: float = 0.0
-    emit: float = 0.0
-    compile: float = 0.0
-    load: float = 0.0
-    kernels: tuple[int, ...] = ()
-    from_cache: tuple[bool, ...] = ()
-    operations: int = 0
-
-    @property
-    def cached(self) -> bool:
-        """True if there is machine code and all of it came from the cache."""
-        return bool(self.kernels) and all(self.from_cache)
-
-    @property
-    def seconds(self) -> float:
-        return self.build + self.emit + self.compile + self.load
 
 
 class NativeFunction:
@@ -327,9 +296,8 @@ class _Evaluator:
             if self._direct:
                 fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys),
                                   optional=self._optional, rows=self._rows, watched=self._watched)
-        text = module.text()
         emitted = time.perf_counter()
-        code = jit.compile_ir(text)
+        code = module.compile()
         old = self.report
         self.report = replace(old, emit=old.emit + emitted - start,
                               compile=old.compile + time.perf_counter() - emitted)

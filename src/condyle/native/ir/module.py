@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from condyle.native.ir.builder import Builder
-from condyle.native.ir.values import Lanes
+from condyle.native.ir.values import VOID, Lanes
+from condyle.native.machine import jit
 
 _LINE = 64                                                  # bytes that memory moves at once
 
@@ -26,6 +27,7 @@ class Module:
         self._parts: list[str] = []
         self._declared: dict[str, str] = {}
         self._defined: dict[str, int] = {}
+        self._linked: dict[str, Callable[[], bytes]] = {}
 
     def add(self, text: str) -> None:
         """Append a definition."""
@@ -64,10 +66,24 @@ class Module:
         """Blocks of W doubles that the `work` argument of a definition must hold."""
         return self._defined[name]
 
+    def link(self, name: str, arguments: Sequence[str], make: Callable[[], bytes]) -> None:
+        """Use a function without a result that another object file defines; make() gives that file."""
+        self.declare(name, VOID, arguments)
+        self._linked[name] = make
+
+    def objects(self) -> list[bytes]:
+        """The object files that this module needs beside its own."""
+        return [make() for make in self._linked.values()]
+
+    def compile(self) -> bytes:
+        """Machine code, with all that is linked to it."""
+        return jit.join([jit.compile_ir(self.text()), *self.objects()])
+
     def include(self, other: Module) -> None:
         """Take over all that another module has, perhaps for other lanes; names must differ."""
         self._parts += other._parts
         self._declared.update(other._declared)
+        self._linked.update(other._linked)
 
     def text(self) -> str:
         return "\n".join([*self._parts, *self._declared.values()])

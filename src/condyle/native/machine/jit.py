@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -70,6 +70,11 @@ def compile_ir(text: str, optimise: int = 1) -> bytes:
     return parallel.join(parallel.compile_all(parallel.divide(text), lambda: _target_machine(optimise)))
 
 
+def join(objects: Sequence[bytes]) -> bytes:
+    """Object files, each perhaps several joined already, as one string of bytes."""
+    return parallel.join([single for data in objects for single in parallel.separate(data)])
+
+
 class Library:
     """A loaded object file. Addresses stay valid for as long as this object lives.
 
@@ -102,7 +107,7 @@ class Library:
 
 def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
     try:
-        return [single for data in objects for single in parallel.separate(data)]
+        return list(dict.fromkeys(single for data in objects for single in parallel.separate(data)))    # each once
     except ValueError as error:
         raise NativeError(f"a string of object files cannot be loaded: {error}; compile it again") from None
 

@@ -17,7 +17,6 @@ from condyle.native.programs.nodes import (
     Kernel,
     Node,
     Put,
-    Ruled,
     Scan,
     Stream,
     Take,
@@ -94,11 +93,9 @@ class _Inspector:
                 self.rows.setdefault(stream, []).append([])
             case Call():
                 self.call(node)
-            case Ruled():
-                pass
             case _:
                 raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, While, "
-                                       "If, Scan, Get, Put, Take, Call, Ruled, and lists of them")
+                                       "If, Scan, Get, Put, Take, Call, and lists of them")
 
     def slice(self, name: str) -> int:
         if name not in self.sizes:

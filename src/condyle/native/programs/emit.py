@@ -29,7 +29,6 @@ from condyle.native.programs.nodes import (
     Kernel,
     Node,
     Put,
-    Ruled,
     Scan,
     Status,
     Stream,
@@ -189,8 +188,6 @@ class Writer:
             case list() | tuple():
                 for n in node:
                     self._emit(n, place)
-            case Ruled(body=body):
-                self._emit(body, place)
             case Kernel():
                 self._kernel(node, place)
             case While():

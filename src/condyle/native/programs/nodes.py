@@ -11,7 +11,6 @@ slices of one workspace. A program is a tree of nodes, a list or tuple being a s
     Put(src, stream, index, status)     stream[index] <- src
     Take(stream, dst)                   dst <- the number in a stream, which then is one more
     Call(symbol, args)                  an outside C function, as a rule LAPACK's
-    Ruled(name, body, ...)              body, and what stands for its derivatives
 
 The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose branch is
 not taken, is computed along and never stored. Each lane has its own status words; see `Status`.
@@ -159,25 +158,6 @@ class Call:
     args: tuple[str | Ints | int | float | bytes, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Ruled:
-    """A body that is differentiated by rules of its own, as the solution of an equation is; see `derivative`.
-
-    Args:
-        reads, writes: the slices that the body depends on and changes.
-        jvp: jvp(sizes), a tree that runs after body and sets "y.dot" of `writes` from "x.dot" of `reads`.
-        vjp: vjp(value, sizes), a tree that adds to "x.bar" of `reads` and then clears "y.bar" of `writes`; value[x] is
-            the slice that holds x as it was after body.
-    """
-
-    name: str
-    body: Node
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    jvp: Callable[[dict[str, int]], Node]
-    vjp: Callable[[dict[str, str], dict[str, int]], Node]
-
-
 @dataclass(frozen=True)
 class Stream:
     """Memory of the caller: rows of `size` numbers per lane, shape (rows, size) or (rows, size, W).
@@ -190,7 +170,7 @@ class Stream:
     shared: bool = False
 
 
-Node = Kernel | While | If | Scan | Get | Put | Take | Call | Ruled | Sequence[Any]
+Node = Kernel | While | If | Scan | Get | Put | Take | Call | Sequence[Any]
 
 
 LONG = 3000
@@ -234,8 +214,6 @@ def describe(node: Node) -> str:
             return f"{type(node).__name__}({stream!r})"
         case Call(symbol=symbol):
             return f"Call({symbol!r})"
-        case Ruled(name=name):
-            return name
     return "sequence" if isinstance(node, (list, tuple)) else repr(node)
 
 
@@ -246,5 +224,5 @@ def walk(node: Node, path: tuple[Node, ...] = ()) -> Iterator[tuple[Node, tuple[
             yield from walk(n, path)
         return
     yield node, path
-    if isinstance(node, (While, If, Scan, Ruled)):
+    if isinstance(node, (While, If, Scan)):
         yield from walk(node.body, (*path, node))

@@ -19,15 +19,19 @@ from condyle.native.machine import jit, lapack
 from condyle.native.programs.check import check
 from condyle.native.programs.emit import BUDGET, HEADER, RESUME, STOP, Writer
 from condyle.native.programs.nodes import External, Node, Stream
+from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel
 
 
-def compile_kernel(f: ca.Function, symbol: str, W: int = 1, contract: bool = True) -> External:
-    """Compile f for W lanes under a symbol of its own choice, for use in several programs."""
+def compile_kernel(f: ca.Function | Composite, symbol: str, W: int = 1, contract: bool = True) -> External:
+    """Compile f for W lanes under a symbol of its own, for use in several programs. A Composite writes all lanes."""
     module = Module(W, contract)
-    work = add_kernel(module, f, symbol, masked=W > 1)
-    return External(symbol, tuple(f.nnz_in(i) for i in range(f.n_in())), tuple(f.nnz_out(i) for i in range(f.n_out())),
-                    W, work, jit.compile_ir(module.text()))
+    if isinstance(f, ca.Function):
+        inputs, outputs = [f.nnz_in(i) for i in range(f.n_in())], [f.nnz_out(i) for i in range(f.n_out())]
+        work = add_kernel(module, f, symbol, masked=W > 1)
+    else:
+        inputs, outputs, work = f.inputs, f.outputs, f.emit(module, symbol)
+    return External(symbol, tuple(inputs), tuple(outputs), W, work, module.compile(), masked=isinstance(f, ca.Function))
 
 
 class Program:
@@ -53,7 +57,7 @@ class Program:
         rows, written = check(body, sizes, tables, counts, W, symbols or {})
         writer = Writer(sizes, tables, counts, W, contract)
         self.text: str = writer.write(body)
-        self._objects: list[bytes] = [e.object for e in writer.externals.values()]
+        self._objects: list[bytes] = [*(e.object for e in writer.externals.values()), *writer.module.objects()]
         self.layout: dict[str, Any] = writer.layout() | {
             "rows": rows, "written": sorted(written), "versions": jit.versions(),
             "outside": [n for n in writer.symbols if n in (symbols or {})]}
@@ -140,22 +144,11 @@ class Program:
             progress: called with the workspace each time; it may raise to stop.
             interval: how long native code runs at a time. One kernel is never interrupted.
 
-        After an interrupt `workspace.paused` is true and `resume` goes on as if nothing had happened.
+        After an interrupt `workspace.paused` is true and `advance` goes on as if nothing had happened.
         """
         workspace._acquire(self)
         try:
             workspace._bind(streams or {}, counts or {})
-            self._go(workspace, progress, interval)
-        finally:
-            workspace._busy.release()
-
-    def resume(self, workspace: Workspace, *, progress: Callable[[Workspace], object] | None = None,
-               interval: float = 0.03) -> None:
-        """Go on with a run that was interrupted. Streams and counts are those of that run."""
-        workspace._acquire(self)
-        try:
-            if not workspace.paused:
-                raise NativeError("there is nothing to resume: no run in this workspace was interrupted")
             self._go(workspace, progress, interval)
         finally:
             workspace._busy.release()
@@ -170,7 +163,12 @@ class Program:
             workspace._busy.release()
 
     def advance(self, workspace: Workspace, rounds: int) -> bool:
-        """Run at most so many rounds of loops, all loops counted together; true when the program has ended."""
+        """Go on after `start`, or after a run that was interrupted; true when the program has ended.
+
+        Args:
+            workspace: of this program.
+            rounds: at most so many rounds of loops, all loops counted together.
+        """
         workspace._acquire(self)
         try:
             entry, _library = self.load()

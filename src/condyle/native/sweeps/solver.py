@@ -24,6 +24,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER
+from condyle.native.machine import cache
 from condyle.native.straight.emit import add_kernel
 
 OK, LIMIT, NAN = 0, 1, 2
@@ -104,8 +105,25 @@ class Solver:
         return self.start.n_instructions() + 4 * self.step.n_instructions() + self.finish.n_instructions()
 
     def emit(self, module: Module) -> str:
-        """Define `void @symbol(ptr p, ptr row, ptr work)`, once in a module; returns the symbol."""
-        return module.define(f"solver.{self.name}.{self.text[:16]}.{module.lanes.W}", lambda symbol: self._write(module, symbol))
+        """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol.
+
+        It depends on no model, hence it is compiled once for all and has its own entry in the cache.
+        """
+        exact = "" if module.contract else ".exact"
+        return module.define(f"solver.{self.name}.{self.text[:16]}.{module.lanes.W}{exact}",
+                             lambda symbol: self._link(module, symbol))
+
+    def _link(self, module: Module, symbol: str) -> int:
+        """Link the machine code that is known, or write it and let it be compiled with the module."""
+        key = f"{symbol}\n{self.text}"
+        if (found := _known.get(key) or cache.fetch(key)) is not None:
+            code, facts = found
+            module.link(symbol, [POINTER] * 3, lambda: code)
+            return int(facts["work"])
+        own = Module(module.lanes.W, module.contract)
+        work = self._write(own, symbol)
+        module.link(symbol, [POINTER] * 3, lambda: _compiled(key, own, work))
+        return work
 
     def _write(self, module: Module, symbol: str) -> int:
         """(1)"""
@@ -113,7 +131,7 @@ class Solver:
         masked = L.W > 1
         work = n + 1 + max(add_kernel(module, f, f"{symbol}.{part}", masked=masked and part == "step") for part, f in (
             ("start", self.start), ("step", self.step), ("finish", self.finish)))
-        with module.function(symbol, [POINTER] * 3) as b:
+        with module.function(symbol, [POINTER] * 3, internal=False) as b:
             p, row, x = b.arguments
             busy, rest = b.at(x, n * L.W), b.at(x, (n + 1) * L.W)
             b.call(f"{symbol}.start", p, x, busy, rest)
@@ -146,6 +164,20 @@ class Solver:
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
         results = self.finish.map(states).call([given, ca.DM(x)])[0].full()
         return np.vstack([np.where(status == OK, results, np.nan), status])
+
+
+_known: dict[str, tuple[bytes, dict[str, Any]]] = {}
+"""Machine code of the last solvers that were compiled in this process: where nothing is kept on disk it serves the next model."""
+_MOST = 32
+
+
+def _compiled(key: str, module: Module, work: int) -> bytes:
+    if key not in _known:
+        while len(_known) >= _MOST:
+            _known.pop(next(iter(_known)))
+        _known[key] = module.compile(), {"work": work}
+        cache.store(key, *_known[key])
+    return _known[key][0]
 
 
 def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
