@@ -46,11 +46,10 @@ class Status(StrEnum):
 
 
 class Outcome(str):
-    """How one computation ended, in words. It is a text, and equal to its `kind` too.
+    """How one computation ended, in words: what happened, where, and what to try. It is a text, and equal to its `kind` too.
 
-    Args:
+    Attributes:
         kind: which Status it is.
-        text: what happened, where, and what to try; that of the kind by default.
     """
 
     kind: Status

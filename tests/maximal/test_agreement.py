@@ -34,13 +34,12 @@ def differences(system, q, u, tau, **options) -> dict[str, float]:
         "reactions": apart(maximal.reactions(system, q, u, tau, **laws), system.reactions(q, u, tau, **laws))}
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["forward", "reversed"])
 @pytest.mark.parametrize("kind", [kind for kind in EVERY_KIND if kind != "weld"])
-def test_each_mobilizer(kind, turned):
-    """Two of a kind on a pin, all forward or all reversed, at a time that matters to those that know time."""
+def test_each_mobilizer(kind):
+    """Two of a kind on a pin, one forward and one reversed, at a time that matters to those that know time."""
     plan = random_plan(31, 3, [kind])
-    rng = np.random.default_rng((31, turned))
-    joints = [random_joint(rng, "pin", "b0"), *(replace(random_joint(rng, kind, f"b{i}"), reversed=turned) for i in (1, 2))]
+    rng = np.random.default_rng(31)
+    joints = [random_joint(rng, "pin", "b0"), *(replace(random_joint(rng, kind, f"b{i}"), reversed=i == 2) for i in (1, 2))]
     plan = replace(plan, parts=tuple(replace(part, joint=joint) for part, joint in zip(plan.parts, joints)))
     system = plan.system()
     found = differences(system, *plan.states(), t=0.7)
