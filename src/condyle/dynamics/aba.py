@@ -45,6 +45,7 @@ from condyle.dynamics.inertia import (
     less_inner,
     newton_euler,
     rigid,
+    scaled,
     shift_force,
     shift_inertia,
     shift_motion,
@@ -62,16 +63,22 @@ SMALLEST_PIVOT = 3e-14
 
 
 @inlined
-def eliminate(P, z, h, tau, lock, held):
-    """One speed: (2) and (3)."""
+def reduced(P, z, h, tau, lock, held):
+    """U, D, 1 / D (0 for a held speed) and eps of one speed (2)."""
     I, J, M = P
-    n, f = add_product(I @ h[0], J, h[1]), add_product(J.T @ h[0], M, h[1])                  # U
-    D = inner(h, (n, f)) + lock
-    inverse = (lock < ca.inf) / D                # one division; CasADi would turn U (1 / D) into six
+    U = add_product(I @ h[0], J, h[1]), add_product(J.T @ h[0], M, h[1])
+    D = inner(h, U) + lock
+    inverse = (lock < ca.inf) / D                # CasADi would turn U (1 / D) into six divisions
+    return U, D, inverse, less_inner(tau, h, z) * inverse + held
+
+
+@inlined
+def take_out(P, z, U, inverse, eps):
+    """P, z without one speed (3), and U / D."""
+    (I, J, M), (n, f) = P, U
     n_D, f_D = n * inverse, f * inverse
-    eps = less_inner(tau, h, z) * inverse + held
     P = symmetric(I - n @ n_D.T), J - n @ f_D.T, symmetric(M - f @ f_D.T)
-    return P, (z[0] + n * eps, z[1] + f * eps), (n_D, f_D), eps, D
+    return P, (z[0] + n * eps, z[1] + f * eps), (n_D, f_D)
 
 
 @inlined
@@ -104,18 +111,28 @@ def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, A_0: Pair, load: P
     return z if load is None else add_scaled(z, load, -1)
 
 
-def inward(P: Inertia, z: Pair, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
+def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
            status: ca.SX, number: Any) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
-    """One body with all that it carries: P and z as its parent feels them, U / D and eps of each speed, its D, and the status
-    (6). held None is zero; `number` is 1 + its first speed."""
+    """One body with all that it carries: P and z that it adds to its parent (4), U / D and eps of each speed, its D, and the
+    status (6). held None is zero; `number` is 1 + its first speed.
+
+    The last speed is taken out after the shift, which therefore does not wait for a division.
+    """
     before, N = [*(reach(P, h) * 0.3 for h in H[:1]), *(pivot(P, h) for h in H[1:])], ca.SX(1)
     steps, pivots = [], []
     for j, h in enumerate(H):
-        P, z, U_D, eps, D = eliminate(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))        # (2), (3)
+        U, D, inverse, eps = reduced(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))         # (2)
+        if j + 1 < len(H):
+            P, z, U_D = take_out(P, z, U, inverse, eps)                                      # (3)
+        else:
+            U_D = scaled(U, inverse)
+            P, z, _ = take_out(shift_inertia(P, r), shift_force(z, r), shift_force(U, r), inverse, eps)       # (3), (4)
         steps.append((U_D, eps))
         pivots.append(D)
         status = first_failure(status, D * N, before[j], number + j)                         # (6)
         N = N * ca.fmin(1, D / before[j]) if j and j + 1 < len(H) else N
+    if not H:
+        P, z = shift_inertia(P, r), shift_force(z, r)                                        # (4)
     return P, z, steps, pivots, status
 
 
@@ -200,19 +217,18 @@ def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair
     """(2)-(6). z: the force (1) of each body. A of the result is X of (5)."""
     locks, given, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
     H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
-    steps, again, status, z_f, whole = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO), {}
+    steps, again, status, z_f = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO)
     for B in tree.tip_to_base:
-        u, r, whole[B] = tree.bodies[B].u, kin.p_PM[B], P[B]
-        P[B], z[B], steps[B], D, status = inward(P[B], z[B], H[B], taus[u], locks[u], given[u], status, u.start + 1)
+        u, r = tree.bodies[B].u, kin.p_PM[B]
+        added, force, steps[B], D, status = inward(P[B], z[B], r, H[B], taus[u], locks[u], given[u], status, u.start + 1)
         if fs:
             z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
         if (parent := tree.parent(B)) is not None:
-            P[parent] = add_inertia(P[parent], shift_inertia(P[B], r))                       # (4)
-            z[parent] = add(z[parent], shift_force(z[B], r))
+            P[parent], z[parent] = add_inertia(P[parent], added), add(z[parent], force)      # (4)
             z_f[parent] = add(z_f[parent], shift_force(z_f[B], r))
     udot, A = _outward(tree, kin, H, steps)
     x, X = _outward(tree, kin, H, again) if fs else (ca.SX(tree.nu, 1), {})
-    return Solved(udot, A, status, x, X, whole)
+    return Solved(udot, A, status, x, X, P)
 
 
 def _outward(tree: Tree, kin: Kinematics, H: dict[int, list[Pair]], steps: dict[int, list[tuple[Pair, ca.SX]]]

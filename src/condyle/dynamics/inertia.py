@@ -113,5 +113,10 @@ def add(a, b):
 
 
 @inlined
+def scaled(a, s):
+    return a[0] * s, a[1] * s
+
+
+@inlined
 def add_scaled(a, b, s):
     return a[0] + b[0] * s, a[1] + b[1] * s

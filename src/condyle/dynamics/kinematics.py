@@ -84,10 +84,10 @@ class Step:
     c: Any = None
 
 
-def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX, q: ca.SX, u: ca.SX
-         ) -> Step:
-    """One body on its parent. V_GP = None: positions only."""
-    R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u)
+def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX, q: ca.SX, u: ca.SX,
+         moved: list[ca.SX] | None = None) -> Step:
+    """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
+    R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u) if moved is None else moved
     R_GF, R_GM, r = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
     p_GM = p_GP + r
     H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                        # (2)

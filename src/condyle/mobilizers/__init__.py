@@ -22,12 +22,13 @@ from condyle.mobilizers.lines import FreeLine, LineOrientation
 from condyle.mobilizers.lower_pairs import Cylinder, Pin, Planar, Screw, Slider, Translation, Weld
 from condyle.mobilizers.numbers import Numbered, Pattern, pattern
 from condyle.mobilizers.polar import BendStretch, SphericalCoords
+from condyle.mobilizers.sines import sines_first
 
 __all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free",
            "FreeLine", "FunctionBased", "Gimbal", "JointMotion", "LineOrientation", "Mobilizer", "Motion",
            "Numbered", "Pattern", "Pin", "Planar", "Screw", "Slider", "SphericalCoords", "Translation",
            "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at", "motion_size",
-           "motion_symbols", "pattern", "runaway"]
+           "motion_symbols", "pattern", "runaway", "sines_first"]
 
 spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine, FunctionBased, Gimbal,
        LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, Translation, Universal, Weld)

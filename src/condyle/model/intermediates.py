@@ -39,7 +39,8 @@ def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Sta
         for k in tree.speeds_of(B):
             D = aba.pivot(P[B], kin.H[k]) + s.lock[k]
             named.append((f"inertia that speed {tree.speeds[k]!r} moves", D))
-            P[B] = aba.eliminate(P[B], zero, kin.H[k], ca.SX(0), s.lock[k], ca.SX(0))[0]
+            U, _, inverse, eps = aba.reduced(P[B], zero, kin.H[k], ca.SX(0), s.lock[k], ca.SX(0))
+            P[B] = aba.take_out(P[B], zero, U, inverse, eps)[0]
         if (parent := tree.parent(B)) is not None:
             P[parent] = add_inertia(P[parent], shift_inertia(P[B], kin.p_PM[B]))
     udot, _ = aba.forward_dynamics(tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())

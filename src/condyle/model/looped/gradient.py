@@ -10,7 +10,7 @@ import casadi as ca
 from condyle.dynamics import aba
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.gradient import Bars, LoadGradient, Moving, added, is_plain, of_loads, of_mobilizer, own, to_parent
-from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
+from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force
 from condyle.dynamics.kinematics import acceleration
 from condyle.model.load_gradient import load_gradient, row_gradient
 from condyle.model.looped.between import Between
@@ -64,14 +64,14 @@ def forward_gradient(looped: Looped) -> None:
         r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds("tau")
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), H, taus, of_held(d, "lock"),
+        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), r, H, taus, of_held(d, "lock"),
                                                  of_held(d, "held"), d.read("root.status", 1), d.read("constant.number", 1))
         z_f, again = aba.inward_again(d.get("me", "z_f"), H, d.of_speeds("cotangent"), steps, pivots)
         d.keep("steps", steps)
         d.keep("eps", [eps for _, eps in again])
         d.writes["root.status"] = status
-        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
-        d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), P))
+        d.put("parent", "z", add(d.get("parent", "z"), z))
         d.put("parent", "z_f", add(d.get("parent", "z_f"), shift_force(z_f, r)))
 
     looped.inward(inward, nothing)

@@ -16,7 +16,7 @@ from condyle.dynamics.aba import ZERO
 from condyle.dynamics.inertia import Inertia, add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
 from condyle.dynamics.kinematics import Pair, Step, acceleration, body_acceleration, body_pose, body_velocity
 from condyle.dynamics.view import Loads
-from condyle.mobilizers import motion, runaway
+from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
 from condyle.model.looped.between import Between
 from condyle.model.looped.tables import Draft, Looped, packed
@@ -25,6 +25,15 @@ from condyle.model.model import Model
 
 def nothing(d: Draft) -> None:
     """A pass in which ground has no part."""
+
+
+def sines(looped: Looped) -> None:
+    """A pass for the sines and cosines of all coordinates."""
+    def write(d: Draft) -> None:
+        if (split := sines_first(d.mobilizer)) is not None:
+            d.keep("sines", split[0](d.t, d.q)[0])
+
+    looped.outward(write, nothing)
 
 
 def at_rest(d: Draft) -> None:
@@ -137,6 +146,7 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Ste
         _no_status(d)
         ground(d)
 
+    sines(looped)
     looped.outward(prepare, start)
     generalised = forces and apply_loads(looped, "z", -1)
     apply_motions(looped, moving)
@@ -146,12 +156,12 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Ste
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
         P, z, steps, _, status = aba.inward(
-            d.get("me", "P"), d.get("me", "z"), H, taus, of_held(d, "lock"),
+            d.get("me", "P"), d.get("me", "z"), r, H, taus, of_held(d, "lock"),
             of_held(d, "held") if moving else None, d.read("root.status", 1), d.read("constant.number", 1))
         d.keep("steps", steps)
         d.writes["root.status"] = status
-        d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
-        d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+        d.put("parent", "P", add_inertia(d.get("parent", "P"), P))
+        d.put("parent", "z", add(d.get("parent", "z"), z))
 
     looped.inward(inward, nothing)
 

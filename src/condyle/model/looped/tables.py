@@ -17,9 +17,10 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics.kinematics import Step, step
-from condyle.mobilizers import Mobilizer, Numbered
+from condyle.mobilizers import Mobilizer, Numbered, sines_first
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.model import Model
+from condyle.native.sweeps.schedule import walked
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
 from condyle.tree.layout import LOWER, Placed
 
@@ -160,8 +161,10 @@ class Draft:
         """The recursion of kinematics.py for this body, its results left for others."""
         u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
         p_GP = self.get("parent", "p") if positions else ca.SX(3, 1)
+        split = sines_first(self.mobilizer) if "sines" in self.kind.kept else None
+        moved = None if split is None else split[1](self.t, self.q, u, self.kept("sines"))
         new = step(self.mobilizer, self.body, self.get("parent", "R"), p_GP, self.get("parent", "V") if moving else None,
-                   self.t, self.q, u)
+                   self.t, self.q, u, moved)
         self.put("me", "R", new.R_GM)
         if positions:
             self.put("me", "p", new.p_GM)
@@ -262,8 +265,9 @@ class Looped:
 
     def rows(self) -> Sweep:
         """Everything that is read is written, and nothing else."""
+        steps = walked(_needed(self._steps, self.types, self.links), self.types, self.parents)
         return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments), list(self.results),
-                     _needed(self._steps, self.types, self.links), self.links, self.cleared)
+                     steps, self.links, self.cleared)
 
     # ---- laws that are rows
 

@@ -19,7 +19,7 @@ What is guaranteed, against CasADi's own evaluator on the same inputs:
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import casadi as ca
 import numpy as np
@@ -39,14 +39,23 @@ _REACH = 200                                                # lines after which 
 
 
 def add_kernel(module: Module, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000,
-               uniform: Collection[int] = ()) -> int:
+               uniform: Collection[int] = (), places: Sequence[tuple[str, int]] | None = None) -> int:
     """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must hold.
 
     With `masked`, a last argument `<W x i1> mask` says which lanes are stored. Inputs in `uniform` are the same for all
     lanes: element j is at [j].
+
+    `places` say for each input and output which memory it is part of, and at which block it begins. The kernel then has
+    one argument per memory, in the order of `memories`, and its `work` is aligned for its lanes. Memories do not overlap.
+    A result is stored as soon as nobody needs what it overwrites: it need not be kept until the end.
     """
     f = f if f.is_a("SXFunction") else f.expand()
-    return _Writer(module, f, name, masked, split, uniform).write()
+    return _Writer(module, f, name, masked, split, uniform, places).write()
+
+
+def memories(places: Sequence[tuple[str, int]]) -> list[str]:
+    """The memories of some places, each once."""
+    return list(dict.fromkeys(memory for memory, _ in places))
 
 
 def kernel_arguments(module: Module, n: int, masked: bool = False) -> list[str]:
@@ -58,12 +67,20 @@ class _Writer:
     """One kernel being written: the functions that it becomes, and where each value can be found."""
 
     def __init__(self, module: Module, f: ca.Function, name: str, masked: bool, split: int,
-                 uniform: Collection[int]) -> None:
+                 uniform: Collection[int], places: Sequence[tuple[str, int]] | None) -> None:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes, self.n_in = module.lanes, f.n_in()
         self.graph = Graph(f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes()))
-        self.arguments = kernel_arguments(module, f.n_in() + f.n_out(), masked)
-        self.work = f.n_in() + f.n_out()                    # which argument that is; the mask follows
+        self.known = places is not None                     # whether we know which memory each argument is
+        names = [(str(k), 0) for k in range(f.n_in() + f.n_out())] if places is None else places
+        self.places = [(memories(names).index(memory), offset) for memory, offset in names]
+        self.work = len(memories(names))                    # which argument that is; the mask follows
+        self.arguments = kernel_arguments(module, self.work, masked)
+        if self.known:
+            self.arguments[:self.work] = [f"{POINTER} noalias"] * self.work
+        self.early = self._find_early() if self.known else {}
+        self.stored: dict[int, tuple[int, int]] = {}        # outputs where values are already
+        self.stored_outputs: list[tuple[int, int, int]] = []
         self.parts: list[Builder] = []
         self.pointers: list[set[int]] = []                  # values in `work` that each part touches
         self.here: dict[int, Value] = {}                    # values at hand in the current part
@@ -96,11 +113,13 @@ class _Writer:
         if op == ca.OP_CONST:
             value = body.number(graph.constants[k])
         elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
-            one = body.load(body.at(body.arguments[graph.a[k]], graph.b[k]), DOUBLE)
+            one = body.load(self._place(graph.a[k], graph.b[k], 1), DOUBLE)
             first = body.put(L.T, f"insertelement {L.T} poison, {one}, i64 0")
             value = body.put(L.T, f"shufflevector {first}, {L.T} poison, <{L.W} x i32> zeroinitializer")
         elif op == ca.OP_INPUT:
-            value = body.load(body.at(body.arguments[graph.a[k]], graph.b[k] * L.W))
+            value = body.load(self._place(graph.a[k], graph.b[k], L.W))
+        elif k in self.stored:
+            value = body.load(self._place(*self.stored[k], L.W))
         else:
             part, line, name = self.home[k]
             place = Value(body, POINTER, f"%w{k}")
@@ -112,6 +131,31 @@ class _Writer:
             value = body.load(place, align=8 * L.W)
         self.here[k] = value
         return value
+
+    def _place(self, argument: int, element: int, W: int) -> Value:
+        """The address of an element of an input, or of an output, which are counted after the inputs."""
+        memory, offset = self.places[argument]
+        return self.body.at(self.body.arguments[memory], (offset + element) * W)
+
+    def _find_early(self) -> dict[int, list[tuple[int, int, int]]]:
+        """Outputs that may be stored when a node has been written: at that time nobody needs what they overwrite."""
+        graph = self.graph
+        taken = {m: k for k, m in graph.products.items()}
+        last: dict[int, int] = {}                           # node that uses a node last
+        for k, op in enumerate(graph.op):
+            if graph.uses[k] and op not in (ca.OP_INPUT, ca.OP_CONST):
+                for operand in graph.operands(k):
+                    last[operand] = max(last.get(operand, 0), taken.get(k, k))
+        read = {(memory, offset + graph.b[k]): last.get(k, 0) for k, op in enumerate(graph.op) if op == ca.OP_INPUT
+                and graph.uses[k] for memory, offset in [self.places[graph.a[k]]]}
+        early: dict[int, list[tuple[int, int, int]]] = {}
+        if any(graph.op[k] == ca.OP_INPUT for k, _, _ in graph.outputs):
+            return early                                    # copies of inputs: all at the end
+        for k, argument, element in graph.outputs:
+            memory, offset = self.places[self.n_in + argument]
+            if graph.op[k] != ca.OP_CONST:
+                early.setdefault(max(k, read.get((memory, offset + element), 0)), []).append((k, argument, element))
+        return early
 
     def keep(self, k: int, value: Value) -> int:
         """Let the result of the newest line be the value of k."""
@@ -225,35 +269,44 @@ class _Writer:
                 continue
             if self.split and len(self.body.lines) >= self.split:
                 self.cut()
-            if k in graph.products:
-                self.keep(k, self.fused(k, graph.products[k]))
-                continue
-            if k in graph.selections.at:
-                self.keep(k, self.selected(k))
-                continue
-            emit = _EMIT.get(op)
-            if emit is None:
-                raise NativeError(f"operation {operation_name(op)} of function {self.name!r} has no machine code")
-            self.keep(k, emit(self, k))
+            self.keep(k, self._operation(k, op))
+            for output in self.early.pop(k, ()):
+                self._store_one(*output)
         self._store()
         return self._finish()
 
+    def _operation(self, k: int, op: int) -> Value:
+        if k in self.graph.products:
+            return self.fused(k, self.graph.products[k])
+        if k in self.graph.selections.at:
+            return self.selected(k)
+        emit = _EMIT.get(op)
+        if emit is None:
+            raise NativeError(f"operation {operation_name(op)} of function {self.name!r} has no machine code")
+        return emit(self, k)
+
     def _store(self) -> None:
-        """All outputs, after the last load of an input."""
-        L, graph = self.lanes, self.graph
+        """All other outputs, after the last load of an input."""
+        graph = self.graph
         copies = {}
         for k, _, _ in graph.outputs:                       # an output may overwrite an input that another one copies
             if graph.op[k] == ca.OP_INPUT and k not in copies:
                 copies[k] = self.keep_extra(self.use(k))
-        for count, (k, argument, element) in enumerate(graph.outputs):
+        done = set(self.stored_outputs)
+        for count, (k, argument, element) in enumerate(x for x in graph.outputs if x not in done):
             if self.split and count % self.split == self.split - 1:
                 self.cut()
-            value = self.use(copies.get(k, k))
-            body = self.body
-            place = body.at(body.arguments[self.n_in + argument], element * L.W)
-            if self.masked:
-                value = body.select(body.arguments[-1], value, body.load(place))
-            body.store(value, place)
+            self._store_one(copies.get(k, k), argument, element)
+
+    def _store_one(self, k: int, argument: int, element: int) -> None:
+        value, body = self.use(k), self.body
+        place = self._place(self.n_in + argument, element, self.lanes.W)
+        if self.masked:
+            value = body.select(body.arguments[-1], value, body.load(place))
+        elif self.known:
+            self.stored[k] = self.n_in + argument, element
+        self.stored_outputs.append((k, argument, element))
+        body.store(value, place)
 
     def _slots(self) -> tuple[dict[int, int], int]:
         """Place in `work` of each travelling value, used again when the value is dead; and how many places."""
@@ -275,9 +328,11 @@ class _Writer:
     def _finish(self) -> int:
         L, module = self.lanes, self.module
         slot, count = self._slots()
-        if len(self.parts) == 1 and not slot:
+        if len(self.parts) == 1 and (self.known or not slot):
+            for k in sorted(self.pointers[0]):
+                self.body.at_entry(self.body.arguments[self.work], slot[k], L.T, name=f"%w{k}")
             self.body.close()
-            return 0
+            return count
         for c, (part, pointers) in enumerate(zip(self.parts, self.pointers)):
             for k in sorted(pointers):
                 part.at_entry(part.arguments[self.work], slot[k], L.T, name=f"%w{k}")

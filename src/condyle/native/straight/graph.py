@@ -114,12 +114,12 @@ class Graph(Instructions):
         for k in reversed(range(len(uses))):
             if not uses[k] or self.op[k] in (ca.OP_INPUT, ca.OP_CONST):
                 continue
-            for operand in self._operands(k):
+            for operand in self.operands(k):
                 if operand >= 0:
                     uses[operand] += 1
         return uses
 
-    def _operands(self, k: int) -> Sequence[int]:
+    def operands(self, k: int) -> Sequence[int]:
         return self.selections.conditions(k) if k in self.selections.at else self.choices.get(k) or (self.a[k], self.b[k])
 
     def _find_products(self) -> dict[int, int]:

@@ -1,7 +1,7 @@
 """Machine code of condyle.native.sweeps.sweep: tables as constants, steps as loops around the kernels of each type."""
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import casadi as ca
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, BYTE, Value
-from condyle.native.straight.emit import add_kernel, kernel_arguments
+from condyle.native.straight.emit import add_kernel, kernel_arguments, memories
 from condyle.native.sweeps.lookup import Staged
 from condyle.native.sweeps.sweep import Line, Pass, RowCall, Straight, Sweep, end
 
@@ -28,7 +28,6 @@ class Writer:
             raise NativeError(f"rows: {name} has lines, which cannot be masked")
         if self.size * self.W >= _LIMIT:
             raise NativeError(f"rows: {len(sweep.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
-        self.record = ["type", "me", "constant", *(link for link in sweep.reach if link != "root"), *sweep.windows]
         self.work = 0
 
     def write(self) -> int:
@@ -61,14 +60,26 @@ class Writer:
         return self.arguments[name]
 
     def _tables(self) -> None:
-        """The index, one record per row: its type, where its numbers are; and the constants of all rows."""
+        """The index, one record per row: where its numbers are; and the constants of all rows. What begins at one place for
+        all rows has no column, and what begins alike, in different arguments perhaps, shares one."""
         sweep, n = self.sweep, len(self.sweep.types)
         numbers = np.array([end(layout) for layout in sweep.constant_layout], dtype=np.int64)[sweep.types]
         first = np.cumsum(numbers) - numbers
-        columns = [sweep.types, sweep.start[:-1] * self.W, first]
-        columns += [sweep.start[np.maximum(sweep.reach[link], 0)] * self.W for link in sweep.reach if link != "root"]
-        columns += [np.broadcast_to(offset, n) * self.W for _, offset in sweep.windows.values()]
-        self.index = self.module.table(f"{self.name}.index", np.stack(columns, axis=1).astype(np.int32))
+        starts = {"me": sweep.start[:-1] * self.W, "constant": first}
+        starts |= {link: sweep.start[np.maximum(rows, 0)] * self.W for link, rows in sweep.reach.items() if link != "root"}
+        starts |= {name: np.broadcast_to(offset, n) * self.W for name, (_, offset) in sweep.windows.items()}
+        columns: list[np.ndarray] = []
+        self.columns: dict[str, tuple[int | None, int]] = {}    # column of the index, if any, and what is added to it
+        for base, start in starts.items():
+            least = int(start.min()) if base in sweep.windows else 0
+            found = next((k for k, column in enumerate(columns) if (column == start - least).all()), None)
+            if found is None and (start > least).any():
+                columns.append(start - least)
+                found = len(columns) - 1
+            self.columns[base] = found, least
+        self.width = max(len(columns), 1)
+        index = np.stack(columns or [np.zeros(n)], axis=1)
+        self.index = self.module.table(f"{self.name}.index", index.astype(np.int32))
         constants = np.zeros(numbers.sum())
         for t, layout in enumerate(sweep.constant_layout):
             mine = np.flatnonzero(sweep.types == t)
@@ -76,33 +87,41 @@ class Writer:
                 constants[first[mine][:, None] + np.arange(s.start, s.stop)] = sweep.constants[name][mine]
         self.constants = self.module.table(f"{self.name}.constants", constants)
 
-    def _of_record(self, i: Value, name: str) -> Value:
-        """What the index says of row i."""
-        return self.b.entry(self.index, i * len(self.record) + self.record.index(name))
-
     # ---- steps
 
     def _pass(self, tag: str, step: Pass, calls: dict[int, RowCall]) -> None:
         if not calls:
             return
-        sweep, b = self.sweep, self.b
-        mine = np.flatnonzero(np.isin(sweep.types, list(calls)))
-        rows = None if len(mine) == len(sweep.types) else self.module.table(f"{tag}.mine", mine.astype(np.int32))
-        used = {base for call in calls.values() for base, *_ in (*call.ins, *call.outs, *call.adds)}
-        with b.loop(len(mine)) as k:
-            i = (len(mine) - 1) - k if step.backwards else k
-            if rows is not None:
-                i = self.b.entry(rows, i)
-            pointers = {"root": self.rows} | {
-                base: b.at(self._memory(base), self._of_record(i, base)) for base in self.record[1:] if base in used}
+        b = self.b
+        rows, numbers = step.order(self.sweep.types)
+        mine = np.isin(numbers, list(calls))
+        visits = np.stack([rows[mine], numbers[mine]], axis=1)
+        table = self.module.table(f"{tag}.visits", visits.astype(np.int32))
+        with b.loop(len(visits)) as k:
+            i = b.entry(table, k * 2)
             done = b.label("done")
-            labels = {t: b.label(f"type{t}.") for t in calls}
-            b.switch(self._of_record(i, "type"), done, labels)
-            for t, call in calls.items():
-                b.place(labels[t])
-                self._row(f"{tag}.t{t}", call, pointers)
+            labels = {number: b.label(f"kernel{number}.") for number in calls}
+            b.switch(b.entry(table, k * 2 + 1), done, labels)
+            for number, call in calls.items():
+                b.place(labels[number])
+                used = {base for base, *_ in (*call.ins, *call.outs, *call.adds)}
+                self._row(f"{tag}.t{number}", call, self._pointers(i, used))
                 b.jump(done)
             b.place(done)
+
+    def _pointers(self, i: Value, used: Collection[str]) -> dict[str, Value]:
+        """Where row i finds what its kernel uses."""
+        b, out = self.b, {"root": self.rows}
+        entries: dict[int, Value] = {}
+        for base in sorted(set(used) - {"root"}):
+            column, least = self.columns[base]
+            memory = self._memory(base)
+            if column is not None:
+                if column not in entries:
+                    entries[column] = b.entry(self.index, i * self.width + column)
+                memory = b.at(memory, entries[column])
+            out[base] = b.at(memory, least) if least else memory
+        return out
 
     def _memory(self, base: str) -> Value:
         """What the offsets of a record count from."""
@@ -116,10 +135,12 @@ class Writer:
         b = self.b
         sizes = [size for _, _, size in call.adds]
         uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
-        self._kernel(call.function, symbol, sum(sizes), uniform)
+        places = self._known_places(call)
+        self._kernel(call.function, symbol, sum(sizes), uniform, places)
         starts = np.cumsum([0, *sizes]).tolist()            # where the summands go, then the kernel's work
-        b.call(symbol, *(self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)),
-               *(self._at(self.scratch, start) for start in starts), *self.mask)
+        given = [pointers[base] for base in memories(places)] if places is not None else [
+            self._at(pointers[base], offset) for base, offset in (*call.ins, *call.outs)]
+        b.call(symbol, *given, *(self._at(self.scratch, start) for start in starts), *self.mask)
         for (base, offset, size), start in zip(call.adds, starts, strict=False):
             for j in range(size):
                 part, total = self._at(self.scratch, start + j), self._at(pointers[base], offset + j)
@@ -129,10 +150,18 @@ class Writer:
         """The address of a block of W doubles."""
         return self.b.at(memory, block * self.W)
 
-    def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = ()) -> None:
+    def _known_places(self, call: RowCall) -> list[tuple[str, int]] | None:
+        """Where a kernel finds and leaves its numbers, if we know that these memories do not overlap: links may lead anywhere."""
+        places = [*call.ins, *call.outs]
+        apart = {"me", "parent", "root", "constant", *self.sweep.windows}
+        plain = isinstance(call.function, ca.Function) and not call.adds
+        return places if plain and {memory for memory, _ in places} <= apart else None
+
+    def _kernel(self, f: ca.Function | Staged, symbol: str, before: int, uniform: Collection[int] = (),
+                places: Sequence[tuple[str, int]] | None = None) -> None:
         """Define a kernel whose own work begins `before` blocks after the scratch memory's."""
         blocks = f.emit(self.module, symbol, uniform) if isinstance(f, Staged) else add_kernel(
-            self.module, f, symbol, masked=self.masked, uniform=uniform)
+            self.module, f, symbol, masked=self.masked, uniform=uniform, places=places)
         self.work = max(self.work, before + blocks)
 
     def _line(self, symbol: str, call: Straight) -> None:

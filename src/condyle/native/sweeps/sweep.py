@@ -53,10 +53,31 @@ class RowKernel:
 
 @dataclass(frozen=True)
 class Pass:
-    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and are not visited."""
+    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and are not visited.
+
+    With `visits`, rows in the order of the visits, and for each the number of its kernel; a kernel is for rows of one type.
+    """
 
     kernels: Sequence[RowKernel | None]
     backwards: bool = False
+    visits: tuple[np.ndarray, np.ndarray] | None = None
+
+    def order(self, types: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows, and the numbers of their kernels, in the order in which they run."""
+        if self.visits is not None:
+            rows, numbers = self.visits
+        else:
+            rows = np.arange(len(types))[::-1] if self.backwards else np.arange(len(types))
+            numbers = types[rows]
+        there = np.array([k is not None for k in self.kernels], dtype=bool)
+        mine = (numbers < len(there)) & there[np.minimum(numbers, len(there) - 1)]
+        return rows[mine], numbers[mine]
+
+    def typed(self, types: np.ndarray) -> list[tuple[int, int, RowKernel]]:
+        """Number, type of the rows and kernel, of those that run."""
+        rows, numbers = self.order(types)
+        first = dict(zip(numbers[::-1].tolist(), types[rows[::-1]].tolist(), strict=True))
+        return [(k, first[k], kernel) for k, kernel in enumerate(self.kernels) if kernel is not None and k in first]
 
 
 @dataclass(frozen=True)
@@ -148,16 +169,20 @@ class Sweep:
 
     def n_instructions(self) -> int:
         """Scalar operations for one state."""
-        count = np.bincount(self.types, minlength=len(self.layout))
-        calls = [call for k in range(len(self.steps)) for call in self.merged(k).items()]
-        return sum(int(count[t]) * call.function.n_instructions() for t, call in calls) + sum(
-            self.straight(k).function.n_instructions() for k, step in enumerate(self.steps) if isinstance(step, Line))
+        total = 0
+        for k, step in enumerate(self.steps):
+            if isinstance(step, Line):
+                total += self.straight(k).function.n_instructions()
+            else:
+                count = np.bincount(step.order(self.types)[1], minlength=len(step.kernels))
+                total += sum(int(count[j]) * call.function.n_instructions() for j, call in self.merged(k).items())
+        return total
 
     def kernels(self) -> Iterator[tuple[int, RowKernel]]:
         """Each kernel with its type, in the order of the steps."""
         for step in self.steps:
             if isinstance(step, Pass):
-                yield from ((t, k) for t, k in enumerate(step.kernels) if k is not None)
+                yield from ((t, kernel) for _, t, kernel in step.typed(self.types))
 
     @cached_property
     def layout(self) -> list[dict[str, slice]]:
@@ -229,13 +254,12 @@ class Sweep:
         return self.start[row] + np.arange(s.start, s.stop)
 
     def merged(self, k: int) -> dict[int, RowCall]:
-        """The kernels of a Pass by type as functions of few arguments; none for other steps."""
+        """The kernels of a Pass by number as functions of few arguments; none for other steps."""
         step = self.steps[k]
         if k not in self._merged:
-            kernels = step.kernels if isinstance(step, Pass) else ()
-            present = [(t, x) for t, x in enumerate(kernels) if x is not None and np.any(self.types == t)]
-            calls = {t: _merge(self, t, kernel) for t, kernel in present}
-            self._merged[k] = {t: call for t, call in calls.items() if call.outs or call.adds}
+            present = step.typed(self.types) if isinstance(step, Pass) else []
+            calls = {number: _merge(self, t, kernel) for number, t, kernel in present}
+            self._merged[k] = {number: call for number, call in calls.items() if call.outs or call.adds}
         return self._merged[k]
 
     def straight(self, k: int) -> Straight:
@@ -331,9 +355,8 @@ class _Evaluation:
         rows = self.rows
         for k, step in enumerate(rows.steps):
             if isinstance(step, Pass):
-                each = np.arange(len(rows.types))
-                for i in each[::-1] if step.backwards else each:
-                    if (call := rows.merged(k).get(rows.types[i])) is not None:
+                for i, number in zip(*step.order(rows.types), strict=True):
+                    if (call := rows.merged(k).get(number)) is not None:
                         self._call(int(i), call)
             else:
                 line = rows.straight(k)

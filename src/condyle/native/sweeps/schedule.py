@@ -1,0 +1,105 @@
+"""The order in which passes over rows run: what is computed is the same, memory is nearer.
+
+A pass from base to tip and one back are two ways through memory. As one walk around the tree, down to a row when its parent has
+been visited and back when all that it carries has been, a row's numbers are still at hand when it is left. A row that carries
+nothing is entered and left at once: one kernel does both, and what the first would leave for the second never sees memory.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.sweeps.lookup import lookups_in
+from condyle.native.sweeps.sweep import Line, Pass, RowKernel
+
+_OWN = ("me", "parent", "root", "constant")
+
+
+def walked(steps: Sequence[Pass | Line], types: np.ndarray, parents: np.ndarray) -> list[Pass | Line]:
+    """The steps with each pass outward and the pass inward that follows it as one walk, where that gives the same."""
+    out: list[Pass | Line] = []
+    for k, step in enumerate(steps):
+        before = out[-1] if out else None
+        if isinstance(step, Pass) and isinstance(before, Pass) and _may_walk(before, step, types):
+            out[-1] = _walk(before, step, types, parents, steps[k + 1:])
+        else:
+            out.append(step)
+    return out
+
+
+def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]) -> set[str]:
+    places = [place.split(".") for kernel in kernels if kernel for place in getattr(kernel, side) if "." in place]
+    return {name for row, name in places if row in where}
+
+
+def _may_walk(down: Pass, back: Pass, types: np.ndarray) -> bool:
+    """Whether nothing that is entered later reads what was left before."""
+    if down.backwards or not back.backwards or down.visits is not None or back.visits is not None:
+        return False
+    kernels = [kernel for kernel in (*down.kernels, *back.kernels) if kernel is not None]
+    if any(kernel.adds for kernel in kernels) or (types == types[0]).sum() > 1:
+        return False
+    rows = {place.split(".")[0] for kernel in kernels for place, _ in kernel.places() if "." in place}
+    others = ("parent", "root")
+    return rows <= set(_OWN) and not _fields(back.kernels, "writes", others) & (
+        _fields(down.kernels, "reads", others) | _fields(down.kernels, "writes", others))
+
+
+def _walk(down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray, later: Sequence[Pass | Line]) -> Pass:
+    """Kernels that enter rows of each type, those that leave them, and those that do both."""
+    n = max(len(down.kernels), len(back.kernels))
+    enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
+    both = [fused(a, b, _read_later(t, later, types)) for t, (a, b) in enumerate(zip(enter, leave, strict=True))]
+    visited = [enter[t] is not None or leave[t] is not None for t in types]
+    carried: list[list[int]] = [[] for _ in types]
+    for row in range(1, len(types)):
+        if visited[row]:
+            carried[parents[row]].append(row)
+    visits: list[tuple[int, int]] = []
+    stack = [(0, False)]
+    while stack:
+        row, entered = stack.pop()
+        t = int(types[row])
+        if not entered and not carried[row] and both[t] is not None and row:
+            visits.append((row, 2 * n + t))
+        elif entered:
+            visits.append((row, n + t))
+        else:
+            visits.append((row, t))
+            stack.append((row, True))
+            stack += [(child, False) for child in reversed(carried[row])]
+    rows, numbers = np.array(visits).T
+    return Pass([*enter, *leave, *both], visits=(rows, numbers))
+
+
+def _read_later(t: int, later: Sequence[Pass | Line], types: np.ndarray) -> set[str]:
+    """Fields of a row of type t, that carries nothing, which steps read later."""
+    out: set[str] = set()
+    for step in later:
+        if isinstance(step, Line):
+            out |= {place[1] for place in step.reads if isinstance(place, tuple) and types[place[0]] == t}
+        else:
+            mine = step.kernels[t:t + 1] if step.visits is None else step.kernels
+            out |= _fields(mine, "reads", ("me",))
+            for kernel in step.kernels:
+                links = {place.split(".")[0] for place in kernel.reads if "." in place} if kernel else set()
+                out |= _fields([kernel], "reads", [link for link in links if link not in _OWN])
+    return out
+
+
+def fused(a: RowKernel | None, b: RowKernel | None, later: set[str]) -> RowKernel | None:
+    """One kernel that does what a and then b do to a row; of what a leaves for b only what is read later."""
+    if a is None or b is None or lookups_in([x.nz[:] for x in b.writes.values()]):
+        return None
+    reads, symbols, values = dict(a.reads), [ca.SX(0, 1)], [ca.SX(0, 1)]
+    for place, x in b.reads.items():
+        if place in a.writes or place in reads:
+            symbols.append(x.nz[:])
+            values.append((a.writes if place in a.writes else a.reads)[place].nz[:])
+        else:
+            reads[place] = x
+    new = ca.substitute([ca.SX(0), *b.writes.values()], [ca.vertcat(*symbols)], [ca.vertcat(*values)])[1:]
+    writes = {place: x for place, x in a.writes.items() if not place.startswith("me.") or place[3:] in later}
+    return RowKernel(reads, {**writes, **dict(zip(b.writes, new, strict=True))})
