@@ -18,7 +18,7 @@ from condyle.constraints.solve.corrections import MASSLESS
 from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_unmet
 from condyle.dynamics import aba
 from condyle.dynamics.aba import ZERO
-from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force, shift_inertia
+from condyle.dynamics.inertia import add, add_inertia, rigid
 from condyle.dynamics.kinematics import acceleration
 from condyle.model.flat import rows
 from condyle.model.looped import passes
@@ -89,16 +89,16 @@ class Solve:
             if self.lighten:
                 lock = [x + MASSLESS * w ** 2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
             P, z, steps, pivots, status = aba.inward(
-                d.get("me", "P"), d.get("me", "z") if self.acts else ZERO, H, taus, lock,
+                d.get("me", "P"), d.get("me", "z") if self.acts else ZERO, r, H, taus, lock,
                 of_held(d, "held") if self.forces else None, d.read("root.status", 1), d.read("constant.number", 1))
             d.keep("U_D", [U_D for U_D, _ in steps])
             d.keep("D", pivots)
             if self.acts:
                 d.keep("eps", [ca.densify(eps) for _, eps in steps])
             d.writes["root.status"] = status
-            d.put("parent", "P", add_inertia(d.get("parent", "P"), shift_inertia(P, r)))
+            d.put("parent", "P", add_inertia(d.get("parent", "P"), P))
             if self.acts:
-                d.put("parent", "z", add(d.get("parent", "z"), shift_force(z, r)))
+                d.put("parent", "z", add(d.get("parent", "z"), z))
 
         self.looped.inward(inward, nothing)
 

@@ -95,16 +95,16 @@ class Writer:
         b = self.b
         rows, numbers = step.order(self.sweep.types)
         mine = np.isin(numbers, list(calls))
-        visits = np.stack([rows[mine], numbers[mine]], axis=1)
-        table = self.module.table(f"{tag}.visits", visits.astype(np.int32))
-        with b.loop(len(visits)) as k:
+        order = np.stack([rows[mine], numbers[mine]], axis=1)
+        table = self.module.table(f"{tag}.order", order.astype(np.int32))
+        with b.loop(len(order)) as k:
             i = b.entry(table, k * 2)
             done = b.label("done")
             labels = {number: b.label(f"kernel{number}.") for number in calls}
             b.switch(b.entry(table, k * 2 + 1), done, labels)
             for number, call in calls.items():
                 b.place(labels[number])
-                used = {base for base, *_ in (*call.ins, *call.outs, *call.adds)}
+                used = {*(base for base, _ in (*call.ins, *call.outs)), *(base for base, _, _ in call.adds)}
                 self._row(f"{tag}.t{number}", call, self._pointers(i, used))
                 b.jump(done)
             b.place(done)

@@ -36,7 +36,7 @@ def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]
 
 def _may_walk(down: Pass, back: Pass, types: np.ndarray) -> bool:
     """Whether nothing that is entered later reads what was left before."""
-    if down.backwards or not back.backwards or down.visits is not None or back.visits is not None:
+    if down.backwards or not back.backwards or down.walk is not None or back.walk is not None:
         return False
     kernels = [kernel for kernel in (*down.kernels, *back.kernels) if kernel is not None]
     if any(kernel.adds for kernel in kernels) or (types == types[0]).sum() > 1:
@@ -52,26 +52,26 @@ def _walk(down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray, later:
     n = max(len(down.kernels), len(back.kernels))
     enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
     both = [fused(a, b, _read_later(t, later, types)) for t, (a, b) in enumerate(zip(enter, leave, strict=True))]
-    visited = [enter[t] is not None or leave[t] is not None for t in types]
+    runs = np.array([enter[t] is not None or leave[t] is not None for t in types])
     carried: list[list[int]] = [[] for _ in types]
-    for row in range(1, len(types)):
-        if visited[row]:
-            carried[parents[row]].append(row)
-    visits: list[tuple[int, int]] = []
+    for row in reversed(range(1, len(types))):              # rows that run or lead to such, in their order
+        if runs[row] or carried[row]:
+            carried[parents[row]].insert(0, row)
+    order: list[tuple[int, int]] = []
     stack = [(0, False)]
     while stack:
         row, entered = stack.pop()
         t = int(types[row])
-        if not entered and not carried[row] and both[t] is not None and row:
-            visits.append((row, 2 * n + t))
+        if row and not carried[row] and both[t] is not None:
+            order.append((row, 2 * n + t))
         elif entered:
-            visits.append((row, n + t))
+            order.append((row, n + t))
         else:
-            visits.append((row, t))
+            order.append((row, t))
             stack.append((row, True))
             stack += [(child, False) for child in reversed(carried[row])]
-    rows, numbers = np.array(visits).T
-    return Pass([*enter, *leave, *both], visits=(rows, numbers))
+    rows, numbers = np.array(order).T
+    return Pass([*enter, *leave, *both], walk=(rows, numbers))
 
 
 def _read_later(t: int, later: Sequence[Pass | Line], types: np.ndarray) -> set[str]:
@@ -81,7 +81,7 @@ def _read_later(t: int, later: Sequence[Pass | Line], types: np.ndarray) -> set[
         if isinstance(step, Line):
             out |= {place[1] for place in step.reads if isinstance(place, tuple) and types[place[0]] == t}
         else:
-            mine = step.kernels[t:t + 1] if step.visits is None else step.kernels
+            mine = step.kernels[t:t + 1] if step.walk is None else step.kernels
             out |= _fields(mine, "reads", ("me",))
             for kernel in step.kernels:
                 links = {place.split(".")[0] for place in kernel.reads if "." in place} if kernel else set()

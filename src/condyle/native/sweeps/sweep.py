@@ -55,17 +55,17 @@ class RowKernel:
 class Pass:
     """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and are not visited.
 
-    With `visits`, rows in the order of the visits, and for each the number of its kernel; a kernel is for rows of one type.
+    With `walk`, rows in the order in which they run, and for each the number of its kernel; a kernel is for rows of one type.
     """
 
     kernels: Sequence[RowKernel | None]
     backwards: bool = False
-    visits: tuple[np.ndarray, np.ndarray] | None = None
+    walk: tuple[np.ndarray, np.ndarray] | None = None
 
     def order(self, types: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows, and the numbers of their kernels, in the order in which they run."""
-        if self.visits is not None:
-            rows, numbers = self.visits
+        if self.walk is not None:
+            rows, numbers = self.walk
         else:
             rows = np.arange(len(types))[::-1] if self.backwards else np.arange(len(types))
             numbers = types[rows]
