@@ -20,7 +20,7 @@ with it (3). Gravity is an upward acceleration of ground. A second right-hand si
 z of its own that begins with 0, (5) for x = M^-1 f.
 
 Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
-speed, tip to base, with
+speed of the last body with
   not D N > 3e-14 h' P h,    N <- N min(1, D / h' P h),    P before the mobilizer's first elimination     (6)
   first speed:  not D > 1e-14 (|h_w|^2 tr I + |h_v|^2 tr M),   the most that such a P can give
 and 0 if there is none. N begins with 1: the product is Hadamard's ratio of H' P H, its determinant over the product of its
@@ -89,9 +89,14 @@ def follow(z, h, f, U_D, D):
 
 
 @inlined
-def first_failure(status, D, D_0, number):
-    """The status (6) after one more speed."""
-    return ca.if_else(ca.logic_or(status != 0, D > SMALLEST_PIVOT * D_0), status, number)
+def failure(found, D, D_0, number):
+    """The status (6) of one mobilizer after one more speed."""
+    return ca.if_else(D > SMALLEST_PIVOT * D_0, found, ca.if_else(found, found, number))
+
+
+@inlined
+def larger(a, b):
+    return ca.if_else(a > b, a, b)
 
 
 @inlined
@@ -119,7 +124,7 @@ def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock:
     The last speed is taken out after the shift, which therefore does not wait for a division.
     """
     before, N = [*(reach(P, h) * 0.3 for h in H[:1]), *(pivot(P, h) for h in H[1:])], ca.SX(1)
-    steps, pivots = [], []
+    steps, pivots, failed = [], [], ca.SX(0)
     for j, h in enumerate(H):
         U, D, inverse, eps = reduced(P, z, h, tau[j], lock[j], held[j] if held else ca.SX(0))         # (2)
         if j + 1 < len(H):
@@ -129,8 +134,9 @@ def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock:
             P, z, _ = take_out(shift_inertia(P, r), shift_force(z, r), shift_force(U, r), inverse, eps)       # (3), (4)
         steps.append((U_D, eps))
         pivots.append(D)
-        status = first_failure(status, D * N, before[j], number + j)                         # (6)
+        failed = failure(failed, D * N, before[j], number + j)                               # (6)
         N = N * ca.fmin(1, D / before[j]) if j and j + 1 < len(H) else N
+    status = larger(failed, status) if H else status
     if not H:
         P, z = shift_inertia(P, r), shift_force(z, r)                                        # (4)
     return P, z, steps, pivots, status
