@@ -40,6 +40,7 @@ def at_rest(d: Draft) -> None:
     """Ground: the frame of reference, which carries nothing yet."""
     d.put("me", "R", ca.SX.eye(3))
     d.put("me", "p", ca.SX(3, 1))
+    d.put("me", "w", ca.SX(3, 1))
     d.put("me", "P", (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)))
     for name in ("V", "A", "z", "F", "X"):
         d.put("me", name, ZERO)
@@ -128,7 +129,7 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Ste
     forces = moving and has_forces(looped.model)
 
     def prepare(d: Draft) -> None:
-        new = d.kinematics(moving, positions=forces)
+        new = d.kinematics(moving, positions=forces, linear=forces or prepared is not None)
         P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
         d.put("me", "P", P)
         z = ZERO
@@ -190,7 +191,7 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
     forces = forces and has_forces(looped.model)
 
     def prepare(d: Draft) -> None:
-        new = d.kinematics(moving, positions=forces)
+        new = d.kinematics(moving, positions=forces, linear=forces)
         H = new.H if udot is not None else []
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None else [])
         d.put("me", "A", A)

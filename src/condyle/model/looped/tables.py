@@ -29,7 +29,7 @@ Structure = Any
 
 PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
 INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
-COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
+COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "w": ca.SX.ones(3, 1), "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
                                 "F": PAIR, "X": PAIR, "z_f": PAIR, "Y": PAIR, "A_bar": PAIR, "w_bar": ca.SX.ones(3, 1),
                                 "v_bar": ca.SX.ones(3, 1), "T": PAIR}
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite inertia, bias force,
@@ -157,21 +157,28 @@ class Draft:
                 return values[0], values[1:4], values[4:7]
         return ca.reshape(values, 3, 3) if SIZES[name] == 9 else values
 
-    def kinematics(self, moving: bool, positions: bool = False) -> Step:
-        """The recursion of kinematics.py for this body, its results left for others."""
+    def kinematics(self, moving: bool, positions: bool = False, linear: bool = True) -> Step:
+        """The recursion of kinematics.py for this body, its results left for others. Without `linear`, which is only for
+        bodies that move, velocities have their angular part alone."""
         u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
         p_GP = self.get("parent", "p") if positions else ca.SX(3, 1)
         split = sines_first(self.mobilizer) if "sines" in self.kind.kept else None
         moved = None if split is None else split[1](self.t, self.q, u, self.kept("sines"))
-        new = step(self.mobilizer, self.body, self.get("parent", "R"), p_GP, self.get("parent", "V") if moving else None,
-                   self.t, self.q, u, moved)
+        V_GP = None
+        if moving:
+            V_GP = self.get("parent", "V") if linear else (self.get("parent", "w"), ca.SX(3, 1))
+        new = step(self.mobilizer, self.body, self.get("parent", "R"), p_GP, V_GP, self.t, self.q, u, moved)
         self.put("me", "R", new.R_GM)
         if positions:
             self.put("me", "p", new.p_GM)
         self.keep("r", new.p_PM)
         self.keep("H", new.H)
         if moving:
-            self.put("me", "V", new.V_GM)
+            if linear:
+                self.put("me", "V", new.V_GM)
+            else:
+                self.put("me", "w", new.V_GM[0])
+                new.V_GM = new.V_GM[0], None
             self.keep("c", new.c)
         return new
 
