@@ -1,8 +1,9 @@
 """Which layout an operator has: one straight line for the whole tree, or kernels over tables.
 
 The straight line is what CasADi simplifies most, but compiling takes 40 microseconds per operation, and for one state a processor
-must fetch every instruction of it once. Loops compile at once at any size. Measured for forward dynamics of pins: one state is
-quicker by loops from ten bodies on (30 bodies: 2.5 against 3.3 microseconds), lanes by a straight line (0.6 against 0.9).
+must fetch every instruction of it once. Loops compile at once at any size. Measured for forward dynamics of 30 pins: one state
+takes 3.0 microseconds by loops and 3.4 by a straight line, a state in four lanes (AVX2) 0.94 and 1.04. With eight lanes
+(AVX-512) the straight line was quicker, before loops became walks (native/sweeps/schedule.py): 0.6 against 0.9.
 """
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import ByColumns
+from condyle.native.machine.jit import lane_width
 from condyle.native.sweeps.matrix import Matrix
 from condyle.native.sweeps.sweep import Sweep
 
@@ -78,6 +80,8 @@ LONGEST = 22_000
 """Operations of a straight line beyond which loops are preferred: about a second of compiling."""
 LONGEST_FOR_ONE = 5_500
 """The same where one state is asked for, if loops are quicker then."""
+LONGEST_FOR_FOUR = 12_000
+"""The same for four lanes or fewer, for which the processor fetches twice the instructions that it fetches for eight."""
 UNTURNED = 0.35
 """Share of the operations that remain of a body whose frames are not turned against each other."""
 LOOPED_BODY, LOOPED_SPEED = 300, 150
@@ -121,7 +125,8 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
         return False
     if constrained:
         return total > LONGEST
-    return total * longer > LONGEST or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
+    longest = LONGEST_FOR_FOUR if lanes and lane_width() <= 4 else LONGEST
+    return total * longer > longest or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
 
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:

@@ -29,7 +29,8 @@ Structure = Any
 
 PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
 INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
-COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "w": ca.SX.ones(3, 1), "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
+COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "w": ca.SX.ones(3, 1),
+                                "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
                                 "F": PAIR, "X": PAIR, "z_f": PAIR, "Y": PAIR, "A_bar": PAIR, "w_bar": ca.SX.ones(3, 1),
                                 "v_bar": ca.SX.ones(3, 1), "T": PAIR}
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite inertia, bias force,
