@@ -21,7 +21,7 @@ import casadi as ca
 from condyle.errors import DescriptionError
 from condyle.forces.base import Force
 from condyle.laws.described import Described, sx
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaf import Leaf
 from condyle.native.sweeps.lookup import Closure
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree

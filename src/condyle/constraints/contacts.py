@@ -16,7 +16,8 @@ from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import ORIGIN, Direction, PointInPlane, Rod, across, two_bodies
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
 from condyle.tree.tree import Tree
 
 PARALLEL = 1e-8

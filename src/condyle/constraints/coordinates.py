@@ -13,7 +13,8 @@ from condyle.constraints.user import Written, sequence
 from condyle.errors import DescriptionError
 from condyle.functions.splines import is_series, measured
 from condyle.laws.described import CoordinateName, quantity, sx
-from condyle.laws.leaves import Coordinate, Leaf, Speed, SpeedRate
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Coordinate, Speed, SpeedRate
 from condyle.laws.names import name
 from condyle.trace import is_truth
 

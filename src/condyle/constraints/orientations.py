@@ -12,7 +12,8 @@ from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.constraints.points import Direction, frame_leaves, two_bodies
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Frame, placed, quantity, sx
-from condyle.laws.leaves import Leaf, Rotation
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Rotation
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, as_sx
 

@@ -11,7 +11,8 @@ import numpy as np
 from condyle.constraints.base import Constraint, check_direction, unit, where
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, Station, quantity, sx
-from condyle.laws.leaves import Leaf, Rotation, StationPosition
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import Rotation, StationPosition
 from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)

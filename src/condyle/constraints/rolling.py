@@ -10,7 +10,8 @@ import casadi as ca
 from condyle.constraints.base import Constraint, check_direction, unit
 from condyle.constraints.points import ORIGIN, Direction, two_bodies
 from condyle.laws.described import BodyName, Station
-from condyle.laws.leaves import AngularVelocity, Leaf, Rotation, StationPosition, StationVelocity
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, StationVelocity
 
 
 @dataclass(frozen=True, eq=False, repr=False)

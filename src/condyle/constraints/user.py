@@ -21,7 +21,8 @@ from condyle.constraints.base import LEVELS, Constraint
 from condyle.errors import DescriptionError, TraceError
 from condyle.laws.ask import AskedMotion, AskedState, traced_law
 from condyle.laws.described import text
-from condyle.laws.leaves import GivenInput, Leaf
+from condyle.laws.leaf import Leaf
+from condyle.laws.leaves import GivenInput
 from condyle.trace import Traced
 from condyle.trace.parameter import Parameter
 

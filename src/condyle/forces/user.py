@@ -22,7 +22,7 @@ from condyle.arrays import in_order
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.forces.base import Law
 from condyle.laws.ask import AskedState, answers, check_function, traced_law
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaf import Leaf
 from condyle.laws.names import body_name, known_body, speed_named
 from condyle.laws.view import Loads, View
 from condyle.native.sweeps.lookup import Closure

@@ -16,7 +16,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.ask import answers, traced_law
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaf import Leaf
 from condyle.model.model import description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.function import NativeFunction

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.laws.described import Role
+from condyle.laws.leaf import Leaf
 from condyle.laws.leaves import (
     AngularAcceleration,
     AngularVelocity,
@@ -23,7 +24,6 @@ from condyle.laws.leaves import (
     GivenDiscrete,
     GivenInput,
     GivenParameter,
-    Leaf,
     Rotation,
     Speed,
     SpeedRate,

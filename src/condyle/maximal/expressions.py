@@ -20,7 +20,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.forces.base import Force
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaf import Leaf
 from condyle.maximal.drivers import Drivers
 from condyle.maximal.joint import Joint
 from condyle.maximal.laws import View, exerted

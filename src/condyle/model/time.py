@@ -12,7 +12,7 @@ from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.forces.external import TimeSeries
 from condyle.laws.blank import Blank, Gathered
-from condyle.laws.leaves import Leaf
+from condyle.laws.leaf import Leaf
 from condyle.mobilizers import motion
 from condyle.model.model import Model
 from condyle.native.sweeps.lookup import lookups_in

@@ -21,7 +21,8 @@ import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Station, placed, sx, text
-from condyle.laws.leaves import Composed, Coordinate, Leaf, Rotation, StationPosition
+from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
 from condyle.paths.segment import Segment, dot
 from condyle.paths.surfaces import WIDTH, Surface
