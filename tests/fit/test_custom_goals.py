@@ -117,8 +117,9 @@ def test_a_goal_as_one_class(system):
 class Multiple(cd.goals.Goal):
     """A goal with a Jacobian of its own and a number that machine code reads: `factor` times the knee's angle."""
 
-    unit = "rad"
+    unit, data = "rad", ("factor",)
     factor: float
+    at: float = 0.5                                         # a part of the machine code
 
     @property
     def constants(self):
@@ -131,7 +132,7 @@ class Multiple(cd.goals.Goal):
     def linearised(self, view, numbers):
         J = ca.SX(1, view.tree.nu)
         J[0, view.tree.speed_index("knee")] = numbers[0]
-        return numbers[0] * view.coordinate("knee") - 0.5 - numbers[1], J
+        return numbers[0] * view.coordinate("knee") - self.at - numbers[1], J
 
 
 def test_a_jacobian_of_its_own(system):
@@ -141,3 +142,5 @@ def test_a_jacobian_of_its_own(system):
         assert_allclose(found["knee"], 0.5 / factor, rtol=0, atol=1e-6)
         assert found.residuals[0, 0] < 1e-6
     assert len(system.compiled.programs) == made
+    found = cd.assemble_frames(system, system.state(), Multiple(2.0, at=0.7), t=[0.0])
+    assert_allclose(found["knee"], 0.35, rtol=0, atol=1e-6)

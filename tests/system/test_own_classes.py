@@ -39,3 +39,26 @@ def test_a_law_is_known_by_its_code():
         system.add_force("push", law(value))
         assert system.forward_dynamics([0.0], [0.0])[0] == value     # the two classes differ in what they close over only
     assert cd.forces.Gravity((0, -9.81, 0)).code() == ""
+
+
+def test_a_law_is_known_by_its_attributes_and_properties():
+    """Edited numbers of a class must not find old machine code: no number is in the code of its methods."""
+    def push(value: float, double: bool) -> Force:
+        class Push(Force):
+            strength = value
+
+            def apply(self, s, loads):
+                loads.add_mobility("body", ca.SX(self.strength * self.factor))
+
+            if double:
+                @property
+                def factor(self):
+                    return 2.0
+            else:
+                @property
+                def factor(self):
+                    return 1.0
+        return Push()
+
+    codes = [push(value, double).code() for value in (1.0, 2.0) for double in (False, True)]
+    assert len(set(codes)) == 4 and codes[0] == push(1.0, False).code()

@@ -21,6 +21,7 @@ from condyle.dynamics.view import View
 from condyle.errors import DescriptionError, ShapeError
 from condyle.fit.configurations import Configurations
 from condyle.laws.code import class_code
+from condyle.laws.described import _value
 from condyle.laws.names import known_body
 from condyle.presentation import brief
 from condyle.tree.tree import Tree
@@ -67,6 +68,7 @@ class Goal:
         unit: of the error.
         about: the field that holds the target; if empty, the target is zero.
         pooled: goals of one `code` are summed up into one block of numbers.
+        data: fields that machine code reads as numbers only (`constants`): others may be part of it.
         is_place: it is about the place of a point in ground: `Frames.rms` counts it.
         law: what `residual` computes, if the goal is made from it.
     """
@@ -75,6 +77,7 @@ class Goal:
     shape: ClassVar[tuple[int, ...]] = ()
     about: ClassVar[str] = ""
     pooled: ClassVar[bool] = False
+    data: ClassVar[tuple[str, ...]] = ()
     is_place: ClassVar[bool] = False
     weight: ArrayLike = 1.0
     name: str = ""
@@ -214,8 +217,11 @@ class Goal:
 
     def code(self, tree: Tree) -> str:
         """Text that determines the expressions that it adds: goals of equal text share machine code, whatever their numbers."""
-        text = class_code(type(self), ("add", "linearised"))
-        return f"{type(self).__name__} {text}{'' if self.law is None else self.law.description()}"
+        if self.law is not None:
+            return f"{type(self).__name__} {self.law.description()}"
+        left_out = (self.about, "weight", "name", "law", *self.data)
+        values = [f"{f.name}={_value(getattr(self, f.name))}" for f in fields(self) if f.name not in left_out]
+        return f"{type(self).__name__} {class_code(type(self))} {values}"
 
     @property
     def width(self) -> int:

@@ -38,6 +38,7 @@ class Distance(Goal):
 
     unit: ClassVar[str] = "m"
     about: ClassVar[str] = "distance"
+    data: ClassVar[tuple[str, ...]] = ("p_a", "p_b")
     a: Body | str
     p_a: ArrayLike
     b: Body | str
@@ -66,9 +67,6 @@ class Distance(Goal):
     @property
     def constants(self) -> NDArray[np.float64]:
         return np.concatenate([np.asarray(self.p_a), np.asarray(self.p_b)])
-
-    def code(self, tree: Tree) -> str:
-        return f"{super().code(tree)}{[tree.body(str(body)).index for body in (self.a, self.b)]}"
 
     def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         return w * ((x * x).sum(axis=1) + self.constants @ self.constants)

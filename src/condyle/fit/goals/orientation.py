@@ -62,9 +62,6 @@ class Orientation(Goal):
         R = self.target
         return np.broadcast_to(np.where(np.isnan(R).any(axis=(-2, -1), keepdims=True), np.eye(3), R), (frames, 3, 3))
 
-    def code(self, tree: Tree) -> str:
-        return f"{super().code(tree)}{tree.body(str(self.body)).index}"
-
     def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         return w
 

@@ -53,6 +53,7 @@ class Station(Goal):
     about: ClassVar[str] = "position"
     pooled: ClassVar[bool] = True
     is_place: ClassVar[bool] = True
+    data: ClassVar[tuple[str, ...]] = ("station",)
     body: Body | str
     station: ArrayLike
     position: ArrayLike
@@ -69,9 +70,6 @@ class Station(Goal):
     @property
     def points(self) -> dict[str, NDArray[np.float64]]:
         return {"station": np.asarray(self.station)}
-
-    def code(self, tree: Tree) -> str:
-        return f"{super().code(tree)}{tree.body(str(self.body)).index}"
 
     @property
     def width(self) -> int:

@@ -106,8 +106,7 @@ class Method(ABC):
     @cached_property
     def text(self) -> str:
         """Text that determines its steps, for the cache of machine code."""
-        names = [name for name in dir(type(self)) if not name.startswith("__")]
-        return f"{self!r}{class_code(type(self), names)}"
+        return f"{self!r}{class_code(type(self))}"
 
 
 def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
