@@ -20,7 +20,7 @@ from condyle.dynamics import inertia
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.kinematics import Kinematics
 from condyle.fit.cost import point_masses
-from condyle.fit.goals import Coordinate, Goal, Orientation, Station
+from condyle.fit.goals import Goal
 from condyle.fit.layout import Layout
 from condyle.model.layouts import prefers_loops
 from condyle.model.looped.between import Between
@@ -31,21 +31,26 @@ from condyle.model.model import Model
 from condyle.native.sweeps.sweep import RowKernel, Sweep
 from condyle.tree.layout import Placed
 
-ROWS = (Station, Orientation)
-"""Goals that ask for the pose of their own body alone."""
-
 
 def has_loops(model: Model, layout: Layout) -> bool:
     """Whether loops are written for these goals, and are preferred."""
     def simple(goal: Goal) -> bool:
-        if type(goal) is Coordinate:
-            return True
-        if type(goal) not in ROWS:
-            return False
-        placed = model.placed[model.tree.body(str(goal.body)).index]  # type: ignore[attr-defined]
+        if _asks(goal) != "pose":
+            return _asks(goal) == "coordinate"
+        placed = model.placed[_body(model, goal)]
         return not isinstance(placed.R_MB, ca.SX) and not isinstance(placed.p_MB, ca.SX)
 
     return model.tree.nu > 0 and all(simple(goals[0]) for goals in layout.blocks) and prefers_loops(model, "mass_matrix")
+
+
+def _asks(goal: Goal) -> str:
+    """What its own class says that it asks for; a subclass may ask for more."""
+    return vars(type(goal)).get("looped", "")
+
+
+def _body(model: Model, goal: Goal) -> int:
+    """The body whose pose a goal asks for."""
+    return model.tree.body(str(vars(goal)["body"])).index
 
 
 def evaluate(model: Model, layout: Layout) -> Sweep:
@@ -131,22 +136,22 @@ class _LineCost:
 
 def _goals(looped: Looped, layout: Layout) -> None:
     """Loads, inertias and the cost of all goals, added to the rows of their bodies and to the root."""
-    model, tree = looped.model, looped.model.tree
+    model = looped.model
     blocks = [(goals[0], at) for goals, at in zip(layout.blocks, layout.slices, strict=True)]
     fresh, first = looped.fresh_type, len(looped.types)
-    kinds = [kind for kind in ROWS if any(type(goal) is kind for goal, _ in blocks)]
-    mine = [(goal, at, tree.body(str(goal.body)).index) for goal, at in blocks if type(goal) in ROWS]  # type: ignore[attr-defined]
-    if mine:
-        types = np.array([fresh + kinds.index(type(goal)) for goal, _, _ in mine])  # type: ignore[arg-type]
-        bodies = [B + 1 for *_, B in mine]
+    of_poses = [(goal, at, _body(model, goal)) for goal, at in blocks if _asks(goal) == "pose"]
+    kinds = list(dict.fromkeys(type(goal) for goal, *_ in of_poses))
+    if of_poses:
+        types = np.array([fresh + kinds.index(type(goal)) for goal, _, _ in of_poses])
+        bodies = [B + 1 for *_, B in of_poses]
         looped.add_rows(types, np.array(bodies), {"body": {first + i: row for i, row in enumerate(bodies)}})
         for name, size in (("R_MB", 9), ("p_MB", 3)):
             looped.constants[f"goal.{name}"] = np.vstack([np.zeros((first, size)), *(
-                np.ravel(getattr(model.placed[B], name), order="F") for *_, B in mine)])
-        looped.windows["block"] = "row", np.array([0] * first + [at.start for _, at, _ in mine], dtype=np.int64)
+                np.ravel(getattr(model.placed[B], name), order="F") for *_, B in of_poses)])
+        looped.windows["block"] = "row", np.array([0] * first + [at.start for _, at, _ in of_poses], dtype=np.int64)
     kernels = {}
     for k, kind in enumerate(kinds):
-        goal, at, B = next(x for x in mine if type(x[0]) is kind)
+        goal, at, B = next(x for x in of_poses if type(x[0]) is kind)
         d = Draft(looped, Kind(None))
         cost = _RowCost(d, model, B)
         goal.add(cost, d.read("block", at.stop - at.start))  # type: ignore[arg-type]
@@ -155,7 +160,7 @@ def _goals(looped: Looped, layout: Layout) -> None:
         d.add("cost", cost.value)
         kernels[fresh + k] = RowKernel(d.reads, d.writes)
     looped.extra_pass(kernels)
-    _line(looped, [(goal, at) for goal, at in blocks if type(goal) not in ROWS], layout.size)
+    _line(looped, [(goal, at) for goal, at in blocks if _asks(goal) != "pose"], layout.size)
 
 
 def _line(looped: Looped, blocks: Sequence[tuple[Goal, slice]], size: int) -> None:

@@ -68,6 +68,8 @@ class Goal:
         unit: of the error.
         about: the field that holds the target; if empty, the target is zero.
         pooled: goals of one `code` are summed up into one block of numbers.
+        looped: "pose" if `add` asks for the pose of its field `body` alone, "coordinate" if for coordinates of one body alone:
+            then it may run in loops over bodies (looped.py).
         data: fields that machine code reads as numbers only (`constants`): others may be part of it.
         is_place: it is about the place of a point in ground: `Frames.rms` counts it.
         law: what `residual` computes, if the goal is made from it.
@@ -78,6 +80,7 @@ class Goal:
     about: ClassVar[str] = ""
     pooled: ClassVar[bool] = False
     data: ClassVar[tuple[str, ...]] = ()
+    looped: ClassVar[str] = ""
     is_place: ClassVar[bool] = False
     weight: ArrayLike = 1.0
     name: str = ""

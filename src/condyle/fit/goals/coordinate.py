@@ -30,6 +30,7 @@ class Coordinate(Goal):
     """
 
     about: ClassVar[str] = "value"
+    looped: ClassVar[str] = "coordinate"
     coordinate: str
     value: ArrayLike
 

@@ -42,6 +42,7 @@ class Orientation(Goal):
     unit: ClassVar[str] = "rad"
     shape: ClassVar[tuple[int, ...]] = (3, 3)
     about: ClassVar[str] = "R"
+    looped: ClassVar[str] = "pose"
     body: Body | str
     R: ArrayLike
 

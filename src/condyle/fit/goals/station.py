@@ -53,6 +53,7 @@ class Station(Goal):
     about: ClassVar[str] = "position"
     pooled: ClassVar[bool] = True
     is_place: ClassVar[bool] = True
+    looped: ClassVar[str] = "pose"
     data: ClassVar[tuple[str, ...]] = ("station",)
     body: Body | str
     station: ArrayLike
