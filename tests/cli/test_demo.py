@@ -46,7 +46,7 @@ def test_demo_twice_says_what_it_does_and_overwrites_nothing(tmp_path: Path) -> 
 
 def test_out_twice_into_the_same_folder(tmp_path: Path) -> None:
     for _ in range(2):
-        done = condyle("demo", "--out", "a/b", cwd=tmp_path, CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
+        done = condyle_here("demo", "--out", "a/b", cwd=tmp_path, CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
         assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["swing-2.png", "swing.png"]
     assert not (tmp_path / "condyle-demo").exists()
