@@ -89,9 +89,10 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
         return value
     if len(labels) == 3 and set(labels) == set(POINT.names):
         return np.stack([np.asarray(column(name), dtype=float) for name in POINT.names], axis=-1)
-    if len(labels) > 1 and np.ndim(column(labels[0])):      # the labels of a Series may be those of its rows
-        raise ShapeError(f"{what}: it has columns {list(labels)[:3]}, but names are known here for x, y, z only; its values "
-                         "alone, as .to_numpy() gives them, go by position")
+    is_table = len(labels) > 1 and np.ndim(column(labels[0]))
+    if is_table or len(labels) == 3:                        # the labels of a longer Series may be those of its rows
+        raise ShapeError(f"{what}: it has {'columns' if is_table else 'labels'} {list(labels)[:3]}, but names are known here for "
+                         "x, y, z only; its values alone, as .to_numpy() gives them, go by position")
     return value
 
 

@@ -76,12 +76,12 @@ def test_one_variable_written_as_several():
 
 
 @pytest.mark.parametrize(("make", "message"), [
-    (lambda: Constant("one"), "Constant: value must be a number or a cd.Parameter, got 'one'"),
-    (lambda: Constant(np.nan), "Constant: value = nan; all numbers must be finite"),
+    (lambda: Constant("one"), "Constant: value: expected one finite number or cd.Parameter, got 'one'"),
+    (lambda: Constant(np.nan), "Constant: value: expected one finite number or cd.Parameter, got nan"),
     (lambda: Linear(()), "Linear: slope must be a sequence of numbers of shape (n,), got ()"),
-    (lambda: Linear((1, None)), "Linear: slope[1] must be a number or a cd.Parameter, got None"),
-    (lambda: Linear(1, np.inf), "Linear: intercept = inf"),
-    (lambda: Sine(phase="x"), "Sine: phase must be a number"),
+    (lambda: Linear((1, None)), "Linear: slope[1]: expected one finite number or cd.Parameter, got None"),
+    (lambda: Linear(1, np.inf), "Linear: intercept: expected one finite number or cd.Parameter, got inf"),
+    (lambda: Sine(phase="x"), "Sine: phase: expected one finite number"),
     (lambda: SmoothStep(1, 1), "SmoothStep: x0 and x1 are both 1; a step needs some width"),
     (lambda: Polynomial(()), "Polynomial: coefficients must be a sequence of numbers"),
     (lambda: Polynomial((1, 2), ((0, 1),)), "exponents must have shape (2, variables), one row per coefficient, got ((0, 1),)"),

@@ -145,10 +145,10 @@ def test_is_a_value():
     ([0, 2, 1], [0, 1, 2], "x must increase strictly, but x[1] = 2 and x[2] = 1; sort the points by x"),
     ([0, 1, 1], [0, 1, 2], "x[1] = 1 and x[2] = 1; two points share one x: keep one of them"),
     ([2, 1, 0], [0, 1, 2], "reverse both x and y"),
-    ([0, 1, np.nan], [0, 1, 2], "x[2] = nan; all numbers must be finite"),
-    ([0, 1, 2], [0, -np.inf, 2], "y[1] = -inf; all numbers must be finite"),
+    ([0, 1, np.nan], [0, 1, 2], "x[2]: expected one finite number or cd.Parameter, got nan"),
+    ([0, 1, 2], [0, -np.inf, 2], "y[1]: expected one finite number or cd.Parameter, got -inf"),
     ([[0, 1, 2]], [0, 1, 2], "x must be a sequence of numbers of shape (n,), got [[0, 1, 2]]"),
-    (["a", "b", "c"], [0, 1, 2], "x[0] must be a number or a cd.Parameter, got 'a'"),
+    (["a", "b", "c"], [0, 1, 2], "x[0]: expected one finite number or cd.Parameter, got 'a'"),
     ([0, 1, 2], None, "y must"),
 ])
 def test_bad_points(x, y, message):

@@ -214,7 +214,7 @@ POINTS = ([0, 1, 2, 3], [0, 1, 2, 3])
     (lambda: SimmSpline([0, 0], [1, 2]), "SimmSpline: x must increase strictly, but x[0] = 0 and x[1] = 0"),
     (lambda: PiecewiseLinear([1, 0], [1, 2]), "reverse both x and y"),
     (lambda: Spline([], []), "Spline: x must be a sequence of numbers of shape (n,), got []"),
-    (lambda: Spline([0, 1, 2], [0, 1, "2"]), "y[2] must be a number or a cd.Parameter, got '2'"),
+    (lambda: Spline([0, 1, 2], [0, 1, "2"]), "y[2]: expected one finite number or cd.Parameter, got '2'"),
     (lambda: BSpline([0, 1, 2, 3], [1], 0), "degree must be a whole number from 1 to 30, got 0"),
     (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 3), "got 3 coefficient(s), degree 3 needs at least 4"),
     (lambda: BSpline([0, 1, 2, 3], [1, 2, 3], 1), "got 4 knots; 3 coefficients of degree 1 need 5"),

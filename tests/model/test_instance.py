@@ -98,7 +98,7 @@ def everything() -> cd.System:
     return system
 
 
-WRONG = {"radius": (-0.2, "positive"), "mass": (-1.0, "mass is -1"), "I": (0.3, "triangle"), "low": (1.5, "low must be less"),
+WRONG = {"radius": (-0.2, "above 0"), "mass": (-1.0, "mass is -1"), "I": (0.3, "triangle"), "low": (1.5, "low must be less"),
          "times": (-1.0, "stiffness"), "length": (-1.0, "length"), "g": (np.nan, "parameter 'g' is nan")}
 
 
@@ -167,5 +167,5 @@ def test_numbers_inside_composed_joints_are_checked():
     system.add_body("b", mobilizer=cd.compose(cd.Ellipsoid((0.3, 0.2, P("radius", 0.1))), cd.Pin()).reversed(), **BODY)
     q, u = system.defaults()
     assert np.isfinite(system.qdot(q, u, parameters={"radius": 0.2})).all()
-    with pytest.raises(DescriptionError, match="positive"):
+    with pytest.raises(DescriptionError, match="above 0"):
         system.qdot(q, u, parameters={"radius": -0.2})

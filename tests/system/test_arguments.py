@@ -501,3 +501,16 @@ def test_masked_numbers_of_descriptions_are_refused(taker):
     taker(np.ma.array([1.0, 2.0, 3.0]))
     with pytest.raises(cd.CondyleError):
         taker(np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False]))
+
+
+FOREIGN = pd.Series([0.1, 0.2, 0.3], index=["width", "height", "depth"])
+
+
+@pytest.mark.parametrize("describe", [
+    lambda: cd.System(gravity=FOREIGN), lambda: cd.Pin(axis=FOREIGN), lambda: cd.Transform(p=FOREIGN),
+    lambda: cd.System().add_body("a", mobilizer=cd.Pin(), com=FOREIGN),
+    lambda: cd.System().add_body("a", mobilizer=cd.Pin(), X_PF=FOREIGN),
+    lambda: cd.forces.TwoPointSpring("a", FOREIGN, "b", (0, 0, 0), 1.0, 1.0)])
+def test_labels_of_a_vector_in_space_are_x_y_z(describe):
+    with pytest.raises(ValueError, match=r"labels \['width', 'height', 'depth'\].*x, y, z only"):
+        describe()

@@ -214,7 +214,7 @@ def test_mass_properties(system, properties, words):
 
 @pytest.mark.parametrize("gravity", [(0, -9.81), 9.81, (0, np.nan, 0), "down", None, [[0, 0, 1]]])
 def test_gravity(gravity):
-    with refused(cd.DescriptionError, "gravity must be three finite numbers", repr(gravity)):
+    with refused(cd.DescriptionError, "gravity: expected three finite numbers or cd.Parameters [m/s^2]", repr(gravity)):
         cd.System(gravity=gravity)
 
 

@@ -181,9 +181,9 @@ class ExternalWrench(Law):
     """
 
     body: BodyName
-    station: Annotated[Numbers, Signal("signal", "m", (3,))] = (0.0, 0.0, 0.0)
-    force: Annotated[Numbers, Signal("signal", "N", (3,))] = (0.0, 0.0, 0.0)
-    torque: Annotated[Numbers, Signal("signal", "N m", (3,))] = (0.0, 0.0, 0.0)
+    station: Annotated[Numbers, Signal("m", (3,), kind="signal")] = (0.0, 0.0, 0.0)
+    force: Annotated[Numbers, Signal("N", (3,), kind="signal")] = (0.0, 0.0, 0.0)
+    torque: Annotated[Numbers, Signal("N m", (3,), kind="signal")] = (0.0, 0.0, 0.0)
     frame: str = field(default="ground", kw_only=True)
     station_frame: str = field(default="body", kw_only=True)
     group: str = field(default="external", kw_only=True)

@@ -6,19 +6,17 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import casadi as ca
-import numpy as np
 
-from condyle.errors import DescriptionError
 from condyle.forces.base import Law
-from condyle.laws.described import number, quantity, sx
+from condyle.laws.described import quantity, sx
 from condyle.laws.names import body_name, known_body
 from condyle.laws.view import Loads, View
 from condyle.trace import Number
-from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 SHARE = quantity("-", lowest=0.0)
+ACCELERATION = quantity("m/s^2", 3)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,14 +39,7 @@ class Gravity(Law):
     group: str = field(default="gravity", kw_only=True)
 
     def __post_init__(self) -> None:
-        kept = number(self.acceleration, "gravity")
-        try:
-            g = np.array(kept.at()[:, 0] if isinstance(kept, Expression) else kept, dtype=float)
-        except (TypeError, ValueError):
-            g = np.empty(0)
-        if g.shape != (3,) or not np.isfinite(g).all():
-            raise DescriptionError(f"gravity must be three finite numbers [m/s^2], got {self.acceleration!r}")
-        object.__setattr__(self, "acceleration", kept if isinstance(kept, Expression) else tuple(g.tolist()))
+        object.__setattr__(self, "acceleration", ACCELERATION.take(self.acceleration, "gravity"))
         given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
         taken = given if isinstance(given, Mapping) else dict.fromkeys(given, 1.0)
         shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b, x in taken.items()}

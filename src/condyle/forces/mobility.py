@@ -88,7 +88,7 @@ class MobilityForce(_OnSpeed):
             is a recording: natural cubic splines, the end values before and after.
     """
 
-    value: Annotated[Any, Signal("quantity", "N m, N")]
+    value: Annotated[Any, Signal("N m, N")]
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:

@@ -110,7 +110,7 @@ class TwoPointForce(_TwoPoint):
 
     tabular = True
 
-    force: Annotated[Any, Signal("quantity", "N")]
+    force: Annotated[Any, Signal("N")]
     group: str = field(default="actuator", kw_only=True)
 
     def apply(self, s: View, loads: Loads) -> None:

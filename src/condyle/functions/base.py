@@ -14,6 +14,7 @@ import numpy as np
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError
 from condyle.trace import Number, Symbol
+from condyle.trace.quantity import FINITE
 from condyle.trace.symbol import boxed, defaulted_in, scalar
 
 
@@ -148,17 +149,13 @@ def number(what: str, value: Any) -> Number:
         if len(defaulted_in(value.sx)) != len(ca.symvar(value.sx)):
             raise DescriptionError(f"{what}: {value!r} is not made of cd.Parameters; a function's numbers must not depend on "
                                    "coordinates: make it outside of the function that is traced")
-        if not math.isfinite(at_default(value)):
-            raise DescriptionError(f"{what} = {short(value)} is {at_default(value)} at the defaults of its Parameters")
+        FINITE.check(at_default(value), what, value, f" = {at_default(value)} at the defaults")
         return value
     try:
-        result: float | None = float(value)
+        result = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
-        result = None
-    if result is None or isinstance(value, str):
-        raise DescriptionError(f"{what} must be a number or a cd.Parameter, got {value!r}")
-    if not math.isfinite(result):
-        raise DescriptionError(f"{what} = {result}; all numbers must be finite")
+        result = math.nan
+    FINITE.check(result, what, value)
     return result
 
 

@@ -38,7 +38,7 @@ from condyle.laws.view import View
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Parameter, is_number_like
 
-STATION = Role("quantity", "m", (3,))
+STATION = Role("m", (3,))
 
 
 class Pose:

@@ -23,28 +23,19 @@ from condyle.native.sweeps.lookup import Table
 from condyle.native.sweeps.solver import Solver
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
+from condyle.trace.quantity import Quantity
 from condyle.tree.tree import Tree
 
 
 @dataclass(frozen=True)
-class Role:
-    """The values that a field of a law allows.
+class Role(Quantity):
+    """The values that a field of a law allows: a Quantity, or a name or frame.
 
     Attributes:
         kind: "body", "coordinate", "frame" or "quantity".
-        unit: unit of a quantity.
-        shape: shape of a quantity.
-        lowest: its smallest value.
-        positive: zero is too small.
-        infinite: ±inf is allowed.
     """
 
-    kind: str
-    unit: str = ""
-    shape: tuple[int, ...] = ()
-    lowest: float = -math.inf
-    positive: bool = False
-    infinite: bool = False
+    kind: str = "quantity"
 
     def take(self, value: Any, what: str) -> Any:
         """What the law keeps of a value, checked."""
@@ -68,42 +59,15 @@ class Role:
         """An expression's values in the shape of the quantity, if they fit."""
         return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
 
-    def check(self, values: Any, what: str, shown: Any) -> None:
-        """Raise DescriptionError unless the numbers are allowed."""
-        try:
-            array = np.asarray(values)
-        except ValueError:
-            array = np.empty(0, dtype=object)
-        good = array.dtype.kind in "fiu" and array.shape == self.shape and not np.isnan(array).any()
-        good = good and (self.infinite or bool(np.isfinite(array).all()))
-        if not (good and (array > self.lowest if self.positive else array >= self.lowest).all()):
-            raise DescriptionError(f"{what}: expected {self.allowed}, got {shown!r}")
-
-    def conditions(self, x: ca.SX) -> list[ca.SX]:
-        """The same for expressions: all not zero where `check` would pass."""
-        entries = ca.vertsplit(ca.densify(ca.vec(x)))
-        low = [v > self.lowest if self.positive else v >= self.lowest for v in entries]
-        return low if self.infinite else low + [ca.fabs(v) < ca.inf for v in entries]
-
-    @property
-    def allowed(self) -> str:
-        n = math.prod(self.shape)
-        few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
-        text = f"{few} {'' if self.infinite else 'finite '}number{'s' if n > 1 else ''} or cd.Parameter{'s' if n > 1 else ''}"
-        text += f" [{self.unit}]" if self.unit else ""
-        if self.lowest > -math.inf:
-            text += f", {'above' if self.positive else 'at least'} {self.lowest:g}"
-        return text
-
 
 def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False, infinite: bool = False) -> Role:
     """Numbers that may be Parameters or Inputs."""
-    return Role("quantity", unit, shape, lowest, positive, infinite)
+    return Role(unit, shape, lowest, positive, infinite)
 
 
-BodyName = Annotated[Any, Role("body")]
-CoordinateName = Annotated[str, Role("coordinate")]
-Frame = Annotated[Any, Role("frame")]
+BodyName = Annotated[Any, Role(kind="body")]
+CoordinateName = Annotated[str, Role(kind="coordinate")]
+Frame = Annotated[Any, Role(kind="frame")]
 Station = Annotated[Any, quantity("m", 3)]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.spatial import too_large
 from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
+from condyle.trace.quantity import FINITE, POSITIVE, Quantity
 
 
 def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
@@ -36,10 +37,8 @@ def constant(value: Any, what: str, positive: bool = False) -> Any:
     else:
         with contextlib.suppress(TypeError, ValueError, OverflowError, RuntimeError):     # the last from CasADi's matrices
             value = number = float(value)
-    if not math.isfinite(number) or (positive and number <= 0):
-        at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
-        raise DescriptionError(f"{what}: expected one {'positive' if positive else 'finite'} number, or cd.Parameters that give "
-                               f"one, got {value!r}{at}")
+    at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
+    (POSITIVE if positive else FINITE).check(number, what, value, at)
     if words := too_large(np.array(number)):
         raise DescriptionError(f"{what} is of size {words}")
     return value
@@ -52,7 +51,7 @@ def constants(values: Any, n: int, what: str, positive: bool = False) -> tuple[A
     except TypeError:
         items = []
     if isinstance(values, (str, bytes)) or len(items) != n:
-        raise DescriptionError(f"{what}: expected {n} numbers, got {values!r}")
+        raise DescriptionError(f"{what}: expected {Quantity(shape=(n,)).allowed}, got {values!r}")
     return tuple(constant(v, f"{what}[{i}]", positive) for i, v in enumerate(items))
 
 

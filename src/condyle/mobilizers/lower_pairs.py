@@ -28,8 +28,9 @@ def unit_axis(axis: object, what: str) -> Axis:
         if axis not in LETTERS:
             raise DescriptionError(f"{what}: axis {axis!r} is unknown; use 'x', 'y', 'z' or a 3-vector")
         return LETTERS[axis]
+    given = in_order(f"{what}: axis", axis)
     try:
-        a = np.asarray(in_order(what, axis), dtype=float)
+        a = np.asarray(given, dtype=float)
     except (TypeError, ValueError, OverflowError):
         a = np.empty(0)
     if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import Array, real
+from condyle.arrays import Array, in_order, real
 from condyle.errors import ShapeError
 from condyle.trace import Symbol, symbols, to_sx
 
@@ -54,6 +54,7 @@ def is_symbolic(*values: Value) -> bool:
 
 def numbers(value: Value, what: str) -> Array:
     """The value as a float64 array of any shape."""
+    value = in_order(what, value)
     try:
         if isinstance(value, (str, bytes)):                 # "1" is text, whatever NumPy makes of it
             raise TypeError
