@@ -201,7 +201,7 @@ def test_refusals():
     with pytest.raises(NativeError, match="field 'a' has sizes 1 and 2"):
         case.rows([Pass([None, RowKernel({"x": x}, {"me.a": x}), None]),
                    Pass([None, RowKernel({"me.a": (a := sym("a", 2))}, {"y": a[0]}), None])]).merged(0)
-    with pytest.raises(NativeError, match="constant 'gain' has 1 numbers a row, a kernel reads 2"):
+    with pytest.raises(NativeError, match="constant 'gain' has 1 numbers per row, a kernel reads 2"):
         case.rows([Pass([None, RowKernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}), None])]).merged(0)
     from condyle.native.ir.module import Module
     with pytest.raises(NativeError, match="no argument 'elsewhere'"):

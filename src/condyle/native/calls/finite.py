@@ -1,4 +1,4 @@
-"""Machine code that sees whether the arguments of a kernel are finite, at the cost of reading them once.
+"""Machine code that checks whether the arguments of a kernel are finite, at the cost of reading them once.
 
     sum over all numbers x of 0 x  +  sum over quaternions e of 0 / |e|^2                                            (1)
 
@@ -21,7 +21,7 @@ _CHUNK = 16                                                 # doubles that one t
 
 @dataclass(frozen=True)
 class Watched:
-    """An argument that is looked at: its place among the kernel's inputs, its size, and where quaternions start in it."""
+    """An argument that is checked: its place among the kernel's inputs, its size, and where quaternions start in it."""
 
     place: int
     size: int
@@ -33,7 +33,7 @@ def is_finite(b: Builder, arguments: Sequence[tuple[Value, Watched]]) -> Value:
     W = b.lanes.W
     V = W if W > 1 else 4
     vector = wide(DOUBLE, V)
-    one: list[Value] = []                                   # scalars that shall be zero
+    one: list[Value] = []                                   # scalars that must be zero
     many: list[Value] = []                                  # and vectors of V
 
     for pointer, watched in arguments:

@@ -44,7 +44,7 @@ _llvm = getattr(llvmlite.binding.ffi.lib, "_lock", None) or contextlib.nullconte
 
 
 def _before_fork() -> None:
-    """Wait for other threads to leave LLVM: a child that inherits its lock would wait for ever."""
+    """Wait for other threads to leave LLVM: a child that inherits its lock would wait without end."""
     _compiling.acquire()
     _llvm.__enter__()
 
@@ -76,7 +76,7 @@ class NativeFunction:
         keys: `direct` gives its results in a dict, under these.
         rows: `direct` gives its results as matrices of so many rows; 0 for vectors.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
-        entries: what stands in some of the inputs, by their names. These take labels and must be finite: a ShapeError names the
+        entries: what some of the inputs contain, by their names. These take labels and must be finite: a ShapeError names the
             first entry that is not, and holds the results of the other states.
     """
 

@@ -5,7 +5,7 @@ states into lanes, runs the kernel and scatters the results. The last block repe
 zero are not in its signature.
 
 `context` is memory that Python owns: [block, allocate, free, failed, spoiled]. `block` keeps the scratch memory of the last
-call for the next one (an atomic exchange takes it and puts it back; whoever finds it empty allocates), because fresh
+call for the next one (an atomic exchange takes it and puts it back; a call that finds it empty allocates), because fresh
 pages cost more than a small batch. `spoiled` counts the blocks in which a watched argument was not finite: whoever finds it
 higher after a call than before looks at the arguments. No address is part of the machine code, so that the code can be
 kept on disk.
@@ -58,12 +58,12 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         number = b.convert("ptrtoint", block, LONG)
         base = b.convert("inttoptr", (number + (_ALIGN - 1)) & -_ALIGN, POINTER)
         workspace = b.at(base, end, BYTE)
-        rows = {k: _Rows(b.load(b.at(arrays, a, POINTER), POINTER), b.load(b.at(steps, a, LONG), LONG),
+        rows = {k: _Strided(b.load(b.at(arrays, a, POINTER), POINTER), b.load(b.at(steps, a, LONG), LONG),
                          b.load(b.at(steps, len(native) + a, LONG), LONG), b.at(base, offsets[k], BYTE), sizes[k])
                 for a, k in enumerate(native)}
         direct = {k: b.compare("eq", r.inner, 8) for k, r in rows.items()} if W == 1 else {}
         with b.loop(n, W) as i:
-            where = [base] * len(sizes)                     # what stands for an argument of size zero is never read
+            where = [base] * len(sizes)                     # an argument of size zero is never read
             for k, r in rows.items():
                 where[k] = r.buffer
                 if W == 1:                                  # a contiguous row needs no copy
@@ -106,7 +106,7 @@ def _give_memory(b: Builder, context: Value, block: Value) -> None:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _Strided:
     """The rows of one array: where they are, bytes from row to row and from number to number; their lanes; their length."""
 
     array: Value
@@ -251,7 +251,7 @@ def _release(context: ctypes.Array) -> None:
 
 
 def numpy_api(name: str) -> Any:
-    """The function pointers behind one of NumPy's API capsules."""
+    """The function pointers in one of NumPy's API capsules."""
     capsule = getattr(importlib.import_module("numpy._core._multiarray_umath"), name)
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
         ("PyCapsule_GetPointer", ctypes.pythonapi))
@@ -279,7 +279,7 @@ def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -
 
 
 def _give_owner(ufunc: np.ufunc, known: dict[int, object], owner: object) -> None:
-    """Put `owner` into the ufunc's own reference (`obj`, as frompyfunc does); keep it for ever if that is not there.
+    """Put `owner` into the ufunc's own reference (`obj`, as frompyfunc does); without one, keep it until the process ends.
 
     The layout is believed only where every pointer beside it is the one we gave.
     """

@@ -25,11 +25,11 @@ from condyle.native.programs.nodes import (
     walk,
 )
 
-Rows = dict[str, list[list[list[Any]]]]
+Reached = dict[str, list[list[list[Any]]]]
 
 
 def check(body: Node, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
-          outside: Mapping[str, int]) -> tuple[Rows, set[str]]:
+          outside: Mapping[str, int]) -> tuple[Reached, set[str]]:
     """Raise DescriptionError or UnknownNameError for a tree that cannot run.
 
     Returns for each stream the rows that its Scans reach, as a list of places, each a list of [count, rows per round];
@@ -53,7 +53,7 @@ class _Inspector:
     def __init__(self, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
                  outside: Mapping[str, int]) -> None:
         self.sizes, self.streams, self.counts, self.W, self.outside = sizes, streams, counts, W, outside
-        self.rows: Rows = {}
+        self.rows: Reached = {}
         self.written: set[str] = set()
 
     def visit(self, node: Node, path: tuple[Node, ...]) -> None:
@@ -64,7 +64,7 @@ class _Inspector:
                 self.kernel(node)
             case While(flag=flag, limit=limit, status=status):
                 if limit is None:
-                    raise DescriptionError(f"{self.where}: has no limit. A flag that stays set would loop for ever: "
+                    raise DescriptionError(f"{self.where}: has no limit. A flag that stays set loops without end: "
                                            "give limit=, a number or the name of a count")
                 self.word(flag, "flag")
                 self.word(status, "status")

@@ -46,14 +46,14 @@ _WORK = "%work"                                             # the kernels' scrat
 
 
 @dataclass(frozen=True)
-class Place:
+class Context:
     """Where in the tree code is being written: the word that holds the mask, and (counter, Scan) from outermost on."""
 
     mask: int | None = None
     scans: tuple[tuple[int, Scan], ...] = ()
 
 
-class Writer:
+class ProgramWriter:
     """Writes one program. After `write`, `layout` says where everything is."""
 
     def __init__(self, sizes: Mapping[str, int], streams: Mapping[str, Stream], counts: Sequence[str], W: int,
@@ -95,7 +95,7 @@ class Writer:
             enter, start = b.label("enter"), b.label("start")
             b.jump(enter)
             b.place(start)
-            self._emit(body, Place())
+            self._emit(body, Context())
             b.store(0, self._at(RESUME))
             b.give(b.number(0, LONG))
             for k, (_, stop) in enumerate(self._loops, 1):
@@ -130,11 +130,11 @@ class Writer:
     def _integer(self, count: int | str) -> Value:
         return self.b.number(count, LONG) if isinstance(count, int) else self._word(self._count[count])
 
-    def _array(self, name: str, place: Place) -> Value:
+    def _array(self, name: str, place: Context) -> Value:
         """Address of a slice, or of the current row of a stream."""
         return self._at(self._slice[name]) if name in self._slice else self._once(name, lambda: self._row_of(name, place))
 
-    def _row_of(self, stream: str, place: Place) -> Value:
+    def _row_of(self, stream: str, place: Context) -> Value:
         address = self._word(self._stream[stream], POINTER)
         for counter, scan in place.scans:
             if stream in scan.steps:
@@ -142,21 +142,21 @@ class Writer:
                 address = self.b.at(address, rows * (self.streams[stream].size * self.W))
         return address
 
-    def _bits(self, place: Place) -> Value:
+    def _bits(self, place: Context) -> Value:
         """The mask as an i64, bit l for lane l."""
         return self.b.number((1 << self.W) - 1, LONG) if place.mask is None else self._word(place.mask)
 
-    def _mask(self, place: Place) -> Value:
+    def _mask(self, place: Context) -> Value:
         b = self.b
         if place.mask is None:
             return b.number(1, self.lanes.B)
         return self._once("mask", lambda: b.convert("bitcast", b.convert("trunc", self._bits(place), f"i{self.W}"), self.lanes.B))
 
-    def _within(self, place: Place, truth: Value) -> Value:
+    def _within(self, place: Context, truth: Value) -> Value:
         """What holds, among the lanes of a place."""
         return truth if place.mask is None else truth & self._mask(place)
 
-    def _under(self, place: Place, live: Value) -> Place:
+    def _under(self, place: Context, live: Value) -> Context:
         """The place of a body that runs in some lanes; a scalar program has no mask."""
         if self.W == 1:
             return replace(place, mask=None)
@@ -183,7 +183,7 @@ class Writer:
 
     # Nodes
 
-    def _emit(self, node: Node, place: Place) -> None:
+    def _emit(self, node: Node, place: Context) -> None:
         match node:
             case list() | tuple():
                 for n in node:
@@ -204,7 +204,7 @@ class Writer:
             case Call():
                 self._call(node, place)
 
-    def _kernel(self, node: Kernel, place: Place) -> None:
+    def _kernel(self, node: Kernel, place: Context) -> None:
         f, b = node.f, self.b
         ins, outs = ([self._array(n, place) for n in side] for side in (node.ins, node.outs))
         work = Value(b, POINTER, _WORK)
@@ -242,7 +242,7 @@ class Writer:
             self._kernels[hash(f)] = (symbol, masked, rows is not None, work), f
         return self._kernels[hash(f)][0]
 
-    def _while(self, node: While, place: Place) -> None:
+    def _while(self, node: While, place: Context) -> None:
         b, counter = self.b, self._reserve(1)
         b.store(0, self._at(counter))
         head, done = self._head(), b.label("done")
@@ -260,13 +260,13 @@ class Writer:
         b.jump(head)
         b.place(done)
 
-    def _if(self, node: If, place: Place) -> None:
+    def _if(self, node: If, place: Context) -> None:
         b = self.b
         live = self._within(place, b.compare("one", b.load(self._at(self._slice[node.flag])), 0.0))
         with b.when(b.any(live)):
             self._emit(node.body, self._under(place, live))
 
-    def _scan(self, node: Scan, place: Place) -> None:
+    def _scan(self, node: Scan, place: Context) -> None:
         b, counter = self.b, self._reserve(1)
         b.store(0, self._at(counter))
         head, done = self._head(), b.label("done")
@@ -276,7 +276,7 @@ class Writer:
         b.jump(head)
         b.place(done)
 
-    def _row(self, node: Get | Put, table: str, array: str, place: Place) -> None:
+    def _row(self, node: Get | Put, table: str, array: str, place: Context) -> None:
         size, W, b = self.sizes[array], self.W, self.b
         strides = size * W, W, 1                            # from row to row, from number to number, from lane to lane
         if table in self._slice:
@@ -289,7 +289,7 @@ class Writer:
         b.call(add_row(self.module, "get" if isinstance(node, Get) else "put"), address, *slices, rows, self._bits(place), size,
                *strides)
 
-    def _call(self, node: Call, place: Place) -> None:
+    def _call(self, node: Call, place: Context) -> None:
         """A function that calls the symbol for each lane."""
         W, module = self.W, self.module
         self._calls += 1

@@ -17,7 +17,7 @@ from condyle.errors import NativeError, ShapeError, UnknownNameError
 from condyle.native.ir.module import Module
 from condyle.native.machine import jit, lapack
 from condyle.native.programs.check import check
-from condyle.native.programs.emit import BUDGET, HEADER, RESUME, STOP, Writer
+from condyle.native.programs.emit import BUDGET, HEADER, RESUME, STOP, ProgramWriter
 from condyle.native.programs.nodes import External, Node, Stream
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel
@@ -55,7 +55,7 @@ class Program:
         sizes = {"status": 1} | dict(sizes)
         tables = {n: s if isinstance(s, Stream) else Stream(s) for n, s in (streams or {}).items()}
         rows, written = check(body, sizes, tables, counts, W, symbols or {})
-        writer = Writer(sizes, tables, counts, W, contract)
+        writer = ProgramWriter(sizes, tables, counts, W, contract)
         self.text: str = writer.write(body)
         self._objects: list[bytes] = [*(e.object for e in writer.externals.values()), *writer.module.objects()]
         self.layout: dict[str, Any] = writer.layout() | {

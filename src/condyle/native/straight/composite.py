@@ -10,7 +10,7 @@ from condyle.native.ir.module import Module
 
 
 class Composite(Protocol):
-    """What may stand where a CasADi Function stands: several kernels that act as one.
+    """Several kernels that act as one and may take the place of a CasADi Function.
 
     `inputs` and `outputs` are sizes. `emit` defines the kernel `@name` and returns the blocks that its work argument needs;
     `evaluate` does the same with CasADi's evaluator, on inputs (size, states).

@@ -1,7 +1,7 @@
 """LLVM IR from the instruction stream of a CasADi SX Function.
 
 A *kernel* is a straight line `void name(ptr in0, .., ptr out0, .., ptr work)` over one block of W states: element j of
-lane l stands at [j W + l] of its array. All loads come before all stores, so that an output may be its own input;
+lane l is at [j W + l] of its array. All loads come before all stores, so that an output may be its own input;
 `work` overlaps nothing. A straight line longer than `split` operations becomes several functions; values that live
 across a cut, or are needed again much later, travel through `work`: compile time stays linear.
 
@@ -50,7 +50,7 @@ def add_kernel(module: Module, f: ca.Function, name: str, *, masked: bool = Fals
     A result is stored as soon as nobody needs what it overwrites: it need not be kept until the end.
     """
     f = f if f.is_a("SXFunction") else f.expand()
-    return _Writer(module, f, name, masked, split, uniform, places).write()
+    return _KernelWriter(module, f, name, masked, split, uniform, places).write()
 
 
 def memories(places: Sequence[tuple[str, int]]) -> list[str]:
@@ -63,7 +63,7 @@ def kernel_arguments(module: Module, n: int, masked: bool = False) -> list[str]:
     return [*[POINTER] * n, f"{POINTER} noalias", *[module.lanes.B] * masked]
 
 
-class _Writer:
+class _KernelWriter:
     """One kernel being written: the functions that it becomes, and where each value can be found."""
 
     def __init__(self, module: Module, f: ca.Function, name: str, masked: bool, split: int,
@@ -348,7 +348,7 @@ class _Writer:
         return count + (align + 8 * L.W - 1) // (8 * L.W)
 
 
-_Emit = Callable[[_Writer, int], Value]
+_Emit = Callable[[_KernelWriter, int], Value]
 
 
 def _binary(word: str) -> _Emit:
@@ -404,18 +404,18 @@ _EMIT: dict[int, _Emit] = {
     ca.OP_OR: _logic("or"),
     ca.OP_IF_ELSE_ZERO: lambda kernel, k: kernel.body.select(
         kernel.as_bool(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]), 0.0),
-    CHOICE: _Writer.choice,
+    CHOICE: _KernelWriter.choice,
     ca.OP_SQRT: _intrinsic("sqrt"),
     ca.OP_FABS: _intrinsic("fabs"),
     ca.OP_FLOOR: _intrinsic("floor"),
     ca.OP_CEIL: _intrinsic("ceil"),
     ca.OP_COPYSIGN: lambda kernel, k: kernel.body.intrinsic(
         "copysign", kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k])),
-    ca.OP_SIGN: _Writer.sign,
+    ca.OP_SIGN: _KernelWriter.sign,
     ca.OP_FMIN: lambda kernel, k: kernel.smaller(k, "olt"),
     ca.OP_FMAX: lambda kernel, k: kernel.smaller(k, "ogt"),
-    ca.OP_SIN: _Writer.sine_or_cosine,
-    ca.OP_COS: _Writer.sine_or_cosine,
+    ca.OP_SIN: _KernelWriter.sine_or_cosine,
+    ca.OP_COS: _KernelWriter.sine_or_cosine,
     ca.OP_POW: _binary_function("pow"),
     ca.OP_CONSTPOW: _binary_function("pow"),
     **{getattr(ca, f"OP_{n.upper()}"): _unary_function(n) for n in (

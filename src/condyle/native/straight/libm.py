@@ -141,7 +141,7 @@ def _flip(value: Value, quarter: Value) -> Value:
 
 
 def _far_sincos(module: Module, symbol: str) -> None:
-    """sin and cos of the C library where `far`, and as ever elsewhere: no lane depends on its neighbours."""
+    """sin and cos of the C library where `far`, and our own elsewhere: no lane depends on its neighbours."""
     L, type = module.lanes, _two(module)
     with module.function(f"{symbol}.far", [L.T, L.B], result=type, attributes="noinline nounwind", note=HELPER) as b:
         x, far = b.arguments

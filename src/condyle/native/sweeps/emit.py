@@ -17,7 +17,7 @@ _LIMIT = 2**31                                              # tables hold 32-bit
 _LINE = 64                                                  # bytes: rows begin on a line of memory
 
 
-class Writer:
+class SweepWriter:
     """One function being written: its tables, then its steps one after the other."""
 
     def __init__(self, sweep: Sweep, module: Module, name: str, masked: bool = False) -> None:

@@ -1,6 +1,6 @@
 """Rows in expressions: of tables, whose cost does not depend on how many rows there are, and of solvers (solver.py).
 
-`row = get(table, index)` stands in an SX expression as fresh symbols. `Closure` is a function of expressions with look-ups
+`row = get(table, index)` gives fresh symbols for use in SX expressions. `Closure` is a function of expressions with look-ups
 (and with symbols from outside, such as parameters) that can be called again on other arguments. `Staged` is the whole at
 last: kernels that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as constants.
 """

@@ -34,7 +34,7 @@ CHEAP = 4
 TERMS = 32
 """From which on a sum is a fold."""
 KEPT = -2
-"""The operation of a node that stands in row 0."""
+"""The operation of a node whose value is in row 0."""
 
 _NEUTRAL = {ca.OP_ADD: 0.0, ca.OP_FMAX: -np.inf, ca.OP_FMIN: np.inf}
 _LEAVES = (ca.OP_INPUT, ca.OP_CONST)
@@ -130,8 +130,8 @@ class Component:
 
 
 @dataclass
-class Rows:
-    """Rows of one type: which components stand in each, and in which pass they are."""
+class RowGroup:
+    """Rows of one type: the components of each row, and the pass that they belong to."""
 
     level: int
     members: list[list[Component]]
@@ -142,7 +142,7 @@ class Rows:
 def rolled(f: ca.Function) -> Sweep | None:
     """The same function as loops over rows, or None where little would be gained.
 
-    Unlike a kernel it does not read everything before it writes: no result may stand where an argument does.
+    Unlike a kernel it does not read everything before it writes: no result may be where an argument is.
     """
     shapes = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
     if f.n_instructions() < LONG or not all(shape.is_dense() for shape in shapes):
@@ -179,7 +179,7 @@ def _operations(nodes: Sequence[tuple]) -> int:
     return sum(op not in (*_LEAVES, KEPT) for op, *_ in nodes)
 
 
-def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Iterator[Rows]:
+def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Iterator[RowGroup]:
     """Components of one key side by side in rows; those that are left over one by one."""
     groups: dict[tuple, list[Component]] = {}
     for component in components:
@@ -190,11 +190,11 @@ def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Ite
         whole = len(members) - len(members) % abreast if len(members) >= 2 * abreast else 0
         for width, part in ((abreast, members[:whole]), (1, members[whole:])):
             if part:
-                yield Rows(level, [part[k:k + width] for k in range(0, len(part), width)], fold)
+                yield RowGroup(level, [part[k:k + width] for k in range(0, len(part), width)], fold)
 
 
 def _components(parts: Parts) -> Iterator[Component]:
-    """Results that share values which are not cheap stand in one component. Scalars are row 0's."""
+    """Results that share values which are not cheap are in one component. Scalars belong to row 0."""
     cost = [0] * len(parts.op)
     for k, scalar in enumerate(parts.scalar):
         if not scalar and (operands := parts.operands(k)):
@@ -260,7 +260,7 @@ def _component(parts: Parts, results: Sequence[tuple[int, int, int]]) -> Compone
     return Component((tuple(nodes), places), tuple(ins), tuple(element for _, _, element in results))
 
 
-def _kernel(parts: Parts, x: Rows, t: int, rows: int, windows: Windows) -> RowKernel:
+def _kernel(parts: Parts, x: RowGroup, t: int, rows: int, windows: Windows) -> RowKernel:
     """The kernel of a type of row. `windows` gains where its rows begin in the arguments."""
     (nodes, places), abreast = x.members[0][0].key, range(len(x.members[0]))
     arguments = [argument for op, argument, _ in nodes if op == ca.OP_INPUT]

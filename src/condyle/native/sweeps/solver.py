@@ -1,4 +1,4 @@
-"""A loop that acts as one kernel and stands where a look-up stands: `row = get(solver, p)` (lookup.py).
+"""A loop that acts as one kernel, in the place of a look-up: `row = get(solver, p)` (lookup.py).
 
     x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;   row = (finish(p, x), status)          (1)
 

@@ -37,7 +37,7 @@ class RowKernel:
         reads: symbols by place: "me.x", "parent.x", "root.x" (row 0) and "link.x" are fields, "constant.x" a constant, any
             other name a window.
         writes: expressions by place: fields or windows. Only the nonzeros of sparse ones are kept;
-            whoever reads them gives symbols of the same sparsity.
+            kernels that read them give symbols of the same sparsity.
         adds: expressions, dense, that are added to fields.
     """
 
@@ -230,14 +230,14 @@ class Sweep:
 
     @cached_property
     def constant_layout(self) -> list[dict[str, slice]]:
-        """Where each constant stands among those of a row, by type."""
+        """Where each constant is among those of a row, by type."""
         used: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
         for t, kernel in self.kernels():
             for place, x in kernel.reads.items():
                 where, _, name = place.partition(".")
                 if where == "constant":
                     if x.nnz() != self.constants[name].shape[1]:
-                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} numbers a row, "
+                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} numbers per row, "
                                           f"a kernel reads {x.nnz()}")
                     used[t][name] = x.nnz()
         return [_slices(sizes) for sizes in used]
@@ -281,9 +281,9 @@ class Sweep:
 
         With `masked`, a last argument says which lanes are stored; then all steps are passes.
         """
-        from condyle.native.sweeps.emit import Writer
+        from condyle.native.sweeps.emit import SweepWriter
 
-        return Writer(self, module, name, masked).write()
+        return SweepWriter(self, module, name, masked).write()
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Results (size, states) at arguments (size, states), by CasADi's evaluator."""
@@ -302,7 +302,7 @@ def end(layout: Mapping[str, slice]) -> int:
 
 
 def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
-    """Fields that stand side by side become one argument or one result."""
+    """Fields that lie side by side become one argument or one result."""
     layouts = {"me": rows.layout[t], "root": rows.layout[rows.types[0]], "constant": rows.constant_layout[t]}
 
     def place(text: str) -> tuple[str, int]:
