@@ -8,7 +8,7 @@
 import importlib
 
 from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
-from condyle import constraints, forces, functions
+from condyle import constraints, forces, functions, measures
 from condyle.arguments import missing as _missing
 from condyle.arguments import spoken as _spoken
 from condyle.errors import (
@@ -80,7 +80,7 @@ __all__ = [
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
     "Stage", "State", "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
-    "goals", "integrators", "maximal", "read_table", "relax", "simulate", "where",
+    "goals", "integrators", "maximal", "measures", "read_table", "relax", "simulate", "where",
 ]
 
 

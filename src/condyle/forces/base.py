@@ -5,7 +5,7 @@ expressed in ground, and generalised forces on speeds. It never sees dynamics. A
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -27,10 +27,12 @@ class Force:
     Attributes:
         group: gravity, passive, external, actuator or muscle.
         states: names of its auxiliary states z, with their defaults.
+        exerts: it acts on the system; measures do not.
     """
 
     group: str = "passive"
     states: tuple[tuple[str, float], ...] = ()
+    exerts: ClassVar[bool] = True
 
     def named(self, name: str) -> Force:
         """The law as a System keeps it under a name: one that has an Input of its own calls it so."""
@@ -74,16 +76,20 @@ class Force:
 
 
 def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
-    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order."""
-    return [(f"{name}.{state}", value) for name, force in forces.items() for state, value in force.states]
+    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order; of a measure its name alone."""
+    return [(f"{name}.{state}" if state else name, value) for name, force in forces.items() for state, value in force.states]
 
 
-def check_states(forces: Mapping[str, Force]) -> None:
-    """Raise UnknownNameError if a law asks for an auxiliary state that there is not."""
+def check_states(forces: Mapping[str, Force], afterwards: Collection[str] = ()) -> None:
+    """Raise a clear error if a law asks for an auxiliary state that there is not, or for a measure that is found afterwards."""
     states = {name: ca.SX(value) for name, value in state_variables(forces)}
     for name, force in forces.items():
         for ask in getattr(force, "asks", ()):
             if isinstance(ask, StateVariable):
+                if ask.name in afterwards:
+                    raise DescriptionError(f"force {name!r}: asks for {ask.label}, but this measure is found after the run, from "
+                                           "its history: laws cannot depend on it. They read integrals (s.z) and samples "
+                                           "(s.discrete)")
                 state_named(states, name, ask.name, f"force {name!r}")
 
 

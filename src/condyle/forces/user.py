@@ -61,7 +61,7 @@ class Wrench:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Written(Law):
+class Written(Law):
     """A law from a user's function: the function itself is not pickled; what it computes is."""
 
     function: Callable[[AskedState], Any] | None
@@ -94,7 +94,7 @@ class _Written(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Custom(_Written):
+class Custom(Written):
     """Forces that a Python function computes.
 
     Args:
@@ -224,7 +224,7 @@ def _names(targets: tuple[tuple[str, str], ...]) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Potential(_Written):
+class Potential(Written):
     """Forces from a potential energy that a Python function computes, by automatic differentiation.
 
         force at a station: -dV/dp                                                           (24)

@@ -11,16 +11,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
-from condyle.laws.ask import answers, traced_law
+from condyle.integrate.scalars import Scalars
+from condyle.laws.ask import traced_law
 from condyle.laws.leaf import Leaf
-from condyle.model.model import description
-from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.system.given import number
 from condyle.system.state import State
 from condyle.system.system import System
@@ -115,40 +111,16 @@ class Witnesses:
 
     def __init__(self, system: System, events: Sequence[Event]) -> None:
         self.events = [e for e in events if e.witness is not None]
-        self._traced = [e for e in self.events if e.law is not None]
-        self._model = model = system.compiled.model
-        known = (*model.tree.parameters.names, *model.tree.inputs.names, *model.tree.discrete.names)
-        for e in self._traced:
-            assert e.law is not None
-            for p in [*(p for ask in e.asks for p in ask.parameters()), *e.law.outside]:
-                name = getattr(p, "name", "")
-                if name not in known:
-                    raise UnknownNameError("parameter", name, known, f"Event({e.name}) cannot bring one of its own")
-            for ask in e.asks:
-                ask.check(model.tree, f"Event({e.name})")
-        key = "\n".join(f"{[ask.text for ask in e.asks]} {e.law.text}" for e in self._traced if e.law is not None)
-        if self._traced:
-            sizes = model.sizes()
-            self._function = NativeFunction(
-                "witnesses", self._build, key=f"witnesses {key}\n{description(model)}",
-                inputs=[(name, sizes[name]) for name in ("q", "u", "tail")], outputs=[("g", len(self._traced))])
-
-    def _build(self) -> ca.Function | Staged:
-        s = Symbols(self._model)
-        view = s.view(s.kinematics())
-        values = [e.law.apply(*answers(e.asks, view)) for e in self._traced if e.law is not None]
-        return assembled("witnesses", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
+        laws = [(f"Event({e.name})", e.law, e.asks) for e in self.events if e.law is not None]
+        self._traced = Scalars(system, laws) if laws else None
 
     def __call__(self, like: State, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Values (m, events) at times t (m,) and y (m, n), all else as in a state."""
         nq, nu = like.q.size, like.u.size
         q, u, z = y[:, :nq], y[:, nq:nq + nu], y[:, nq + nu:]
         out = np.empty((len(t), len(self.events)))
-        if self._traced:
-            tail = np.repeat(like.tail[None], len(t), axis=0)
-            tail[:, self._model.tail["t"]], tail[:, self._model.tail["z"]] = t[:, None], z
-            found = self._function.fast(np.ascontiguousarray(q), np.ascontiguousarray(u), tail)
-            out[:, [e.law is not None for e in self.events]] = found
+        if self._traced is not None:
+            out[:, [e.law is not None for e in self.events]] = self._traced(t, y, like.tail)
         for j, e in enumerate(self.events):
             if e.law is None:
                 assert e.witness is not None

@@ -15,6 +15,7 @@ from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.knots import table
 from condyle.integrate.manifold import Manifold, violations
+from condyle.integrate.measured import Sampling, sampled, samples
 from condyle.integrate.methods import Method
 from condyle.integrate.sides import CHANGE, is_held, isolate, slope
 from condyle.integrate.step_rows import StepRows
@@ -65,6 +66,9 @@ class Run:
 
     def __post_init__(self) -> None:
         system, s = self.start.system, self.settings
+        self.samples = samples(system)
+        clock = [Sampling(name, m) for name, m in self.samples.items() if not m.event]
+        self.start = sampled(self.start, [e.name for e in clock if e.is_due(self.start.t)])
         self.like, self.t, self.tables = self.start, self.start.t, dict(self.tables)
         self.y = np.concatenate([self.start.q, self.start.u, self.start.z])
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
@@ -75,7 +79,7 @@ class Run:
         self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
         self.memory["T"][0], self.memory["Y"][0] = self.t, self.y
         self.watch = Watch(s.witnesses or Witnesses(system, s.events), s.window, s.accuracy, s.weights)
-        self.scheduled = [e for e in s.events if e.witness is None]
+        self.scheduled: list[Event | Sampling] = [*clock, *(e for e in s.events if e.witness is None)]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
         self.batch = FEW if self.watch.events else ROWS
         self.way = 1.0 if s.t_final >= self.t else -1.0     # backward in time steps are negative; h is their length
@@ -264,7 +268,7 @@ class Run:
         nq, nu = self.start.q.size, self.start.u.size
         return self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
 
-    def _happen(self, events: Sequence[Event], now: State, here: np.ndarray, fired: Sequence[int] = ()
+    def _happen(self, events: Sequence[Event | Sampling], now: State, here: np.ndarray, fired: Sequence[int] = ()
                 ) -> tuple[State | None, list[int]]:
         """Let events act, and then those whose witnesses, `here` before, their actions moved to the other side, each once.
 
@@ -285,11 +289,14 @@ class Run:
             all_of_them += events
         return self._on_constraints(all_of_them, now) if changed else None, done
 
-    def _act(self, events: Sequence[Event], now: State) -> tuple[State, bool]:
+    def _act(self, events: Sequence[Event | Sampling], now: State) -> tuple[State, bool]:
         """Actions of events in order; the new State, and whether one changed it. A terminal event sets the status."""
         changed = False
         for e in events:
-            self.events.append(Occurrence(e.name, now.t, now))
+            if not isinstance(e, Sampling):
+                self.events.append(Occurrence(e.name, now.t, now))
+                if taken := [name for name, m in self.samples.items() if m.event == e.name]:
+                    now, changed = sampled(now, taken), True
             with ACTING:
                 new = e.action(now) if e.action is not None else None
             if new is not None:
@@ -301,7 +308,7 @@ class Run:
                 self.status = Outcome(Status.EVENT, f"ended by event {e.name!r} at t = {now.t:.9g} s")
         return now, changed
 
-    def _on_constraints(self, events: Sequence[Event], state: State) -> State:
+    def _on_constraints(self, events: Sequence[Event | Sampling], state: State) -> State:
         """A State that actions returned: as the start of a run, on its constraints within the accuracy; then projected."""
         system, accuracy = state.system, self.settings.accuracy
         if not system.constraints:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.integrate.manifold import Manifold
+from condyle.integrate.measured import history, measured
 from condyle.integrate.step_rows import StepRows
 from condyle.presentation import Block, cut, number, rows_of, span
 from condyle.status import Outcome, Status
@@ -18,7 +19,7 @@ from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, recorded, variable_names, variables
-from condyle.table import Table, titles
+from condyle.table import Table, distinct, titles
 
 if TYPE_CHECKING:
     from condyle.integrate.growth import Growth
@@ -80,8 +81,9 @@ class Trajectory(States[State]):
     manifold: Manifold = field(repr=False)
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
+    within: tuple[Trajectory, np.ndarray] | None = field(default=None, repr=False)      # the whole run and its rows
 
-    plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails"})
+    plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within"})
     called, _item = "traj", "step"
     elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)", "message": "traj.status",
                                          "success": "traj.finished", "t_events": "traj.events"}
@@ -148,7 +150,7 @@ class Trajectory(States[State]):
         return self.part(np.arange(first, last, step), self.rows.part(first, last, step))
 
     def _column(self, name: str) -> Array:
-        names, _, values = self._recorded()
+        names, _, values = self._recorded(measures=name not in recorded(self.system)[0])
         return values[:, place(self.system, name, names)]
 
     @overload
@@ -196,7 +198,9 @@ class Trajectory(States[State]):
             start = replaced(likes[which[0]], float(rows.t[0]), rows.y[0])
         changes = tuple((int(k), likes[which[k]]) for k in 1 + np.flatnonzero(np.diff(which)))
         events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
-        return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes)
+        run, before = (self, self._steps) if self.within is None else self.within
+        within = (run, before[i]) if history(self.system) else None
+        return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes, within)
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""
@@ -289,8 +293,43 @@ class Trajectory(States[State]):
         names, units, values = self._recorded(t)
         return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units, status=self.status)
 
-    def _recorded(self, t: Any = None) -> tuple[list[str], list[str], np.ndarray]:
+    def measure(self, name: str, t: Any = None) -> np.ndarray:
+        """A measure of the system (`cd.measures`) over the run, at its steps or at other times.
+
+        Args:
+            name: of the measure.
+            t: times [s], shape (m,); the steps by default.
+
+        Raises:
+            ShapeError: it needs every step, and this run has not kept them.
+        """
+        system = self.system
+        if not system.measure(name).history:
+            return self[name] if t is None else self.table(t)[name]
+        return self._history(name, None if t is None else np.atleast_1d(np.asarray(t, dtype=float)))[:, 0]
+
+    def _history(self, name: str, t: np.ndarray | None) -> np.ndarray:
+        """Columns of a measure that the whole run gives."""
+        run, rows = (self, self._steps) if self.within is None else self.within
+        if t is not None:
+            self.at(t)                                      # refuses times that are not there
+        return measured(run, name, rows if t is None else run.row(t), self.t if t is None else t)
+
+    def _recorded(self, t: Any = None, measures: bool = True) -> tuple[list[str], list[str], np.ndarray]:
         """Names, units and values of all that is known over time, at the steps or at times t (m,)."""
+        names, units, values = self._variables(t)
+        run = self if self.within is None else self.within[0]
+        if not (measures and run.rows.whole and len(self)):
+            return names, units, values
+        time = None if t is None else np.asarray(t, dtype=float)
+        for name in history(self.system):
+            more = self.system.measure(name).columns(name)
+            names, units = [*names, *more], [*units, "", *["s"] * (len(more) - 1)]
+            values = np.concatenate([values, self._history(name, time)], axis=-1)
+        return distinct(names), units, values
+
+    def _variables(self, t: Any = None) -> tuple[list[str], list[str], np.ndarray]:
+        """Names, units and values of q, u, z and the discrete variables."""
         y = self.y if t is None else self.at(t)
         if not self.system.discrete:
             return *variables(self.system), y

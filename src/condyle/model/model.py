@@ -80,6 +80,11 @@ class Model:
         found = {text: pattern(mobilizer) for text, mobilizer in known.items()}
         return [found[text] for text in self.mobilizers]
 
+    @cached_property
+    def acting(self) -> tuple[str, ...]:
+        """Names of the forces that exert something; measures, which do not, come after them."""
+        return tuple(name for name, force in self.forces.items() if force.exerts)
+
     @property
     def switches(self) -> tuple[str, ...]:
         """Names of what can be disabled: forces, constraints, and bodies whose motion is prescribed."""

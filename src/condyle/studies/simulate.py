@@ -16,6 +16,7 @@ from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
 from condyle.integrate.events import Event, Witnesses
 from condyle.integrate.manifold import faint, violations
+from condyle.integrate.measured import check_samples, samples
 from condyle.integrate.members import Members
 from condyle.integrate.methods import METHODS, Method
 from condyle.integrate.native import native
@@ -133,9 +134,11 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
     if alone and (keep is not None or threads is not None):
         raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
-    if given and t_final < latest:
+    check_samples(system, [e.name for e in given])
+    happening = [*(e.name for e in given), *samples(system)]
+    if happening and t_final < latest:
         raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, and events, such as "
-                               f"{given[0].name!r}, do not happen backward in time: what an action did cannot be undone. Leave "
+                               f"{happening[0]!r}, do not happen backward in time: what an action did cannot be undone. Leave "
                                "events= out, and run the pieces between them")
     if step is not None and (shortest := float(np.abs(t_final - start.t).min())) and step > shortest * (1 + 1e-9):
         warnings.warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one shorter step",
@@ -147,7 +150,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         if alone:
             return run(start[0], *native(system, method), method, settings)
         times = _times(keep, start, float(t_final))
-        if given:
+        if happening:
             settings.witnesses = Witnesses(system, given)
             return EachRun(start, *native(system, method), method, settings, times).go(thread_count(threads))
         program, tables = native(system, method, "times" if times is not None else "steps")

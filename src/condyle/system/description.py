@@ -17,6 +17,7 @@ from condyle.errors import DescriptionError, FrozenError
 from condyle.forces.base import Force, check_states, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
+from condyle.measures import Measure
 from condyle.mobilizers import Mobilizer
 from condyle.model.model import equation_names
 from condyle.muscles import Muscle
@@ -44,6 +45,7 @@ class Description(Shown):
         self._tree = Tree()
         self._forces: dict[str, Force] = {}
         self._constraints: dict[str, Constraint] = {}
+        self._measures: dict[str, Measure] = {}
         self._thaw()
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
@@ -106,6 +108,15 @@ class Description(Shown):
         self._constraints[name] = constraint
 
     @answered(skip=1)
+    def add_measure(self, name: str, measure: Measure) -> None:
+        """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing; runs have it."""
+        self._admit("measure", name, measure, Measure, "cd.measures.Maximum(...)")
+        if name in self.discrete:
+            raise DescriptionError(f"discrete variable {name!r} exists already; names are unique")
+        self._tree.register(measure.variables(name))
+        self._measures[name] = measure
+
+    @answered(skip=1)
     def add_discrete(self, name: str, default: float) -> None:
         """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event remembers.
 
@@ -124,12 +135,13 @@ class Description(Shown):
         if not isinstance(name, str) or not name:
             hint = "; the name comes first" if isinstance(name, (Force, Constraint)) else ""
             raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
-        if name in self._forces or name in self._constraints or name in self.motions:
+        if name in self._forces or name in self._constraints or name in self._measures or name in self.motions:
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
-        if not isinstance(law, wanted):
+        if not isinstance(law, wanted) or (isinstance(law, Measure) and kind == "force"):
             hint = "; write brackets and its numbers after it" if isinstance(law, type) else ""
             if isinstance(law, (Force, Constraint)):
-                hint = f"; it goes to system.add_{'constraint' if kind == 'force' else 'force'}"
+                room = "measure" if isinstance(law, Measure) else "constraint" if isinstance(law, Constraint) else "force"
+                hint = f"; it goes to system.add_{room}"
             if callable(law) and not hint:
                 written = f"cd.forces.Custom({law.__name__})" if kind == "force" else f"cd.constraints.Holonomic({law.__name__})"
                 hint = f"; a function of your own becomes one by {written.replace('<lambda>', 'lambda s: ...')}"
@@ -138,10 +150,16 @@ class Description(Shown):
         self._tree.register(law.parameters())
 
     def _kind(self, name: str) -> str:
-        return "force" if name in self._forces else "constraint" if name in self._constraints else "prescribed motion of body"
+        rooms: dict[str, Mapping[str, Any]] = {"force": self._forces, "constraint": self._constraints, "measure": self._measures}
+        return next((kind for kind, room in rooms.items() if name in room), "prescribed motion of body")
 
     def _laws(self) -> list[Force | Constraint]:
-        return [*self._forces.values(), *self._constraints.values()]
+        return [*self._forces.values(), *self._constraints.values(), *self._measures.values()]
+
+    @property
+    def _moving(self) -> dict[str, Force]:
+        """What has auxiliary states: forces, and measures that are integrated."""
+        return self._forces | {name: m for name, m in self._measures.items() if m.states}
 
     @property
     def ground(self) -> Body:
@@ -186,6 +204,11 @@ class Description(Shown):
         return tuple(self._constraints)
 
     @property
+    def measures(self) -> tuple[str, ...]:
+        """Names of the measures."""
+        return tuple(self._measures)
+
+    @property
     def motions(self) -> tuple[str, ...]:
         """Names of the bodies whose motion is prescribed."""
         return tuple(b.name for b in self._tree.driven)
@@ -210,8 +233,8 @@ class Description(Shown):
 
     @property
     def state_variables(self) -> tuple[str, ...]:
-        """Names of the auxiliary states z that forces bring, as "muscle.activation"."""
-        return tuple(name for name, _ in state_variables(self._forces))
+        """Names of the auxiliary states z that forces bring, as "muscle.activation", then those of measures."""
+        return tuple(name for name, _ in state_variables(self._moving))
 
     def body(self, which: Body | str) -> Body:
         """The body of that name.
@@ -231,6 +254,11 @@ class Description(Shown):
         known("constraint", (name,), self.constraints)
         return self._constraints[name]
 
+    def measure(self, name: str) -> Measure:
+        """The measure of that name, as it was added."""
+        known("measure", (name,), self.measures)
+        return self._measures[name]
+
     def default(self, variable: str) -> Array:
         """Default values of q, u, z, inputs, discrete or parameters, in the order of their names."""
         if variable == "q":
@@ -238,7 +266,7 @@ class Description(Shown):
         if variable == "u":
             return np.zeros(self.nu)
         if variable == "z":
-            return np.array([value for _, value in state_variables(self._forces)], dtype=float)
+            return np.array([value for _, value in state_variables(self._moving)], dtype=float)
         return {"inputs": self._tree.inputs, "discrete": self._tree.discrete,
                 "parameters": self._tree.parameters}[variable].defaults
 
@@ -253,7 +281,7 @@ class Description(Shown):
 
     def describe(self) -> str:
         """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults and ranges,
-        speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints, motions."""
+        speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints, motions, measures."""
         return "\n\n".join([repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))])
 
     def __repr__(self) -> str:
@@ -269,14 +297,16 @@ class Description(Shown):
         other = object.__new__(type(self))
         other._thaw()
         other._tree, other._forces, other._constraints = self._tree.copy(), dict(self._forces), dict(self._constraints)
+        other._measures = dict(self._measures)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
-        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints}
+        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints, "measures": self._measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
+        self._measures = state["measures"]
         self._thaw()
         self._freeze("unpickling")
 
@@ -285,9 +315,9 @@ class Description(Shown):
         if self._compiled is None:
             for law in self._laws():
                 law.check(self._tree)
-            check_states(self._forces)
+            check_states(self._moving, [name for name, m in self._measures.items() if m.history])
             check_inertia(self._tree)
-            self._compiled = Compiled(self._tree, self._forces, self._constraints)
+            self._compiled = Compiled(self._tree, self._moving, self._constraints)
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
 

@@ -47,6 +47,7 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
         Block("auxiliary states z", ("state", "default"), z),
         Block("forces", (), [(f"force {name!r}: {_short(law)}",) for name, law in forces.items()]),
         Block("constraints", (), [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name, c in constraints.items()]),
+        Block("measures", (), [(f"measure {name!r}: {_short(system.measure(name))}",) for name in system.measures]),
         Block("motions", (), [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies if b.motion is not None]),
     ]
     return [block for block in made if block.rows]

@@ -353,7 +353,7 @@ def power(looped: Looped) -> None:
         loads.enabled = enabled
         force.apply(view, loads)
         powers.append(energy.power(line.kin, loads, line.symbols["u"]))
-    line.write({"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1:])})
+    line.write({"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1:len(looped.model.acting)])})
 
 
 def zdot(looped: Looped) -> None:

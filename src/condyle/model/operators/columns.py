@@ -73,7 +73,7 @@ def speed_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 
 def force_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    return [(name, "W") for name in model.forces]
+    return [(name, "W") for name in model.acting]
 
 
 def constraint_powers(model: Model, given: Mapping[str, Any]) -> list[Column]:

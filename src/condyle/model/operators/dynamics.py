@@ -77,7 +77,8 @@ def _applied_forces(s: Symbols) -> list[ca.SX]:
 
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    return [column(energy.power(kin, loads, s["u"]) for loads in each_force(s, kin))]
+    each = each_force(s, kin)[:len(s.model.acting)]
+    return [column(energy.power(kin, loads, s["u"]) for loads in each)]
 
 
 def _timed_power(s: Symbols) -> list[ca.SX]:

@@ -175,7 +175,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nu": lambda model: model.tree.nu,
     "nz": lambda model: model.nz,
     "bodies": lambda model: len(model.tree.bodies),
-    "forces": lambda model: len(model.forces),
+    "forces": lambda model: len(model.acting),
     "constraints": lambda model: len(model.constraints),
     "m": lambda model: model.equations(),
     "m_p": lambda model: model.equations("position"),

@@ -1,0 +1,197 @@
+"""Measures: what a run tells of a number that a user's function gives at each state. Simbody's Measures.
+
+    system.add_measure("work", cd.measures.Integral(lambda s: s.input("torque", 0.0) * s.u("knee")))
+    system.add_measure("peak", cd.measures.Maximum(lambda s: s.station_position("foot", p)[1]))
+    traj.measure("work"), traj["peak_time"], traj.table()
+
+The functions are those of laws (condyle.laws.ask): traced once, run as machine code. With g(s) the number, a run from t_0 has
+
+    Integral         z + integral of g dt, an auxiliary state z, within the accuracy of the run                     (1)
+    Maximum          max of g from t_0 on, between steps too, and when it was first reached                         (2)
+    Delay            g at t - delay; before that was part of the run, g at its earliest time                        (3)
+    SampleAndHold    g when it was last sampled, a discrete variable                                                (4)
+
+Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterwards from the run: equations of motion
+that depend on their own past would be others than those that are solved here.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from condyle.arguments import missing, spoken
+from condyle.errors import DescriptionError, TraceError
+from condyle.forces.user import Written
+from condyle.laws.ask import AskedState, answers, traced_law
+from condyle.laws.described import quantity
+from condyle.laws.names import name as checked_name
+from condyle.laws.view import Loads, View
+from condyle.trace.parameter import Discrete, Parameter
+
+__all__ = ["Delay", "Integral", "Maximum", "Measure", "Minimum", "SampleAndHold"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measure(Written):
+    """A law that exerts nothing: a number g(s).
+
+    Attributes:
+        history: it is found afterwards, from the whole run.
+    """
+
+    history: ClassVar[bool] = False
+    exerts: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        law, asks = traced_law(self.function, self.what, self._one)
+        object.__setattr__(self, "law", law)
+        object.__setattr__(self, "asks", asks)
+
+    def _one(self, value: Any) -> list[Any]:
+        if value is None or isinstance(value, (str, Mapping, AskedState)) or np.ndim(value):
+            raise TraceError(f"{self.what}: returned {value!r}; expected one number"
+                             + ("; is a return statement missing?" if value is None else ""))
+        return [value]
+
+    def apply(self, s: View, loads: Loads) -> None:
+        """Nothing."""
+
+    def value(self, s: View) -> ca.SX:
+        """g."""
+        return self.law.apply(*answers(self.asks, s))
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Names of what it adds to a run's table."""
+        return (name,)
+
+    def variables(self, name: str) -> list[Parameter]:
+        """Variables that it adds to the system."""
+        return []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Integral(Measure):
+    """The integral of g over time (1). It is an auxiliary state, NAME among `system.state_variables`, and runs backward too;
+    `disabled=[NAME]` holds it. Laws read it by s.z(NAME).
+
+    Args:
+        function: g(s), as of `cd.forces.Custom`.
+        initial: its value in a new State.
+    """
+
+    initial: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "initial", Parameter("initial", self.initial).default)
+        super().__post_init__()
+
+    @property
+    def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
+        return (("", self.initial),)
+
+    def rates(self, s: View) -> list[ca.SX]:
+        return [self.value(s)]
+
+    def description(self) -> str:
+        return f"{super().description()} from {self.initial!r}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Maximum(Measure):
+    """The largest g of the run so far (2), and the time at which it was first reached, NAME_time. It is found between steps too,
+    by the method's own polynomial. Backward in time, so far is from the later times on.
+
+    Args:
+        function: g(s), as of `cd.forces.Custom`; the largest size is that of abs(g).
+    """
+
+    history: ClassVar[bool] = True
+    sign: ClassVar[float] = 1.0
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        return name, f"{name}_time"
+
+
+class Minimum(Maximum):
+    """The smallest g of the run so far: as Maximum."""
+
+    sign: ClassVar[float] = -1.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Delay(Measure):
+    """g at t - delay (3); where the run does not reach back so far, g at its earliest time.
+
+    Args:
+        function: g(s), as of `cd.forces.Custom`.
+        delay: [s], zero or more.
+    """
+
+    delay: float = 0.0
+
+    history: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delay", _number(quantity("s", lowest=0.0), self.delay, "Delay: delay"))
+        super().__post_init__()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SampleAndHold(Measure):
+    """g when it was last sampled (4): a discrete variable, NAME among `system.discrete`, that laws read by s.discrete(NAME). Runs
+    with it go forward in time.
+
+    Args:
+        function: g(s), as of `cd.forces.Custom`.
+        period: it is sampled at all its multiples [s], the start of a run among them if it is one, before other events set in
+            time; a run that starts between goes on with what its state holds.
+        event: instead of a period, the name of the Event before whose action it is sampled.
+        initial: its value in a new State.
+    """
+
+    period: float | None = None
+    event: str = field(default="", kw_only=True)
+    initial: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if (self.period is None) == (not self.event):
+            raise DescriptionError("SampleAndHold: give a period [s], or event= the name of an Event")
+        if self.period is None:
+            checked_name(self.event, "SampleAndHold: event")
+        else:
+            positive = quantity("s", lowest=0.0, positive=True)
+            object.__setattr__(self, "period", _number(positive, self.period, "SampleAndHold: period"))
+        object.__setattr__(self, "initial", Parameter("initial", self.initial).default)
+        super().__post_init__()
+
+    def variables(self, name: str) -> list[Parameter]:
+        return [Discrete(name, self.initial)]
+
+    def next_time(self, t: float) -> float:
+        """The first multiple of the period after t [s]."""
+        assert self.period is not None
+        return float((np.floor(t / self.period) + 1) * self.period)
+
+
+def _number(role: Any, value: Any, what: str) -> float:
+    """A plain number that fits a role."""
+    kept = role.take(value, what)
+    if not isinstance(kept, float):
+        raise DescriptionError(f"{what}: expected one number [s], got {value!r}: it cannot change from state to state")
+    return kept
+
+
+spoken(Delay, Integral, Maximum, Minimum, SampleAndHold)
+
+_ELSEWHERE = {"Max": "Maximum", "Min": "Minimum", "MaxAbs": "Maximum of abs(...)", "MinAbs": "Minimum of abs(...)",
+              "Extreme": "Maximum or Minimum", "Integrate": "Integral", "Sample": "SampleAndHold"}
+"""What other libraries call it."""
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.measures", name, __all__, _ELSEWHERE)
