@@ -49,7 +49,7 @@ def _may_walk(down: Pass, back: Pass, types: np.ndarray) -> bool:
 
 def _walk(down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray, later: Sequence[Pass | Line]) -> Pass:
     """Kernels that enter rows of each type, those that leave them, and those that do both."""
-    n = max(len(down.kernels), len(back.kernels))
+    n = max(len(down.kernels), len(back.kernels), 1 + int(types.max()))    # rows that are no bodies have types after theirs
     enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
     both = [fused(a, b, _read_later(t, later, types)) for t, (a, b) in enumerate(zip(enter, leave, strict=True))]
     runs = np.array([enter[t] is not None or leave[t] is not None for t in types])
