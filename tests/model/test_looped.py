@@ -267,7 +267,7 @@ def test_three_hundred_axes_are_one_kernel():
         rows = build_looped(system.compiled.model, "forward_dynamics")
         made.append(sum(len(rows.merged(k)) for k in range(len(rows.steps))))
     assert prefers_loops(system.compiled.model)
-    assert made[0] == made[1] <= 6
+    assert made[0] == made[1] <= 7
 
 
 def test_the_layout_is_chosen_by_size(monkeypatch):

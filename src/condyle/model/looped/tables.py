@@ -20,7 +20,7 @@ from condyle.dynamics.kinematics import Step, step
 from condyle.mobilizers import Mobilizer, Numbered, sines_first
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.model import Model
-from condyle.native.sweeps.schedule import walked
+from condyle.native.sweeps.schedule import on_levels, walked
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
 from condyle.tree.layout import LOWER, Placed
 
@@ -274,8 +274,32 @@ class Looped:
     def rows(self) -> Sweep:
         """Everything that is read is written, and nothing else."""
         steps = walked(_needed(self._steps, self.types, self.links), self.types, self.parents)
+        if (short := on_levels(steps)) is not None:
+            steps = short
+            self._add_levels()
         return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments), list(self.results),
                      steps, self.links, self.cleared)
+
+    def _add_levels(self) -> None:
+        """A row for each level of the tree, and links to a row's level and to its parent's."""
+        n = len(self.types)
+        depth = np.zeros(n, dtype=np.int64)
+        for row in range(1, n):
+            depth[row] = depth[self.parents[row]] + 1
+        levels = int(depth.max()) + 1
+        none = np.full(levels, -1)
+        self.links = {name: np.concatenate([link, none]) for name, link in self.links.items()}
+        self.links |= {"level": np.concatenate([n + depth, none]), "above": np.concatenate([n + depth[self.parents], none])}
+        self._add_rows(np.full(levels, self.types.max() + 1))
+
+    def _add_rows(self, types: np.ndarray) -> None:
+        """More rows of some types, on ground, with windows and constants that nobody reads."""
+        more = len(types)
+        self.types = np.concatenate([self.types, types])
+        self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
+        self.windows = {name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at) else at)
+                        for name, (argument, at) in self.windows.items()}
+        self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()}
 
     # ---- laws that are rows
 

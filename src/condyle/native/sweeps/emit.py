@@ -153,7 +153,7 @@ class SweepWriter:
     def _known_places(self, call: RowCall) -> list[tuple[str, int]] | None:
         """Where a kernel finds and leaves its numbers, if we know that these memories do not overlap: links may lead anywhere."""
         places = [*call.ins, *call.outs]
-        apart = {"me", "parent", "root", "constant", *self.sweep.windows}
+        apart = {"me", "parent", "root", "level", "above", "constant", *self.sweep.windows}
         plain = isinstance(call.function, ca.Function) and not call.adds
         return places if plain and {memory for memory, _ in places} <= apart else None
 

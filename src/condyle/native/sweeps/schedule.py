@@ -3,6 +3,8 @@
 A pass from base to tip and one back are two ways through memory. As one walk around the tree, down to a row when its parent has
 been visited and back when all that it carries has been, a row's numbers are still at hand when it is left. A row that carries
 nothing is entered and left at once: one kernel does both, and what the first would leave for the second never sees memory.
+What only the walk needs lives from the time when a row is entered until it is left. It has one place for each level of the tree
+instead of one for each row, and so stays in the nearest memory.
 """
 from __future__ import annotations
 
@@ -27,6 +29,31 @@ def walked(steps: Sequence[Pass | Line], types: np.ndarray, parents: np.ndarray)
         else:
             out.append(step)
     return out
+
+
+def on_levels(steps: Sequence[Pass | Line]) -> list[Pass | Line] | None:
+    """The steps with what only the walk needs at the links "level" and "above", a row's level and that of its parent; None
+    if there is not one walk, or nothing that it alone needs."""
+    walks = [step for step in steps if isinstance(step, Pass) and step.walk is not None]
+    if len(walks) != 1:
+        return None
+    elsewhere = _fields(walks[0].kernels, "reads", ("root",)) | _fields(walks[0].kernels, "writes", ("root",))
+    for step in steps:
+        if isinstance(step, Line):
+            elsewhere |= {place[1] for place in (*step.reads, *step.writes) if isinstance(place, tuple)}
+        elif step is not walks[0]:
+            elsewhere |= {place.partition(".")[2] for kernel in step.kernels if kernel for place, _ in kernel.places()}
+    moved = {"me": "level", "parent": "above"}
+
+    def renamed(place: str) -> str:
+        where, _, name = place.partition(".")
+        return f"{moved[where]}.{name}" if where in moved and name not in elsewhere else place
+
+    kernels = [kernel and RowKernel({renamed(p): x for p, x in kernel.reads.items()},
+                                    {renamed(p): x for p, x in kernel.writes.items()}) for kernel in walks[0].kernels]
+    if not any(place.startswith("level.") for kernel in kernels if kernel for place, _ in kernel.places()):
+        return None
+    return [Pass(kernels, walk=step.walk) if step is walks[0] else step for step in steps]  # type: ignore[union-attr]
 
 
 def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]) -> set[str]:
