@@ -20,6 +20,7 @@ from condyle.fit.frames import Frames, frame_count
 from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import Layout
 from condyle.fit.loop import INFO, FitLoop
+from condyle.fit.looped import has_loops
 from condyle.integrate.progress import check_progress, shown
 from condyle.model.model import description
 from condyle.native.machine import lapack
@@ -240,5 +241,5 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
         return loop.program, loop.tables
 
     if key not in system.compiled.programs:
-        system.compiled.programs[key] = kept(f"assemble {layout} {turning}\n{description(model)}", make)
+        system.compiled.programs[key] = kept(f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make)
     return system.compiled.programs[key]
