@@ -241,5 +241,6 @@ def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
         return loop.program, loop.tables
 
     if key not in system.compiled.programs:
-        system.compiled.programs[key] = kept(f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}", make)
+        text = f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
+        system.compiled.programs[key] = kept(text, make)
     return system.compiled.programs[key]
