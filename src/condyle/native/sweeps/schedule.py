@@ -44,10 +44,11 @@ def on_levels(steps: Sequence[Pass | Line]) -> list[Pass | Line] | None:
         elif step is not walks[0]:
             elsewhere |= {place.partition(".")[2] for kernel in step.kernels if kernel for place, _ in kernel.places()}
     moved = {"me": "level", "parent": "above"}
+    shared = _fields(walks[0].kernels, "reads", ("parent",)) | _fields(walks[0].kernels, "writes", ("parent",))
 
-    def renamed(place: str) -> str:
+    def renamed(place: str) -> str:                         # what rows share has one size for all types
         where, _, name = place.partition(".")
-        return f"{moved[where]}.{name}" if where in moved and name not in elsewhere else place
+        return f"{moved[where]}.{name}" if where in moved and name in shared - elsewhere else place
 
     kernels = [kernel and RowKernel({renamed(p): x for p, x in kernel.reads.items()},
                                     {renamed(p): x for p, x in kernel.writes.items()}) for kernel in walks[0].kernels]
