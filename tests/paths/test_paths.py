@@ -62,6 +62,30 @@ def test_a_conditional_point_counts_in_its_range(system):
         assert system.path_lengths(q)[1] == pytest.approx(length(q, (0, 1, 2) if inside else (0, 2)), rel=1e-15)
 
 
+SHAPES = [paths.Cylinder(cd.Parameter("r", 0.02), quadrant="x"), paths.Sphere(cd.Parameter("r", 0.02), quadrant="x")]
+
+
+@pytest.mark.parametrize("surface", SHAPES, ids=lambda s: type(s).__name__)
+def test_a_radius_may_be_a_parameter(surface):
+    """Lengths and forces have derivatives by it, over a point that is not active too; it must be positive.
+
+    Both ends are on the side that the path must not take. A point that is not active is no way around the surface."""
+    ends = ("upper", (-0.03, -0.2, 0.01)), ("lower", (-0.03, -0.15, 0))
+    idle = paths.ConditionalPoint("lower", (-0.05, -0.02, 0), "upper", (5, 6))
+    over = [paths.Wrap(surface, "upper", (0, -0.3, 0))]
+    system = arm(PathSpring(paths.Path([ends[0], idle, ends[1]], over), 500.0, 0.1), PathSpring(paths.Path(ends, over), 500.0, 0.1))
+    q, u, h = np.array([0.3, 0.4]), np.array([0.5, -1.0]), 1e-6
+    a, b = system.path_lengths(q)
+    assert a == pytest.approx(b, rel=1e-15)
+    assert b > 0.25                                          # straight is 0.233
+    for name, given in (("path_lengths", (q,)), ("forward_dynamics", (q, u))):
+        up, down = (getattr(system, name)(*given, parameters={"r": 0.02 + e}) for e in (h, -h))
+        slope, J = (up - down) / (2 * h), system.jacobian(name, *given, wrt="parameters")[:, 0]
+        np.testing.assert_allclose(J, slope, rtol=0, atol=1e-7 * np.abs(slope).max())
+    with pytest.raises(cd.CondyleError, match="radius: .*above 0, got .*-0.02"):
+        system.path_lengths(q, parameters={"r": -0.02})
+
+
 def test_jacobians_and_energy(system):
     """First derivatives of the accelerations need second ones of lengths; energy is kept where a path lifts off too."""
     u = np.array([0.5, -1.0])
@@ -113,6 +137,7 @@ def test_a_constraint_may_keep_a_length():
     (lambda: paths.ConditionalPoint(*POINTS[1], "upper", (1, 0)), "not above the second"),
     (lambda: paths.Cylinder(-1.0), "above 0"),
     (lambda: paths.Sphere(1.0, quadrant="w"), "quadrant must be one of"),
+    (lambda: paths.Ellipsoid((cd.Parameter("a", 1.0), 1.0, 1.0)), r"got Parameters \(a\)"),
     (lambda: PathSpring("knee", 1.0, 1.0), "expected a cd.paths.Path"),
     (lambda: arm(PathSpring(paths.Path([POINTS[0], ("shin", (0, 0, 0))]), 1.0, 1.0)), "shin"),
 ])

@@ -4,6 +4,7 @@
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -36,6 +37,13 @@ class PathLaw(Law):
 
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.path.parameters()]
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        self.path.check_parameters(values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), self.path.conditions())
 
     def tension(self, s: View) -> ca.SX:
         """T [N]; positive pulls."""

@@ -5,6 +5,8 @@
     F = F_0 (a f_L(l_M / l_0) f_V(v_M / (v_max l_0)) + f_P(l_M / l_0) + beta v_M / (v_max l_0))              ruggiero2020 (20)
     the tendon's force is T = F cos(alpha) = F_0 f_T(l_T / l_S)                                            (3)
 
+A fibre does not get shorter than l_min, where its pennation angle is that of cos(alpha) = 0.1, nor than l_0 / 100.
+There a rigid tendon is slack, T = 0, and an elastic one may only lengthen the fibre: OpenSim's rules.
 With a rigid tendon l_T = l_S and (1), (2) give l_M and v_M (ruggiero2020 (21)). With an elastic one the
 fibre's length, or the tendon's force, is a state whose rate (3) gives. Normalised quantities end in _n.
 """
@@ -24,6 +26,8 @@ from condyle.muscles.curves import Curve, ThelenForceVelocity
 from condyle.trace.parameter import Input
 
 Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
+STEEPEST, SHORTEST = 0.1, 0.01
+"""cos(alpha) of the shortest fibre; and its length over l_0, where there is no pennation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,9 +145,20 @@ class Muscle(PathLaw):
         """h of (1)."""
         return sx(self.optimal_fiber_length) * ca.sin(sx(self.pennation_angle))
 
+    @property
+    def _least(self) -> ca.SX:
+        """l_min."""
+        return ca.fmax(self._height / ca.sqrt(1 - STEEPEST**2), SHORTEST * sx(self.optimal_fiber_length))
+
+    def _along(self, s: View) -> tuple[ca.SX, ca.SX]:
+        """l_M cos(alpha) with a rigid tendon, not below that of the shortest fibre; and whether it is above."""
+        along = self.path.length.at(s) - sx(self.tendon_slack_length)
+        least = ca.sqrt(self._least**2 - self._height**2)
+        return ca.fmax(along, least), along > least
+
     def rigid_fibre(self, s: View) -> Fibre:
         """With l_T = l_S."""
-        along = self.path.length.at(s) - sx(self.tendon_slack_length)
+        along, _ = self._along(s)
         l_M = ca.sqrt(self._height**2 + along**2)
         cos = along / l_M
         v_n = self.path.length.rate(s) * cos / (sx(self.max_contraction_velocity)
@@ -158,7 +173,8 @@ class Muscle(PathLaw):
     def tension(self, s: View) -> ca.SX:
         if self.tendon == "rigid":
             fibre = self.rigid_fibre(s)
-            return sx(self.max_isometric_force) * self.fibre_force_n(fibre, self.activation(s)) * fibre.cos
+            T = sx(self.max_isometric_force) * self.fibre_force_n(fibre, self.activation(s)) * fibre.cos
+            return ca.if_else(self._along(s)[1], ca.fmax(T, 0), 0)            # faster than v_max too, it does not push
         return sx(self.max_isometric_force) * self.tendon_force_n(s)
 
     def tendon_force_n(self, s: View) -> ca.SX:
@@ -168,7 +184,7 @@ class Muscle(PathLaw):
 
     def _elastic(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
         """l_M, cos(alpha) and l_T / l_S of (1)."""
-        l_M = self.tendon_state(s)
+        l_M = ca.fmax(self.tendon_state(s), self._least)
         cos = ca.sqrt(1 - (self._height / l_M)**2)
         return l_M, cos, (self.path.length.at(s) - l_M * cos) / sx(self.tendon_slack_length)
 
@@ -178,4 +194,5 @@ class Muscle(PathLaw):
         l_n, a = l_M / sx(self.optimal_fiber_length), self.activation(s)
         f = self.tendon_force_length.value(l_T_n) / cos - self.passive_force_length.value(l_n)
         v_n = self.v_of(f / (a * self.active_force_length.value(l_n)), a)
+        v_n = ca.if_else(self.tendon_state(s) > self._least, v_n, ca.fmax(v_n, 0))
         return v_n * sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length)

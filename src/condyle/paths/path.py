@@ -11,7 +11,7 @@ its pieces that must go over the surface, else the one that may and grows least.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -114,6 +114,13 @@ class Wrap(Described):
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.surface.parameters()]
 
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        self.surface.check_parameters(values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), self.surface.conditions())
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path(Described):
@@ -152,6 +159,13 @@ class Path(Described):
 
     def parameters(self) -> list[Parameter]:
         return [p for part in (*self.points, *self.wraps) for p in part.parameters()]
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        for part in (*self.points, *self.wraps):
+            part.check_parameters(values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(ca.SX(0, 1), *(part.conditions() for part in (*self.points, *self.wraps)))
 
     @cached_property
     def length(self) -> PathLength:
@@ -276,9 +290,8 @@ class PathLength(Composed):
             chosen, segment = mine[0], Segment.of(mine[2:])
             S, pieces = self._in_surface(k, y, X, active), self._pieces(k)
             A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
-            over = segment.moving(A - mine[WIDTH - 5:WIDTH - 2], B - mine[WIDTH - 2:WIDTH + 1])[0]
-            straight = _norm(B - A)
-            L += ca.if_else(segment.wrapped != 0, over - straight, 0)                              # (1)
+            over = wraps[k].surface.over(A, B, mine[1:])
+            L += ca.if_else(segment.wrapped != 0, over - _norm(B - A), 0)                          # (1)
         return L
 
 

@@ -8,6 +8,8 @@ with rho_i = |p_i|,
     cylinder:  S = l1 + r theta + l2,  L = sqrt(S^2 + dz^2),  z_P = z_A + dz l1/S,  z_Q = z_B - dz l2/S    (2)
     sphere:    L = l1 + r theta + l2                                                                       (3)
 
+Between ends that coincide, as at a point that is not active, a path is straight: it makes no full turn.
+
 Jacobi fields (segment.py (3)): cylinder a = 1, r = arc; sphere a = cos theta, r = R sin theta.
 """
 from __future__ import annotations
@@ -103,7 +105,7 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     z_P, z_Q = A[2] + dz * l1 / S, B[2] - dz * l2 / S
     beyond = ca.logic_and(ca.fabs(z_P) > length / 2, ca.fabs(z_Q) > length / 2)
     inside = ca.logic_or(dot(flat @ A, A) < r * r, dot(flat @ B, B) < r * r)
-    kind = ca.if_else(ca.logic_or(beyond, inside), NONE, kind)
+    kind = ca.if_else(ca.logic_or(ca.logic_or(beyond, inside), dot(d, d) == 0), NONE, kind)
 
     def along(X: ca.SX) -> ca.SX:
         return (ca.if_else(up, 1, -1) * S / r * cross(k, X) + dz * k) / L
@@ -128,7 +130,7 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, theta = first.l, second.l, swept(P, Q, k, up)
     inside = ca.logic_or(dot(A, A) < r * r, dot(B, B) < r * r)
-    kind = ca.if_else(inside, NONE, kind)
+    kind = ca.if_else(ca.logic_or(inside, dot(d, d) == 0), NONE, kind)
     a, R, a1 = ca.cos(theta), r * ca.sin(theta), -ca.sin(theta) / r
     M11, M22 = a + l2 * a1, a + l1 * a1
     M12 = a * l2 + R + l1 * M11

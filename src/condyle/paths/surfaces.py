@@ -17,7 +17,7 @@ from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths import ellipsoid, round
 from condyle.paths.round import NONE
-from condyle.paths.segment import ROW, dot
+from condyle.paths.segment import ROW, Segment, dot
 
 QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0),
              "z": (0, 0, 1),
@@ -61,6 +61,10 @@ class Surface(Described):
         """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
         raise TypeError(f"{type(self).__name__} needs a row")
 
+    def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
+        """The length between ends in S, of the row for them, with its derivatives [m]."""
+        return Segment.of(row[1:]).moving(A - row[WIDTH - 6:WIDTH - 3], B - row[WIDTH - 3:])[0]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Round(Surface):
@@ -73,6 +77,11 @@ class _Round(Surface):
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
         return get(_closed_form(type(self).__name__.lower(), p.numel()), p)[:WIDTH]
+
+    def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
+        if not self.parameters():
+            return super().over(A, B, row)
+        return getattr(round, type(self).__name__.lower())(self.given(A, B))[1].L    # a row has no derivatives by sizes
 
 
 @cache
@@ -123,13 +132,19 @@ class Ellipsoid(Surface):
     """An ellipsoid about the origin of S, its axes along those of S.
 
     Args:
-        radii: half axes [m], shape (3,), positive.
+        radii: half axes [m], shape (3,), positive; no Parameters, by which its geodesics have no derivatives.
         quadrant: see Surface.
     """
 
     radii: Annotated[Any, quantity("m", 3, lowest=0.0, positive=True)]
 
     several = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if names := sorted({p.name for p in self.parameters()}):
+            raise DescriptionError(f"Ellipsoid: radii: expected numbers [m], got Parameters ({', '.join(names)}), by which its "
+                                   "geodesics have no derivatives; the radius of a Cylinder or a Sphere may be one")
 
     def numbers(self) -> ca.SX:
         return sx(self.radii)
