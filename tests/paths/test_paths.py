@@ -82,7 +82,7 @@ def test_a_radius_may_be_a_parameter(surface):
         up, down = (getattr(system, name)(*given, parameters={"r": 0.02 + e}) for e in (h, -h))
         slope, J = (up - down) / (2 * h), system.jacobian(name, *given, wrt="parameters")[:, 0]
         np.testing.assert_allclose(J, slope, rtol=0, atol=1e-7 * np.abs(slope).max())
-    with pytest.raises(cd.CondyleError, match="radius: .*above 0, got .*-0.02"):
+    with pytest.raises(cd.CondyleError, match=r"radius: .*above 0, got .*-0.02"):
         system.path_lengths(q, parameters={"r": -0.02})
 
 
