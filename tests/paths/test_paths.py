@@ -73,7 +73,8 @@ def test_a_radius_may_be_a_parameter(surface):
     ends = ("upper", (-0.03, -0.2, 0.01)), ("lower", (-0.03, -0.15, 0))
     idle = paths.ConditionalPoint("lower", (-0.05, -0.02, 0), "upper", (5, 6))
     over = [paths.Wrap(surface, "upper", (0, -0.3, 0))]
-    system = arm(PathSpring(paths.Path([ends[0], idle, ends[1]], over), 500.0, 0.1), PathSpring(paths.Path(ends, over), 500.0, 0.1))
+    system = arm(PathSpring(paths.Path([ends[0], idle, ends[1]], over), 500.0, 0.1),
+                 PathSpring(paths.Path(ends, over), 500.0, 0.1))
     q, u, h = np.array([0.3, 0.4]), np.array([0.5, -1.0]), 1e-6
     a, b = system.path_lengths(q)
     assert a == pytest.approx(b, rel=1e-15)
