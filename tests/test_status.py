@@ -10,6 +10,11 @@ import condyle as cd
 from condyle.status import Outcome
 
 
+def test_unknown_kinds():
+    with pytest.raises(AttributeError, match=r"cd\.Status has no 'DONE'; known: FINISHED, "):
+        _ = cd.Status.DONE
+
+
 def test_a_text_and_a_kind():
     out = Outcome(cd.Status.SINGULAR, "stopped at t = 1 s: here")
     assert out == "stopped at t = 1 s: here" and out == cd.Status.SINGULAR and out == cd.Status.SINGULAR

@@ -34,6 +34,8 @@ from condyle.trace.parameter import Discrete, Parameter
 
 __all__ = ["Delay", "Integral", "Maximum", "Measure", "Minimum", "SampleAndHold"]
 
+INITIAL = quantity("", plain=True)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measure(Written):
@@ -87,7 +89,7 @@ class Integral(Measure):
     initial: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "initial", Parameter("initial", self.initial).default)
+        object.__setattr__(self, "initial", INITIAL.take(self.initial, "Integral: initial"))
         super().__post_init__()
 
     @property
@@ -137,7 +139,7 @@ class Delay(Measure):
     history: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delay", _number(quantity("s", lowest=0.0), self.delay, "Delay: delay"))
+        object.__setattr__(self, "delay", quantity("s", lowest=0.0, plain=True).take(self.delay, "Delay: delay"))
         super().__post_init__()
 
 
@@ -164,9 +166,9 @@ class SampleAndHold(Measure):
         if self.period is None:
             checked_name(self.event, "SampleAndHold: event")
         else:
-            positive = quantity("s", lowest=0.0, positive=True)
-            object.__setattr__(self, "period", _number(positive, self.period, "SampleAndHold: period"))
-        object.__setattr__(self, "initial", Parameter("initial", self.initial).default)
+            positive = quantity("s", lowest=0.0, positive=True, plain=True)
+            object.__setattr__(self, "period", positive.take(self.period, "SampleAndHold: period"))
+        object.__setattr__(self, "initial", INITIAL.take(self.initial, "SampleAndHold: initial"))
         super().__post_init__()
 
     def variables(self, name: str) -> list[Parameter]:
@@ -176,14 +178,6 @@ class SampleAndHold(Measure):
         """The first multiple of the period after t [s]."""
         assert self.period is not None
         return float((np.floor(t / self.period) + 1) * self.period)
-
-
-def _number(role: Any, value: Any, what: str) -> float:
-    """A plain number that fits a role."""
-    kept = role.take(value, what)
-    if not isinstance(kept, float):
-        raise DescriptionError(f"{what}: expected one number [s], got {value!r}: it cannot change from state to state")
-    return kept
 
 
 spoken(Delay, Integral, Maximum, Minimum, SampleAndHold)

@@ -6,10 +6,18 @@
 """
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import EnumMeta, StrEnum
+from typing import Any
 
 
-class Status(StrEnum):
+class _Kinds(EnumMeta):
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(f"cd.Status has no {name!r}; known: {', '.join(cls.__members__)}")
+
+
+class Status(StrEnum, metaclass=_Kinds):
     """How a run, a member of an ensemble, a frame or a search ended. `advice` says what to try.
 
     `traj.status`, `ens.status[i]`, `frames.status` and values of `frames.failures` are texts that are equal to one of these;

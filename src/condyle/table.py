@@ -198,10 +198,16 @@ class Table(Shown):
                 .npz, NumPy's.
 
         Raises:
-            DescriptionError: a name with another ending.
+            DescriptionError: a name with another ending, or in a folder that does not exist.
         """
+        if not isinstance(path, (str, Path)):
+            raise DescriptionError(f"Table.save: expected the path of a file, got {path!r}")
         path = Path(path)
         ending = path.suffix.lower()
+        if not path.parent.is_dir():
+            raise DescriptionError(f"Table.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+        if path.is_dir():
+            raise DescriptionError(f"Table.save: {str(path)!r} is a folder; give the name of a file")
         if ending not in (".csv", ".sto", ".mot", ".npz"):
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(ending, "")
             raise DescriptionError(f"Table.save: {path.name!r}: the name must end in .csv, .sto, .mot or "

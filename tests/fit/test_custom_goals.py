@@ -71,12 +71,14 @@ def test_refusals(system):
     state = system.state()
     with pytest.raises(cd.CondyleError, match="knee"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("nkee")))
-    with pytest.raises(cd.DescriptionError, match=r"goals\.Custom\(lambda\).*velocit"):
+    with pytest.raises(cd.DescriptionError, match=r"goals\.Custom\(lambda\): asks for s\.u\('knee'\), but goals are made of pos"):
         cd.goals.Custom(lambda s: s.u("knee"))
     with pytest.raises(cd.DescriptionError, match="parameter 'k', which the system does not have"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("knee") - s.parameter("k", 2.0)))
     with pytest.raises(cd.ShapeError, match=r"value has shape \(3,\)"):
         cd.goals.Custom(lambda s: [s.q("knee"), s.t], [1.0, 2.0, 3.0])
+    with pytest.raises(cd.DescriptionError, match=r"a function of your own becomes one by cd\.goals\.Custom"):
+        cd.assemble(system, state, lambda s: s.q("knee"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -173,11 +173,15 @@ def test_what_cannot_be(oscillator, sampled_damper):
                          (lambda: Delay(position, -1.0), "delay: expected one finite number .* at least 0, got -1"),
                          (lambda: Delay(position, cd.Parameter("tau", 0.1)), "cannot change from state to state"),
                          (lambda: system.add_force("top", Maximum(position)), r"it goes to system.add_measure"),
-                         (lambda: system.add_measure("top", position), "expected a measure such as")):
+                         (lambda: system.add_measure("top", position), r"becomes one by cd\.measures\.Maximum\("),
+                         (lambda: system.add_measure("x", Integral(position)), "measure 'x': a coordinate has this name"),
+                         (lambda: Integral(position, initial="x"), "Integral: initial: expected one finite number, got 'x'")):
         with pytest.raises(cd.DescriptionError, match=match):
             wrong()
     with pytest.raises(cd.TraceError, match="returned None; expected one number; is a return statement missing"):
         Maximum(lambda s: None)
+    with pytest.raises(cd.TraceError, match=r"s\.q\(\) missing 1 .*asked by name"):
+        Maximum(lambda s: s.q())
     system.add_measure("top", Maximum(position))
     with pytest.raises(cd.DescriptionError, match="measure 'top' exists already"):
         system.add_measure("top", Minimum(position))

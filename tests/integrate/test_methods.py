@@ -240,6 +240,13 @@ def test_error_control_and_refusals_of_a_tableau_of_ones_own():
     with pytest.raises(cd.DescriptionError, match="implicit-euler has no error estimate"):
         cd.simulate(system, start, 0.5, integrator=ImplicitEuler())
     for wrong, words in (({"A": ((), (1/2,)), "b": (0, 0.9)}, "add up to 1"), ({"A": ((),), "b": (0, 1)}, "2 rows"),
-                         ({"A": ((),), "b": (1,), "e": (1,)}, "add up to 0")):
+                         ({"A": ((),), "b": (1,), "e": (1,)}, "add up to 0"),
+                         ({"A": ((), (float("nan"),)), "b": (0, 1)}, "A: expected finite numbers"),
+                         ({"A": ((0, 0), (1, 0)), "b": (0, 1)}, "only what is below the diagonal"),
+                         ({"A": ((),), "b": "x"}, "b: expected finite numbers, got 'x'"), ({"A": 1, "b": (1,)}, "expected rows")):
         with pytest.raises(cd.DescriptionError, match=words):
             cd.integrators.Explicit("wrong", 1, **wrong)
+    with pytest.raises(cd.DescriptionError, match="order: expected a whole number from 1 on, got '1'"):
+        cd.integrators.Explicit("wrong", "1", A=((),), b=(1,))
+    with pytest.raises(cd.ArgumentError, match="missing a required argument: 'order'"):
+        cd.integrators.Explicit("wrong", A=((),), b=(1,))

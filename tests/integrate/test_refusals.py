@@ -29,6 +29,9 @@ def leg() -> cd.System:
     (lambda leg, state: cd.simulate(leg, state, 0.1)("knee"), "t: expected times [s]"),
     (lambda leg, state: cd.simulate(leg, state, 0.1)["hipp"], "did you mean 'hip'"),
     (lambda leg, state: cd.simulate(leg, state, 0.1, events="hip"), "such as cd.Event(lambda s: s.q('knee')), got 'hip'"),
+    (lambda leg, state: cd.simulate(leg, state, 0.1, integrator=cd.integrators.Explicit), "write brackets"),
+    (lambda leg, state: cd.Event(3.0), "the witness must be a function, such as lambda s: s.q('knee'), got 3.0"),
+    (lambda leg, state: cd.Event(at=1.0, action=lambda: None), "action: takes (), but is called with one argument, the State"),
 ])
 def test_the_answer_says_what_to_do(leg, mistake, words):
     with pytest.raises(cd.CondyleError) as told:

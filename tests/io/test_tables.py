@@ -74,6 +74,12 @@ def test_white_space_in_a_name_is_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_other_endings(tmp_path):
-    with pytest.raises(cd.DescriptionError, match="read_markers"):
-        cd.read_table(tmp_path / "walk.trc")
+def test_other_files(tmp_path):
+    (tmp_path / "broken.npz").write_bytes(b"PK")
+    (tmp_path / "German.csv").write_text("time;knee\n0;1,5\n")
+    for name, words in (("walk.trc", "a reader of markers is not there yet"), ("walk.xlsx", "save the sheet as .csv"),
+                        ("broken.npz", "this is no .npz file"), ("German.csv", "separates columns by ';'")):
+        with pytest.raises(cd.DescriptionError, match=words):
+            cd.read_table(tmp_path / name)
+    with pytest.raises(cd.DescriptionError, match="expected the path of a file, got 3"):
+        cd.read_table(3)

@@ -40,10 +40,14 @@ def sequence(result: Any, what: str = "") -> list[Any]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Written(Constraint):
-    """A constraint from a user's function: the function itself stays behind when pickled; what it computes is kept."""
+    """A constraint from a user's function: a pickle has what it computes, not the function itself."""
 
     law: Traced = field(init=False, repr=False)
     asks: tuple[Leaf, ...] = field(init=False, repr=False)
+
+    too_fast: ClassVar[str] = ("a constraint on positions is made of positions only; for one on velocities use "
+                               "cd.constraints.Nonholonomic")
+    """What errors say where it asks for what its level does not have."""
 
     @property
     def what(self) -> str:
@@ -63,8 +67,7 @@ class Written(Constraint):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "
                                        "use s.parameter or s.t")
             if ask.level not in ("time", "given", *levels):
-                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but a constraint on positions is made of "
-                                       "positions only; for one on velocities use cd.constraints.Nonholonomic")
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but {self.too_fast}")
         if not any(ask.level in levels for ask in asks):
             raise DescriptionError(f"{self.what}: asks nothing of the state that moves; there is nothing to constrain")
         object.__setattr__(self, "law", law)

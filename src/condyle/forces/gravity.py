@@ -1,17 +1,19 @@
 """Uniform gravity: docs/theory/forces.md."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import casadi as ca
 
+from condyle.errors import DescriptionError
 from condyle.forces.base import Law
 from condyle.laws.described import quantity, sx
 from condyle.laws.names import body_name, known_body
 from condyle.laws.view import Loads, View
 from condyle.trace import Number
+from condyle.trace.parameter import Expression
 from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
@@ -41,7 +43,10 @@ class Gravity(Law):
     def __post_init__(self) -> None:
         object.__setattr__(self, "acceleration", ACCELERATION.take(self.acceleration, "gravity"))
         given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
-        taken = given if isinstance(given, Mapping) else dict.fromkeys(given, 1.0)
+        if not isinstance(given, Iterable):
+            raise DescriptionError("Gravity: excluded: expected bodies, their names, or a mapping from them to shares, got "
+                                   f"{given!r}")
+        taken = given if isinstance(given, Mapping) else {body_name(b, "Gravity: excluded"): 1.0 for b in given}
         shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b, x in taken.items()}
         object.__setattr__(self, "excluded", tuple(shares))
         object.__setattr__(self, "shares", tuple(shares.values()))
@@ -57,7 +62,18 @@ class Gravity(Law):
 
     def check(self, tree: Tree) -> None:
         for name in self.excluded:
-            known_body(tree, name, "Gravity: excluded")
+            if known_body(tree, name, "Gravity: excluded").is_ground:
+                raise DescriptionError("Gravity: excluded: ground has no weight; name bodies that move")
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        for name, share in zip(self.excluded, self.shares, strict=True):
+            if isinstance(share, Expression):
+                SHARE.check(SHARE.shaped(share.at(values)), f"Gravity: excluded: {name}", share.at(values).ravel().tolist())
+
+    def conditions(self) -> ca.SX:
+        shares = [c for x in self.shares if isinstance(x, Expression) for c in SHARE.conditions(x.sx)]
+        return ca.vertcat(super().conditions(), *shares)
 
     def apply(self, s: View, loads: Loads) -> None:
         """What it gives back; the weights themselves are in the recursions."""

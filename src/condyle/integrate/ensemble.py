@@ -105,7 +105,8 @@ class Ensemble(States[Trajectory]):
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one member ens[i].q; one "
                                          "variable by its name, ens['knee']; the ends are ens.y_end"),
-        "t": "ens[i].t of a member; the ends are ens.t_end"}
+        "t": "ens[i].t of a member; the ends are ens.t_end",
+        "measure": "ens[i].measure(name) of a member, or a column of ens.table()"}
 
     def __repr__(self) -> str:
         times = np.empty(0) if isinstance(self.kept, Steps) or self.kept.t is None else self.kept.t

@@ -15,7 +15,7 @@ import numpy as np
 
 from condyle.errors import DescriptionError, TraceError, UnknownNameError
 from condyle.integrate.scalars import Scalars
-from condyle.laws.ask import traced_law
+from condyle.laws.ask import check_function, traced_law
 from condyle.laws.leaf import Leaf
 from condyle.system.given import number
 from condyle.system.state import State
@@ -71,9 +71,14 @@ class Event:
                 raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
+        if self.witness is not None and not callable(self.witness):
+            raise DescriptionError(f"Event: the witness must be a function, such as lambda s: s.q('knee'), got {self.witness!r}; "
+                                   "times are at=[...] or every=period")
         if not self.name:
             own = getattr(self.witness, "__name__", "") or ("every" if self.every else "at")
             object.__setattr__(self, "name", "event" if own == "<lambda>" else own)
+        if self.action is not None:
+            check_function(self.action, f"Event({self.name}): action", "the State")
         if self.witness is not None and self.traced:
             law, asks = traced_law(self.witness, f"Event({self.name})", self._number)
             object.__setattr__(self, "law", law)

@@ -11,6 +11,7 @@ import math
 import re
 import warnings
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from condyle.errors import DescriptionError
 from condyle.table import Table
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_OTHERS = {".trc": "; a reader of markers is not there yet",
+           **dict.fromkeys((".xlsx", ".xls"), "; save the sheet as .csv"),
+           ".txt": "; if it is a .sto or .csv inside, rename it"}
+"""What to do with files of other kinds."""
 
 
 def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
@@ -37,14 +42,15 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
         DescriptionError: a file that cannot be read, with its line.
         FileNotFoundError: no such file.
     """
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"read_table: expected the path of a file, got {path!r}")
     path = Path(path)
     ending = path.suffix.lower()
     if ending == ".npz":
         return _numpy(path)
     if ending not in (".sto", ".mot", *DELIMITERS):
-        raise DescriptionError(f"read_table: {path.name!r}: files that end in .sto, .mot, .csv, .tsv and "
-                               ".npz are read; "
-                               "markers (.trc) by cd.read_markers")
+        raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, .tsv or "
+                               ".npz" + _OTHERS.get(ending, ""))
     lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
     names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
@@ -88,11 +94,18 @@ def _rows(lines: list[str], first: int, delimiter: str | None,
         names.pop()
     if not names or not re.fullmatch(r"(time|t)(\s*\[s\])?", names[0], re.IGNORECASE):
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: the first column must be 'time', got "
-                               f"{names[:1] or 'nothing'}")
+                               f"{repr(names[0]) if names else 'nothing'}{_separated(names)}")
     if len(set(names)) < len(names):
         twice = sorted({n for n in names if names.count(n) > 1})
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: columns occur twice: {', '.join(twice)}")
     return names, cells[1:], [i for i, _ in rest[1:]]
+
+
+def _separated(names: list[str]) -> str:
+    """What to do where titles are separated by something else."""
+    found = next((c for c in (";", "\t", ",") if names and c in names[0]), "")
+    return (f"; this file separates columns by {found!r}: commas are for .csv, tabs for .tsv, and decimals have points"
+            if found else "")
 
 
 def _check_counts(header: dict[str, str], names: list[str], rows: list[list[str]], path: Path) -> None:
@@ -158,7 +171,13 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
 
 
 def _numpy(path: Path) -> Table:
-    with np.load(path, allow_pickle=False) as data:
+    try:
+        data = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, BadZipFile):
+        data = None
+    if not isinstance(data, np.lib.npyio.NpzFile):
+        raise DescriptionError(f"{path.name}: this is no .npz file, or it is cut off; Table.save writes them")
+    with data:
         missing = {"time", "names", "values"} - set(data.files)
         if missing:
             raise DescriptionError(f"{path.name}: not written by Table.save: it has no "

@@ -63,6 +63,9 @@ class AskedState:
     def __init__(self, answer: Callable[[Leaf], NDArray[np.object_]]) -> None:
         self._answer = answer
 
+    def __repr__(self) -> str:
+        return "the state s itself"
+
     def ask(self, leaf: Leaf) -> NDArray[np.object_]:
         """The value of a leaf (condyle.laws.leaves), shape (size,)."""
         return self._answer(leaf)
@@ -186,9 +189,9 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
         with np.errstate(all="ignore"):
             flatten(function(asked(learn)))
     except Exception as error:
-        if isinstance(error, TypeError) and "'method'" in str(error):
-            raise TraceError(f"{what}: {error}: accessors of s are asked by name in round brackets, such as s.q('knee'), "
-                             "s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the time") from error
+        if isinstance(error, TypeError) and ("'method'" in str(error) or "Asked" in str(error)):
+            raise TraceError(f"{what}: {_spoken(str(error))}: accessors of s are asked by name in round brackets, such as "
+                             "s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the time") from error
         if not isinstance(error, TraceError):
             error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it asks of the state.")
         raise
@@ -211,7 +214,13 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
     return trace(law, labels, what=what, ranges=box, source=source or function), tuple(asks.values())
 
 
-def check_function(function: Any, what: str) -> None:
+def _spoken(text: str) -> str:
+    """Python's words on a wrong call of an accessor, with the accessor as users know it."""
+    short = text.replace("AskedMotion.", "s.").replace("AskedState.", "s.")
+    return short.replace("s.coordinate()", "s.q()").replace("s.speed()", "s.u()")
+
+
+def check_function(function: Any, what: str, given: str = "the state s") -> None:
     """Raise TraceError unless it is a function of one argument."""
     if not callable(function):
         raise TraceError(f"{what}: expected a function of one argument s, got {function!r}")
@@ -222,7 +231,7 @@ def check_function(function: Any, what: str) -> None:
     try:
         signature.bind(None)
     except TypeError as error:
-        raise TraceError(f"{what}: takes {signature}, but is called with one argument, the state s: {error}") from error
+        raise TraceError(f"{what}: takes {signature}, but is called with one argument, {given}: {error}") from error
 
 
 def answers(asks: Iterable[Leaf], s: View) -> list[ca.SX]:

@@ -50,6 +50,8 @@ class Role(Quantity):
             return X
         kept = number(value, what)
         if isinstance(kept, Expression):
+            if self.plain:
+                raise DescriptionError(f"{what}: expected {self.allowed}, got {value!r}: it cannot change from state to state")
             self.check(self.shaped(kept.at()), what, value)
             return kept
         self.check(kept, what, value)
@@ -60,9 +62,10 @@ class Role(Quantity):
         return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
 
 
-def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False, infinite: bool = False) -> Role:
-    """Numbers that may be Parameters or Inputs."""
-    return Role(unit, shape, lowest, positive, infinite)
+def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False, infinite: bool = False,
+             plain: bool = False) -> Role:
+    """Numbers that may be Parameters or Inputs, unless they are plain."""
+    return Role(unit, shape, lowest, positive, infinite, plain)
 
 
 BodyName = Annotated[Any, Role(kind="body")]
@@ -132,14 +135,6 @@ class Described:
             if f.repr and not (f.default is not MISSING and text(value) == text(f.default)):
                 shown.append(f"{f.name}={_short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
-
-
-
-
-
-
-
-
 
 
 def placed(X: Any) -> tuple[ca.SX, ca.SX]:

@@ -151,7 +151,9 @@ def _checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     wanted = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
     for g in wanted:
         if not isinstance(g, Goal):
-            raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}")
+            hint = ("; write brackets and its numbers after it" if isinstance(g, type) else
+                    "; a function of your own becomes one by cd.goals.Custom(lambda s: ...)" if callable(g) else "")
+            raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}{hint}")
         g.check(system.compiled.model.tree)
     return wanted
 

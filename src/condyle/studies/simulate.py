@@ -166,6 +166,9 @@ def _method(integrator: Any) -> Method:
         return integrator
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
         return found
+    if isinstance(integrator, type) and issubclass(integrator, Method):
+        raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and its numbers after "
+                               "it, or give the name of a method, such as 'merson'")
     stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""
     raise UnknownNameError("integrator", integrator, METHODS, stiff)
 

@@ -111,8 +111,10 @@ class Description(Shown):
     def add_measure(self, name: str, measure: Measure) -> None:
         """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing; runs have it."""
         self._admit("measure", name, measure, Measure, "cd.measures.Maximum(...)")
-        if name in self.discrete:
-            raise DescriptionError(f"discrete variable {name!r} exists already; names are unique")
+        for kind, names in (("discrete variable", self.discrete), ("coordinate", self.coordinates), ("speed", self.speeds)):
+            if name in names:
+                raise DescriptionError(f"measure {name!r}: a {kind} has this name, and runs have both by their names; give it "
+                                       f"another, such as {name + '_measure'!r}")
         self._tree.register(measure.variables(name))
         self._measures[name] = measure
 
@@ -143,8 +145,9 @@ class Description(Shown):
                 room = "measure" if isinstance(law, Measure) else "constraint" if isinstance(law, Constraint) else "force"
                 hint = f"; it goes to system.add_{room}"
             if callable(law) and not hint:
-                written = f"cd.forces.Custom({law.__name__})" if kind == "force" else f"cd.constraints.Holonomic({law.__name__})"
-                hint = f"; a function of your own becomes one by {written.replace('<lambda>', 'lambda s: ...')}"
+                made = {"force": "cd.forces.Custom", "constraint": "cd.constraints.Holonomic", "measure": "cd.measures.Maximum"}
+                function = getattr(law, "__name__", "<lambda>").replace("<lambda>", "lambda s: ...")
+                hint = f"; a function of your own becomes one by {made[kind]}({function})"
             raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
         law.check(self._tree)
         self._tree.register(law.parameters())

@@ -60,6 +60,7 @@ class State(Shown, OfState):
     elsewhere: ClassVar[dict[str, str]] = {
         "explain": "system.explain(state)", "describe": "system.describe()", "project": "cd.assemble(system, state)",
         "simulate": "cd.simulate(system, state, t_final)", "jacobian": "system.jacobian(operator, q, u, wrt=...)",
+        "measure": "part of a run: cd.simulate(...).measure(name); integrals and samples are state[name]",
         "set": "state.replace(q={'knee': 0.3}): a new State"}
 
     system: System

@@ -21,6 +21,7 @@ class Quantity:
         lowest: the smallest value.
         positive: the smallest value itself is too small.
         infinite: ±inf is allowed.
+        plain: Parameters are not allowed.
     """
 
     unit: str = ""
@@ -28,6 +29,7 @@ class Quantity:
     lowest: float = -math.inf
     positive: bool = False
     infinite: bool = False
+    plain: bool = False
 
     def check(self, values: Any, what: str, shown: Any, at: str = "") -> None:
         """Raise DescriptionError unless the numbers are allowed.
@@ -58,7 +60,8 @@ class Quantity:
         """In words: "three finite numbers or cd.Parameters [m]"."""
         n = math.prod(self.shape)
         few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
-        text = f"{few} {'' if self.infinite else 'finite '}number{'s' if n > 1 else ''} or cd.Parameter{'s' if n > 1 else ''}"
+        s = "s" if n > 1 else ""
+        text = f"{few} {'' if self.infinite else 'finite '}number{s}" + ("" if self.plain else f" or cd.Parameter{s}")
         text += f" [{self.unit}]" if self.unit else ""
         if self.lowest > -math.inf:
             text += f", {'above' if self.positive else 'at least'} {self.lowest:g}"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 class Residuals(Holonomic):
     """What a goal computes, as a law that is traced and differentiated as a constraint on positions is."""
 
+    too_fast: ClassVar[str] = "goals are made of positions, s.t and parameters only"
+
     label: str = ""
 
     @property

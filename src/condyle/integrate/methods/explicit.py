@@ -11,12 +11,14 @@ for Dormand and Prince's of order 5, whose two solutions see much the same of a 
 """
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from condyle.arguments import spoken
 from condyle.errors import DescriptionError
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods import dormand_prince_8 as dp8
@@ -54,10 +56,21 @@ class Explicit(Method):
     dense: tuple[Weights, ...] = ()
 
     def __post_init__(self) -> None:
-        s, what = len(self.b), f"Explicit({self.name!r})"
+        what = f"Explicit({self.name!r})"
+        for f in ("b", "e", "second"):
+            object.__setattr__(self, f, _numbers(getattr(self, f), f"{what}: {f}"))
+        for f in ("A", "more", "dense"):
+            rows = getattr(self, f)
+            if not isinstance(rows, Iterable):
+                raise DescriptionError(f"{what}: {f}: expected rows of numbers, got {rows!r}")
+            object.__setattr__(self, f, tuple(_numbers(row, f"{what}: {f}") for row in rows))
+        for f, least in (("order", 1), ("estimate", 0)):
+            if not isinstance(n := getattr(self, f), int) or n < least:
+                raise DescriptionError(f"{what}: {f}: expected a whole number from {least} on, got {n!r}")
+        s = len(self.b)
         if [len(row) for row in self.A] != list(range(s)):
             raise DescriptionError(f"{what}: A must have {s} rows of 0, 1, 2, ... numbers, one per weight of b, got rows of "
-                                   f"{[len(row) for row in self.A]}")
+                                   f"{[len(row) for row in self.A]}: only what is below the diagonal, A=((), (1/2,), (0, 1))")
         if not abs(sum(self.b) - 1) <= ROUNDING:
             raise DescriptionError(f"{what}: the weights b must add up to 1, got {sum(self.b)!r}")
         if self.e and (len(self.e) not in (s, s + 1) or not abs(sum(self.e)) <= ROUNDING):
@@ -124,6 +137,20 @@ class Explicit(Method):
             step.accepted.append(kernel(lambda h, *ks: ca.vertcat(*(h * combined(row, ks, n) for row in self.dense)),
                                         ["h_try", *k], ["dense"], sizes | {"dense": n * step.dense}, "between"))
         return step
+
+
+def _numbers(given: Any, what: str) -> Weights:
+    """Finite numbers, as a tuple."""
+    try:
+        numbers = np.array(given, dtype=float) if not isinstance(given, str) else np.empty((0, 0))
+    except (TypeError, ValueError):
+        numbers = np.empty((0, 0))
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise DescriptionError(f"{what}: expected finite numbers, got {given!r}")
+    return tuple(numbers.tolist())
+
+
+spoken(Explicit)
 
 
 def _row(entries: Mapping[int, float], n: int) -> Weights:
