@@ -65,7 +65,8 @@ def main() -> None:
         for method in ("merson", "dormand-prince"):
             for accuracy in (1e-3, 1e-5):
                 def run() -> Any:
-                    return cd.simulate(system, state, options.seconds, accuracy=accuracy, integrator=method)  # noqa: B023
+                    return cd.simulate(system, state, options.seconds,  # noqa: B023
+                                       accuracy=accuracy, integrator=method)  # noqa: B023
                 statistics, seconds = [], []
                 for way in (lambda *_: np.empty(0), find):
                     knots._found = way  # type: ignore[assignment]

@@ -14,14 +14,16 @@ SIGNALLED = """
 import os, signal, condyle.cli.simulate, condyle.table
 send = lambda: os.kill(os.getpid(), signal.{name})
 save = condyle.table.Table.save
-condyle.table.Table.save = lambda *x: (send(), save(*x), send())           # a second one while it is written, and a third
+# a second one while it is written, and a third
+condyle.table.Table.save = lambda *x: (send(), save(*x), send())
 condyle.cli.simulate.shown = lambda title: (lambda share: send(), lambda: None)  # the first one while it runs
 """
 
 LEG = '''
 import condyle as cd
 system = cd.System(gravity=(0, -9.81, 0))
-system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05), coordinates="hip")
+system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
+                coordinates="hip")
 '''
 
 

@@ -167,7 +167,8 @@ def mujoco_udot(plan, q, u, tau):
             data.qvel[dof:dof + 3], data.qfrc_applied[dof:dof + 3] = ui[:3] @ R, taui[:3] @ R                        # (1)
             slides = [model.joint(f"b{i}{c}") for c in "xyz"] if kind == "free" else []
             for slide, x, v, f in zip(slides, qi[4:], ui[3:], taui[3:]):
-                data.qpos[slide.qposadr[0]], data.qvel[slide.dofadr[0]], data.qfrc_applied[slide.dofadr[0]] = x, v, f
+                data.qpos[slide.qposadr[0]], data.qvel[slide.dofadr[0]] = x, v
+                data.qfrc_applied[slide.dofadr[0]] = f
             read.append(lambda a, dof=dof, R=R, s=slides: [*(R @ a[dof:dof + 3]), *(a[x.dofadr[0]] for x in s)])
         mujoco.mj_forward(model, data)
         answers.append(np.concatenate([f(data.qacc) for f in read]))

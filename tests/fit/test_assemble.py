@@ -107,7 +107,9 @@ def test_goals_on_mechanisms_against_their_own_angles(seed):
                                       (governor, lambda x: mechanisms.governor_state(*x, 0.0, 0.0)[0], (0.3, 0.8), "linka")):
         p = np.array([0.2, -0.1, 0.05])
         target = system.station_position(q_of(start), body, p) + rng.uniform(-0.05, 0.05, 3)
-        cost = lambda x: float(np.sum((system.station_position(q_of(x), body, p) - target) ** 2))     # noqa: B023
+        def cost(x, system=system, q_of=q_of, body=body, p=p, target=target):
+            return float(np.sum((system.station_position(q_of(x), body, p) - target) ** 2))
+
         best = minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-18, "maxfev": 4000})
         found = cd.assemble(system, system.state(q=q_of(start) + 0.05), G.Station(body, p, target))
         np.testing.assert_allclose(found.q, q_of(best.x), rtol=0, atol=1e-6)      # a search without slopes sees half the digits

@@ -222,7 +222,8 @@ def test_a_pickle_needs_no_source_of_the_joint(tmp_path):
     script = f"""
 import pickle, condyle as cd, numpy as np
 s = cd.System()
-s.add_body("b", mobilizer=cd.FunctionBased("k", (None, None, lambda q: q + 0.1 * np.sin(q))), mass=1, inertia=(1, 1, 1))
+joint = cd.FunctionBased("k", (None, None, lambda q: q + 0.1 * np.sin(q)))
+s.add_body("b", mobilizer=joint, mass=1, inertia=(1, 1, 1))
 open({str(made)!r}, "wb").write(pickle.dumps(s))
 """
     output("-c", script)

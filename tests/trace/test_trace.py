@@ -559,7 +559,8 @@ from condyle.functions import Spline
 from condyle.trace import trace, where
 spline = Spline([0, 1, 2, 4], [0, 1, 0, 3])
 def law(knee, hip):
-    return [np.sin(knee) * hip + np.sin(knee), where(hip > 0, spline(knee), hip**3), np.hypot(knee, hip) % 0.3]
+    bent = where(hip > 0, spline(knee), hip**3)
+    return [np.sin(knee) * hip + np.sin(knee), bent, np.hypot(knee, hip) % 0.3]
 print(trace(law, ["knee", "hip"], what="law").text)
 """
 

@@ -2,7 +2,8 @@
 
 Everything is in body frames {i}, angular first. A joint is a product of exponentials of twists, G = exp(g1 phi1) .. exp(gm phim).
 
-  s = g1 phi1',  then for k = 2 .. m:  ds = gk phik'' + Ad^-1 (ds) + ad_s gk phik',  s = gk phik' + Ad^-1 s     appendix B
+  s = g1 phi1',  then for k = 2 .. m:  ds = gk phik'' + Ad^-1 (ds) + ad_s gk phik'
+                                       s = gk phik' + Ad^-1 s                            appendix B
   v_i = Ad_G^-1 v_{i-1} + S qdot,   c_i = S' qdot^2 + ad_v (S qdot)                                             (11), (14)
   inward and outward recursions of appendix A, gravity as an acceleration of ground
 """

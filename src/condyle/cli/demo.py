@@ -90,7 +90,7 @@ NEXT = """
 Try next
   condyle demo            again: the machine code now comes from the cache
   condyle cache info      where it is kept
-  README.md, "A first look"  the same leg in your own script: change a curve of the knee and see the numbers follow"""
+  README.md, "A first look"  the same leg in your own script: change a curve of the knee and see"""
 
 
 def build() -> cd.System:

@@ -8,7 +8,8 @@ derivative with respect to q_j is along the manifold: qdot = N e_j, u and udot h
 
 Notation
   J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix
-  V_i, a_i: velocity and acceleration (dV_i/dt).   I_i: inertia.   I_b, F_b: sums over what b carries; F_b is its reaction
+  V_i, a_i: velocity and acceleration (dV_i/dt).   I_i: inertia
+  I_b, F_b: sums over what b carries; F_b is its reaction
   V_F, A_F: velocity and acceleration of M in F, about F's origin in F.   Ad: from F to ground
 
 A change of q_j carries everything beyond J along with S_j. What is not carried is

@@ -24,7 +24,8 @@ with d/dq_j along N e_j. Only (9) and (10) are differentiated automatically, in 
 
 Loads take away psi = sum of X . load + x . f (load_gradient.py): F has -load, and psi, which sees poses and velocities, has bars
 of its own. With v_bar and T = (T_w, p_bar), what turning and moving the loads with their bodies gives, summed tip to base alike,
-  w_bar has r x v_bar of children, V_bar_v has v_bar, R_bar has T_w - v x v_bar, r_bar has p_bar + v_bar x w_P   (11)
+  w_bar has r x v_bar of children, V_bar_v has v_bar,
+  R_bar has T_w - v x v_bar, r_bar has p_bar + v_bar x w_P                                                 (11)
 """
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ class Prescription:
     """
 
     def __init__(self, tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, enabled: ca.SX, lock: ca.SX, held: ca.SX) -> None:
-        self.tree, self.t, self.q, self.u, self._enabled, self._lock, self._held = tree, t, q, u, enabled, lock, held
+        self.tree, self.t, self.q, self.u = tree, t, q, u
+        self._enabled, self._lock, self._held = enabled, lock, held
         driven = enumerate(tree.driven)
         self.acts = {k: ca.logic_and(enabled[i], lock[k] == 0) for i, body in driven for k in body.prescribed_speeds}
         self.lock = _changed(lock, {k: ca.if_else(flag, ca.inf, lock[k]) for k, flag in self.acts.items()})

@@ -3,7 +3,9 @@
 Candidates are the breaks of all signals (timed.py): samples of series, knots of splines, times that conditions compare t with.
 Most say nothing new. Neighbours are joined, two and two, while all signals in between are one polynomial to a tolerance:
 
-    |x(t) - P(t)| <= tolerance mean|x - median(x)|     at the breaks and between, P through some of the values        (1)
+    |x(t) - P(t)| <= tolerance mean|x - median(x)|                                                         (1)
+
+at the breaks and between, with P through some of the values.
 
 A pulse is no such polynomial however short it is, and where nothing happens, or what happens is smooth, few times remain. The run
 ends a step at each of these, so that a step sees a polynomial and nothing else. Where a signal jumps it steps from just before

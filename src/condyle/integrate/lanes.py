@@ -4,10 +4,13 @@ A lane holds one member: its own t, y, h, its own verdict on a step. A lane that
 all lanes of all threads share, so that none waits for a slower neighbour before the queue is empty. The nodes of a step are those
 of loop.py; masks do the rest. What a member leaves:
 
-    ended[member]    (t, h_try, worst, code, status, steps, rejected, evaluations, jacobians, projections) when it is done
+    ended[member]    (t, h_try, worst, code, status, steps, rejected, evaluations, jacobians, projections)
+                     when it is done
     y_end, f_end     y and f there
-    out[member, k]   y at the k-th of the given times, from the polynomial of the step that passes it and projected; or
-    M, T, Y, F, D    a row for the start and each step of any member, in a log that the caller empties now and then
+    out[member, k]   y at the k-th of the given times, from the polynomial of the step that passes it and
+                     projected; or
+    M, T, Y, F, D    a row for the start and each step of any member, in a log that the caller empties now
+                     and then
 """
 from __future__ import annotations
 

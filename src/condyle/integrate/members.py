@@ -45,7 +45,8 @@ class Members:
         first = given[0] if isinstance(given, (list, tuple)) and given else None
         if isinstance(given, np.ndarray) or np.isscalar(first) or isinstance(first, (np.ndarray, list, tuple)):
             raise DescriptionError(f"simulate: an array is no state: start from system.state(q=..., u=...), with q of shape "
-                                   f"({system.nq},) and u of shape ({system.nu},); many states from {{'q': array of shape "
+                                   f"({system.nq},) and u of shape ({system.nu},); many states from "
+                                   "{'q': array of shape "
                                    f"(N, {system.nq}), 'u': array of shape (N, {system.nu})}}")
         try:
             states = tuple(given)
@@ -54,7 +55,8 @@ class Members:
         for i, s in enumerate(states):
             if not isinstance(s, State):
                 raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as {'q': array of shape "
-                                       f"(N, {system.nq}), 'parameters': ...}}; got {given if states == (None,) else s!r}")
+                                       f"(N, {system.nq}), 'parameters': ...}}; got "
+                                       f"{given if states == (None,) else s!r}")
             if s.system is not system:
                 which = f"state {i} of {len(states)}" if len(states) > 1 else "the state"
                 raise DescriptionError(f"simulate: {which} belongs to another system; make it with system.state()")

@@ -140,7 +140,7 @@ class Composed(Leaf):
 
     @cached_property
     def _functions(self) -> dict[str, Closure]:
-        """y -> rows;  rows, y -> x;  rows, y, ydot -> xdot;  rows, y, ydot, yddot -> xddot;  rows, y -> f_y by part."""
+        """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by part."""
         parts = self.parts
         y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy"))
         shaped = [p.shaped(v) for p, v in zip(parts, y, strict=True)]

@@ -180,7 +180,8 @@ class MaximalSystem:
             return f"the length of the quaternion of {self.joints[worst - first - self.m].name!r}"
         if worst < first:
             return "a driven coordinate"
-        return f"the joint of {next(j.name for j, at in zip(self.joints, self._attached) if worst - first < at.rows.stop)!r}"
+        name = next(j.name for j, at in zip(self.joints, self._attached) if worst - first < at.rows.stop)
+        return f"the joint of {name!r}"
 
     def coordinates(self, x: Any, near: Any = None, **options: Any) -> Array:
         """The mobilizers' q, shape (nq,), at x. Angles that may be any turn, and signs of quaternions, are those nearest to

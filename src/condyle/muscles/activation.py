@@ -5,7 +5,10 @@ import casadi as ca
 
 
 def first_order(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, least: ca.SX) -> ca.SX:
-    """Thelen 2003 (1), (2):  adot = (e - a) / tau,  tau = rise (0.5 + 1.5 a) for e > a, else fall / (0.5 + 1.5 a) [1/s]."""
+    """Thelen 2003 (1), (2) [1/s]:
+
+        adot = (e - a) / tau,    tau = rise (0.5 + 1.5 a) for e > a, else fall / (0.5 + 1.5 a)
+    """
     a = ca.fmin(ca.fmax(a, least), 1)
     factor = 0.5 + 1.5 * a
     return (e - a) / ca.if_else(e > a, rise * factor, fall / factor)

@@ -184,7 +184,8 @@ class ThelenPassiveForceLength(Curve):
 class ThelenTendonForceLength(Curve):
     """Tendon force over tendon length, thelen2003 (5): a toe, then a straight line; zero below 1.
 
-        f(x) = 0.33 (exp(3 e / e_toe) - 1) / (exp(3) - 1) up to e_toe = 99 e0 exp(3) / (166 exp(3) - 67),    e = x - 1
+        e = x - 1,    e_toe = 99 e0 exp(3) / (166 exp(3) - 67)
+        f(x) = 0.33 (exp(3 e / e_toe) - 1) / (exp(3) - 1) up to e_toe
         f(x) = 0.33 + 0.67 (e - e_toe) / (e0 - e_toe) beyond
 
     Args:
@@ -215,7 +216,8 @@ class ThelenTendonForceLength(Curve):
 class ThelenForceVelocity(Curve):
     """Active force over fibre velocity, thelen2003 (6), (7), at an activation a; with k = (1 + 3 a) / 4
 
-        f(v) = (k + v) / (k - v / A)  shortening,    (k (F - 1) + c F v) / (k (F - 1) + c v)  lengthening,    c = 2 + 2 / A
+        f(v) = (k + v) / (k - v / A)                            shortening
+        f(v) = (k (F - 1) + c F v) / (k (F - 1) + c v)          lengthening,    c = 2 + 2 / A
 
     Below 0 and above `threshold` F it goes on straight, as OpenSim does.
 

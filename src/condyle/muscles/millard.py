@@ -31,8 +31,8 @@ Corner = tuple[float, float, float]
 def control_points(a: Corner, b: Corner, curviness: float) -> np.ndarray:
     """(1), shape (6, 2)."""
     (x0, y0, d0), (x1, y1, d1) = a, b
-    x = (y1 - y0 - x1 * d1 + x0 * d0) / (d0 - d1) if abs(d0 - d1) > np.sqrt(np.finfo(float).eps) else (x0
-                                                                                                       + x1) / 2
+    apart = abs(d0 - d1) > np.sqrt(np.finfo(float).eps)
+    x = (y1 - y0 - x1 * d1 + x0 * d0) / (d0 - d1) if apart else (x0 + x1) / 2
     first, last, corner = np.array([x0, y0]), np.array([x1, y1]), np.array([x, (x - x1) * d1 + y1])
     c = 0.1 + 0.8 * curviness
     left, right = first + c * (corner - first), last + c * (corner - last)

@@ -16,7 +16,8 @@ The gradient g of the discrete L is exact. The Hessian is that of length at a ge
 with eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = diag(1/radii^2), f = (x' W x -
 1) / 2:
 
-    H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2      (3)
+    H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds
+           + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2                                               (3)
 
 What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the
 operations. Only phi moves

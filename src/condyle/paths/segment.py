@@ -6,7 +6,8 @@ and leaves the surface, e_in and e_out the directions of the path at A and B, n_
 b = e x n:
 
     dL/dA = -e_in,    dL/dB = e_out                                                                        (1)
-    d2L   = sum over (u, v) = (b_P, b_Q) and (n_P, n_Q) of [[alpha_A uu', -gamma uv'], [-gamma vu', alpha_B vv']]     (2)
+    d2L   = sum over (u, v) = (b_P, b_Q) and (n_P, n_Q) of
+            [[alpha_A uu', -gamma uv'], [-gamma vu', alpha_B vv']]                                         (2)
 
 Along n the point of touch moves along the curve: alpha = 1/l1, 1/l2 and gamma = 0, with l1 = |P - A|, l2 = |B
 - Q|. Across, with the Jacobi fields a, r of the geodesic (a = 1, a' = 0 and r = 0, r' = 1 at P; values at Q)

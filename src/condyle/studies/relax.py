@@ -7,7 +7,7 @@ constraints and Z a basis of the motion that these leave (P Z = 0),
     curvature     W = dg/dq + d(P' lambda)/dq,     Z' W Z > 0 at a minimum                                           (2)
     step          d = -Z |Z' W Z|^-1 Z' g,         q <- q + N d, then back to the constraints                        (3)
 
-|A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a saddle, where Z' g = 0 and an
+The matrix |A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a saddle, where Z' g = 0 and an
 eigenvalue is negative, it goes along its direction. Steps are halved until V falls. Forces and their derivatives are exact.
 """
 from __future__ import annotations

@@ -140,7 +140,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, and events, such as "
                                f"{happening[0]!r}, do not happen backward in time: what an action did cannot be undone. Leave "
                                "events= out, and run the pieces between them")
-    if step is not None and (shortest := float(np.abs(t_final - start.t).min())) and step > shortest * (1 + 1e-9):
+    shortest = float(np.abs(t_final - start.t).min())
+    if step is not None and shortest and step > shortest * (1 + 1e-9):
         warnings.warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one shorter step",
                       stacklevel=3)
     _check_constraints(system, start, accuracy)

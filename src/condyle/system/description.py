@@ -137,12 +137,13 @@ class Description(Shown):
         if not isinstance(name, str) or not name:
             hint = "; the name comes first" if isinstance(name, (Force, Constraint)) else ""
             raise DescriptionError(f"a {kind}'s name is a non-empty string, got {name!r}{hint}")
-        if name in self._forces or name in self._constraints or name in self._measures or name in self.motions:
+        if any(name in known for known in (self._forces, self._constraints, self._measures, self.motions)):
             raise DescriptionError(f"{self._kind(name)} {name!r} exists already; names are unique")
         if not isinstance(law, wanted) or (isinstance(law, Measure) and kind == "force"):
             hint = "; write brackets and its numbers after it" if isinstance(law, type) else ""
             if isinstance(law, (Force, Constraint)):
-                room = "measure" if isinstance(law, Measure) else "constraint" if isinstance(law, Constraint) else "force"
+                is_other = "constraint" if isinstance(law, Constraint) else "force"
+                room = "measure" if isinstance(law, Measure) else is_other
                 hint = f"; it goes to system.add_{room}"
             if callable(law) and not hint:
                 made = {"force": "cd.forces.Custom", "constraint": "cd.constraints.Holonomic", "measure": "cd.measures.Maximum"}

@@ -14,7 +14,7 @@ from condyle.system.operators.public import asked
 
 PATH = Path(__file__).with_name("answers.pyi")
 
-_HEAD = '''"""Operators as methods of one state and of many. Written by stubs.py: change the operators' records."""
+_HEAD = '''"""Operators as methods of one state and of many. Written by stubs.py: change their records."""
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, Scalar, Vector
@@ -41,7 +41,8 @@ def _method(record: Operator, many: bool = False) -> str:
     line = f"{start}{', '.join(all_of_them)}{end}"
     if len(line) <= 110:
         return line
-    return f"{start}{', '.join(all_of_them[:3])},\n{' ' * len(start)}{', '.join(all_of_them[3:])}{end}"
+    half = (len(all_of_them) + 1) // 2
+    return f"{start}{', '.join(all_of_them[:half])},\n{' ' * len(start)}{', '.join(all_of_them[half:])}{end}"
 
 
 if __name__ == "__main__":

@@ -204,8 +204,9 @@ def _compare(traced: Traced, run: Callable[[Sequence[Any]], NDArray[np.object_]]
         scale = max(1e-3, np.abs(plain[np.isfinite(plain)]).max(initial=0.0))
         if not np.allclose(symbolic, plain, rtol=1e-7, atol=1e-9 * scale, equal_nan=True):
             steady = np.array_equal(plain, floats(point), equal_nan=True)
-            cause = "does it keep values between calls, or branch on the type of its arguments?" if steady else \
-                "it gives another value each time: it must not use random numbers or keep values between calls"
+            cause = "it gives another value each time: it must not use random numbers or keep values between calls"
+            if steady:
+                cause = "does it keep values between calls, or branch on the type of its arguments?"
             raise call.error(f"gives {plain.tolist()} with floats but {symbolic.tolist()} with symbols at "
                              f"{_named(traced, point)}; {cause}")
         finite |= np.isfinite(plain)

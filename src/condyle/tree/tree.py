@@ -238,7 +238,8 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
         if isinstance(value, ca.SX):
             expression = Expression(value, f"{what}: {name}")
             number = expression.at()
-            given[name] = number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else number[0, 0]
+            flat = number[:, 0] if number.shape == (3, 1) else number[0, 0]
+            given[name] = number if number.shape == (3, 3) else flat
             for p in expression.parameters:
                 if isinstance(p, (Input, Discrete)):
                     raise DescriptionError(f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; what describes a body, "

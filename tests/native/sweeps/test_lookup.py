@@ -219,7 +219,8 @@ def with_spline(place, values) -> cd.System:
     curve = cd.Spline(X, values)
     system = cd.System(gravity=(0, -9.81, 0))
     joint = {"function": lambda: cd.FunctionBased(("q",), (None, None, lambda q: q), (lambda q: curve(q), None, None)),
-             "custom": lambda: cd.Custom(("q",), lambda q: (np.eye(3), (q, curve(q), 0.0)))}.get(place, lambda: cd.Pin())()
+             "custom": lambda: cd.Custom(("q",), lambda q: (np.eye(3), (q, curve(q), 0.0)))}
+    joint = joint.get(place, cd.Pin)()
     system.add_body("b", mobilizer=joint, mass=1.0, com=(0.1, 0.2, 0), inertia=(0.1, 0.1, 0.1), coordinates=("q",))
     if place == "force":
         system.add_force("law", cd.forces.Custom(lambda s: {"q": curve(s.q("q"))}))
@@ -250,7 +251,8 @@ sys.path.insert(0, {root!r})
 from tests.native.sweeps.test_lookup import X, with_spline
 bump = float(sys.argv[1])
 system = with_spline("function", np.sin(X) + bump * (X > 0.3) * (X < 0.6))
-print(repr(float(system.forward_dynamics([0.37], [0.8])[0])), system.compiled.function("forward_dynamics").report.cached)
+found = system.forward_dynamics([0.37], [0.8])
+print(repr(float(found[0])), system.compiled.function("forward_dynamics").report.cached)
 """
 
 

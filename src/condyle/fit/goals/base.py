@@ -1,7 +1,8 @@
 """What all goals share, and all that the rest of assembly asks of a goal.
 
     describe    fields, name, unit, target, weight; `check` refuses what a system does not have
-    compute     `residual`, or for more speed `linearised` or `add`; `numbers` that the machine code reads; `code`, its text
+    compute     `residual`, or for more speed `linearised` or `add`; `numbers` that the machine code reads;
+                `code`, its text
     report      `errors`: how far the target was missed in each frame
 """
 from __future__ import annotations

@@ -30,7 +30,8 @@ from condyle.native.machine.jit import Library
 
 _TYPE = 8                                                   # offsets in a Python object and in NumPy 2's array
 _DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
-_KIND = 24                                                  # in a dtype: kind, char, byte order, flags, type number
+# in a dtype: kind, char, byte order, flags, type number
+_KIND = 24
 _DOUBLE = 12                                                # NPY_DOUBLE
 _ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2's table of functions
 _FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS

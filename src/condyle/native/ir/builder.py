@@ -53,7 +53,8 @@ class Builder:
     def __init__(self, module: Module, name: str, arguments: Sequence[str], *, result: str = VOID, internal: bool = True,
                  attributes: str = "nounwind", note: str = "") -> None:
         self.module, self.lanes = module, module.lanes
-        self.name, self.result, self.internal, self.attributes, self.note = name, result, internal, attributes, note
+        self.name, self.result, self.internal = name, result, internal
+        self.attributes, self.note = attributes, note
         self.arguments = [Value(self, type.removesuffix(" noalias"), f"%a{k}") for k, type in enumerate(arguments)]
         self._head = ", ".join(f"{type} %a{k}" for k, type in enumerate(arguments))
         self.lines: list[str] = []
@@ -67,7 +68,8 @@ class Builder:
         """Add the function to the module; one that returns nothing ends here by itself."""
         if not self._ended:
             self.give()
-        head = f"define {'internal ' if self.internal else ''}{self.result} @{self.name}({self._head}) {self.attributes} {{"
+        linkage = "internal " if self.internal else ""
+        head = f"define {linkage}{self.result} @{self.name}({self._head}) {self.attributes} {{"
         self.module.add("\n".join([f"{self.note}{head}", "entry:", *self._entry, *self.lines, "}"]))
 
     # ---- values

@@ -71,8 +71,8 @@ class Info:
     note: str
 
     def __str__(self) -> str:
-        head = f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of at most " \
-               f"{self.limit / 1e6:.0f} MB"
+        head = (f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of at most "
+                f"{self.limit / 1e6:.0f} MB")
         if self.unfinished:
             head += f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` removes them too"
         return head + (f"\nnot used: {self.note}" if self.note else "")

@@ -6,7 +6,7 @@ ended. A loop's head stops when the budget of rounds is used up or when another 
 
 Workspace, in words of 8 bytes (element j of lane l of a slice at [j W + l], each slice on a new cache line):
 
-    resume  budget  stop .. | slices | counts, streams (address, rows), counters, masks, scratch of Calls | work
+    resume  budget  stop .. | slices | counts, streams (address, rows), counters, masks, scratch | work
 """
 from __future__ import annotations
 

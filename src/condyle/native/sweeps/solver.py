@@ -1,6 +1,7 @@
 """A loop that acts as one kernel, in the place of a look-up: `row = get(solver, p)` (lookup.py).
 
-    x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;   row = (finish(p, x), status)          (1)
+    x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;
+    row = (finish(p, x), status)                                                                          (1)
 
 SX cannot loop, and iterations unrolled into SX would all be run, and be compiled again at every place. A solver is compiled
 once. A state whose `busy` is zero leaves the loop: in lanes it is computed along and not stored, so that it equals the
