@@ -2,7 +2,7 @@
 
     h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
     d(l_M cos(alpha))/dt = v_M / cos(alpha)                                                                (2)
-    F = F_0 (a f_L(l_M / l_0) f_V(v_n) + f_P(l_M / l_0) + beta v_n),    v_n = v_M / (v_max l_0),   ruggiero2020 (20)
+    F = F_0 (a f_L(l_M / l_0) f_V(v_n) + f_P(l_M / l_0) + beta v_n),  v_n = v_M / (v_max l_0),  ruggiero2020 (20)
     the tendon's force is T = F cos(alpha) = F_0 f_T(l_T / l_S)                                            (3)
 
 A fibre does not get shorter than l_min, where its pennation angle is that of cos(alpha) = 0.1, nor than l_0 / 100.

@@ -41,7 +41,7 @@ def _method(record: Operator, many: bool = False) -> str:
     line = f"{start}{', '.join(all_of_them)}{end}"
     if len(line) <= 110:
         return line
-    half = (len(all_of_them) + 1) // 2
+    half = len(all_of_them) - 1
     return f"{start}{', '.join(all_of_them[:half])},\n{' ' * len(start)}{', '.join(all_of_them[half:])}{end}"
 
 
