@@ -1,14 +1,15 @@
 """`cd.relax`: a configuration of least potential energy, on the constraints.
 
-With V the potential energy, g = dV/dq = -f the generalised forces at rest with their sign changed, P the rows of the position
-constraints and Z a basis of the motion that these leave (P Z = 0),
+With V the potential energy, g = dV/dq = -f the generalised forces at rest with their sign changed, P the rows
+of the position constraints and Z a basis of the motion that these leave (P Z = 0),
 
-    at rest       g + P' lambda = 0         the statics of a constrained system                                      (1)
-    curvature     W = dg/dq + d(P' lambda)/dq,     Z' W Z > 0 at a minimum                                           (2)
-    step          d = -Z |Z' W Z|^-1 Z' g,         q <- q + N d, then back to the constraints                        (3)
+    at rest       g + P' lambda = 0         the statics of a constrained system                            (1)
+    curvature     W = dg/dq + d(P' lambda)/dq,     Z' W Z > 0 at a minimum                                 (2)
+    step          d = -Z |Z' W Z|^-1 Z' g,         q <- q + N d, then back to the constraints              (3)
 
-The matrix |A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a saddle, where Z' g = 0 and an
-eigenvalue is negative, it goes along its direction. Steps are halved until V falls. Forces and their derivatives are exact.
+The matrix |A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a
+saddle, where Z' g = 0 and an eigenvalue is negative, it goes along its direction. Steps are halved until V
+falls. Forces and their derivatives are exact.
 """
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from condyle.system.system import System
 
 ITERATIONS, HALVINGS = 300, 30
 FLAT = 1e-10
-"""Eigenvalues below this part of the largest count as zero; slopes along them, below this part of the largest force, too."""
+"""Eigenvalues below this part of the largest count as zero; slopes along them, below this part of the largest
+force, too."""
 KICK = 1e-2
 """The step along a direction of negative curvature where there is no slope to follow [rad, m]."""
 LONGEST = 1.0
@@ -38,21 +40,25 @@ SAME = 1e-6
 
 @answered()
 def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
-    """The State at rest with a local minimum of potential energy, found downhill from a state, on all position constraints.
+    """The State at rest with a local minimum of potential energy, found downhill from a state, on all
+    position constraints.
 
-    Only forces that have an energy can be minimised: gravity, springs, `cd.forces.Potential`. Constraints on speeds take no part.
+    Only forces that have an energy can be minimised: gravity, springs, `cd.forces.Potential`. Constraints on
+    speeds take no part.
 
     Args:
         system: whose energy is minimised.
         state: where the search starts.
-        locked: names of speeds that do not take part; those that are locked in the state or prescribed by motions do not either.
+        locked: names of speeds that do not take part; those that are locked in the state or prescribed by
+            motions do not either.
         accuracy: the last change of a coordinate is at most this [rad, m].
 
     Returns:
         The State, with q at the minimum and u zero.
 
     Raises:
-        ConvergenceError: the energy has no minimum nearby, as for something that falls; `error.status` says why.
+        ConvergenceError: the energy has no minimum nearby, as for something that falls; `error.status` says
+            why.
         ConstraintError: the constraints cannot be satisfied.
         DescriptionError: a force acts at rest and has no energy: disable it, or simulate with damping.
     """
@@ -60,7 +66,8 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     if not 1e-12 <= number("relax: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
         raise DescriptionError(f"relax: accuracy = {accuracy!r} must be between 1e-12 and 0.1 [rad, m]")
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
-    return _Descent(system, state.replace(u=np.zeros(system.nu), locked=locks), accuracy).run().replace(locked=state.locked)
+    return _Descent(system, state.replace(u=np.zeros(system.nu), locked=locks),
+                    accuracy).run().replace(locked=state.locked)
 
 
 class _Descent:
@@ -71,7 +78,8 @@ class _Descent:
         self.free = ~system.compiled.tails.held(state.tail)
         self.zero = np.zeros(system.nu)
         self.options: dict[str, Any] = {
-            name: getattr(state, name) for name in ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")}
+            name: getattr(state, name) for name in ("t", "z", "inputs", "discrete", "parameters", "disabled",
+                                                    "locked")}
         self.rows = [i for i, (_, level) in enumerate(system.equation_names()) if level == "position"]
 
     def run(self) -> State:
@@ -93,11 +101,13 @@ class _Descent:
                     break
                 part /= 1.0 if kicked and k % 2 == 0 else 2.0
             else:
-                raise ConvergenceError(f"relax: the energy {V:.9g} J does not fall along its own slope (by {part:.1g} of a step "
+                raise ConvergenceError(f"relax: the energy {V:.9g} J does not fall along its own slope (by "
+                                       f"{part:.1g} of a step "
                                        f"of {longest:.3g}); {Status.NO_DESCENT.advice}", q, Status.NO_DESCENT)
             q, V = trial, V_trial
         worst = self.system.speeds[int(np.abs(d).argmax())]
-        raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; {worst!r} moves most. "
+        raise ConvergenceError(f"relax: after {ITERATIONS} steps the energy is {V:.6g} J and still falls; "
+                               f"{worst!r} moves most. "
                                f"{Status.STILL_FALLING.advice.capitalize()}", q, Status.STILL_FALLING)
 
     def _forces(self, q: Array) -> Array:
@@ -127,7 +137,8 @@ class _Descent:
             Z = Z @ Vt[int(np.sum(s > 1e-9 * s.max(initial=0.0))):].T
             lambda_ = np.zeros(system.equations)
             lambda_[self.rows] = np.linalg.lstsq(P[:, free].T, -g[free], rcond=1e-9)[0]
-            W = W - system.jacobian("constraint_forces", q, self.zero, lambda_, wrt="q", **self.options)          # (2)
+            W = W - system.jacobian("constraint_forces", q, self.zero, lambda_, wrt="q",
+                                    **self.options)  # (2)
         if not Z.shape[1]:
             return np.zeros(system.nu), False
         H = Z.T @ W @ Z
@@ -138,7 +149,7 @@ class _Descent:
         along = slope / np.maximum(np.abs(sizes), max(least, 1e-300))
         if (np.abs(along) <= self.accuracy).all() and sizes[0] < -1e3 * least:
             return KICK * Z @ vectors[:, 0], True
-        return -Z @ (vectors @ along), False                                                                     # (3)
+        return -Z @ (vectors @ along), False  # (3)
 
     def _check_energy(self, q: Array) -> None:
         """Refuse forces that act at rest without an energy."""
@@ -151,8 +162,11 @@ class _Descent:
         if off(self.options) <= SAME * max(largest, 1e-3):
             return
         on = [name for name in self.system.forces if name not in self.state.disabled]
-        amounts = {name: off(self.options | {"disabled": {*self.state.disabled, *(other for other in on if other != name)}})
+        amounts = {name: off(self.options | {"disabled": {*self.state.disabled,
+                                                          *(other for other in on if other != name)}})
                    for name in on}
-        names = ", ".join(f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest, 1e-3))
-        raise DescriptionError(f"relax: these forces act at rest but store no energy that explains them: {names}. Disable them "
+        names = ", ".join(f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest,
+                                                                                                    1e-3))
+        raise DescriptionError("relax: these forces act at rest but store no energy that explains them: "
+                               f"{names}. Disable them "
                                "(state.replace(disabled=...)), or write their energy as cd.forces.Potential")
