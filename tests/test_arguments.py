@@ -25,6 +25,7 @@ STATE = LEG.state(q=[1.0, 0.1])
 
 @pytest.mark.parametrize(("mistake", "words"), [
     (lambda: LEG.forward_dynamics([0, 0]), "missing a required argument: 'u'. It is forward_dynamics(q, u, tau=None"),
+    (lambda: LEG.energy([0, 0], t=0.5), "missing a required argument: 'u'. It is energy(q, u"),
     (lambda: cd.System(g=9.81), "there is no argument g=; did you mean gravity=?"),
     (lambda: cd.simulate(LEG, STATE, 1.0, dt=0.01), "no argument dt=; a fixed step is step="),
     (lambda: cd.simulate(LEG, STATE, 1.0, method="RK45"), "no argument method=; it is integrator="),

@@ -14,6 +14,7 @@ from condyle import paths
 from condyle.constraints.base import Constraint
 from condyle.forces.path import PathSpring
 from condyle.laws.leaf import Leaf
+from condyle.paths.surfaces import WIDTH
 
 POINTS = [("ground", (0.02, 0.1, 0)), ("upper", (0.03, -0.1, 0.01)), ("lower", (0.02, -0.1, 0))]
 OVER = paths.Wrap(paths.Cylinder(0.02, 0.2), "upper", (0.0, -0.3, 0.0))
@@ -101,6 +102,21 @@ def test_jacobians_and_energy(system):
     assert wrapped.any() and not wrapped.all()
     kinetic, potential = alone.energy(traj.q, traj.u)
     np.testing.assert_allclose(kinetic + potential, (kinetic + potential)[0], rtol=0, atol=1e-7)
+
+
+class Unsolved(paths.Sphere):
+    """A surface whose geodesics are never found."""
+
+    def row(self, A, B):
+        return ca.SX.nan(WIDTH, 1)
+
+
+def test_no_path_is_no_silent_zero():
+    """Where no geodesic is found, forces and energies are NaN, not those of a path without tension."""
+    path = paths.Path([("upper", (0.03, -0.2, 0.01)), ("lower", (0.03, -0.05, 0))], [paths.Wrap(Unsolved(0.02), "upper")])
+    system = arm(PathSpring(path, 500.0, 0.1))
+    for found in (system.path_lengths(Q[0]), system.applied_forces(Q[0], [0, 0]), system.energy(Q[0], [0, 0])[1]):
+        assert np.isnan(found).all()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -49,8 +49,12 @@ class PathLaw(Law):
         """T [N]; positive pulls."""
         raise TypeError(f"{type(self).__name__} needs a tension")
 
+    def known(self, s: View, x: ca.SX) -> ca.SX:
+        """x; NaN where no length of the path was found, which comparisons and maxima in x would hide."""
+        return ca.if_else(self.path.length.at(s) >= 0, x, float("nan"))
+
     def apply(self, s: View, loads: Loads) -> None:
-        self.path.length.load(s, -self.tension(s), loads)                                    # (1)
+        self.path.length.load(s, -self.known(s, self.tension(s)), loads)                     # (1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,4 +83,4 @@ class PathSpring(PathLaw):
 
     def potential(self, s: View) -> ca.SX:
         x = ca.fmax(self.path.length.at(s) - sx(self.rest_length), 0)
-        return sx(self.stiffness) * x * x / 2
+        return self.known(s, sx(self.stiffness) * x * x / 2)

@@ -195,4 +195,4 @@ class Muscle(PathLaw):
         f = self.tendon_force_length.value(l_T_n) / cos - self.passive_force_length.value(l_n)
         v_n = self.v_of(f / (a * self.active_force_length.value(l_n)), a)
         v_n = ca.if_else(self.tendon_state(s) > self._least, v_n, ca.fmax(v_n, 0))
-        return v_n * sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length)
+        return self.known(s, v_n * sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length))

@@ -113,7 +113,8 @@ def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options:
             said = "" if name == "qdot" else f"({', '.join(own)})"
             raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: state.{name}{said}, or give "
                                 f"system.{name} its arrays state.q, state.u") from None
-    check_call(name, signature, (None, *arguments), options, None, skip=1)
+    named = {key: x for key, x in options.items() if key not in OPTIONS}    # every operator has these: they are not what is wrong
+    check_call(name, signature, (None, *arguments), named, None, skip=1)
 
 
 def _into(out: Any, result: Any, name: str) -> Any:
