@@ -25,7 +25,7 @@ OURS = (1e-3, 1e-6)
 
 
 def own(system: Any, seen: Recording, start: Any, accuracy: float, rounds: int) -> tuple[float, Any]:
-    """Least seconds a frame, and the frames."""
+    """Least seconds per frame, and the frames."""
     import condyle as cd
 
     goals = [cd.goals.Station(body, station, seen.positions[:, i]) for i, (_, body, station) in enumerate(seen.markers)]

@@ -207,7 +207,7 @@ def gradients(report: Report, installed: list[str], rounds: int) -> None:
 
 
 def _compiled(system: Any, kind: str) -> Any:
-    """The NativeFunction behind a derivative that has been called."""
+    """The NativeFunction of a derivative that has been called."""
     return next(f for key, f in system.compiled.functions.items() if key[0] == kind)
 
 
@@ -273,7 +273,7 @@ def parameters(report: Report, rounds: int) -> None:
 
 
 def parametric(tree: trees.Tree) -> Any:
-    """trees.condyle_system with a Parameter for each number of a body: 22 a body."""
+    """trees.condyle_system with a Parameter for each number of a body: 22 per body."""
     import condyle as cd
 
     system = cd.System(gravity=tree.gravity)

@@ -64,7 +64,7 @@ def turned_to(axis: Array, joint: str) -> Array:
 
 
 def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ...], ...] = ()) -> Model:
-    """The data of a System. `lines` stand for those of its constraints that are no Ball, which OpenSim has no likes of."""
+    """The data of a System. `lines` stand for those of its constraints that are no Ball, which OpenSim does not have."""
     model, acting = system.compiled.model, {b.name: {} for b in system.bodies}
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
     springs, keys = [], {"MobilitySpring": "stiffness", "MobilityDamper": "damping", "MobilityForce": "effort"}

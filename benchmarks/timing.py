@@ -45,7 +45,7 @@ class Case:
 
 @dataclass
 class Timing:
-    """Least seconds a state, and in how many runs nobody interrupted."""
+    """Least seconds per state, and in how many runs nobody interrupted."""
 
     seconds: float = float("inf")
     quiet: int = 0

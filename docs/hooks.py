@@ -6,9 +6,9 @@ A line `<!-- name: argument -->` of a page is replaced:
     members: condyle.mobilizers    API entries of the public names of a package, under their shortest path
     entries: simulate,Event        API entries of names in `cd`
     operators                      the table of the operators
-    examples: knee,pendulum        files of examples: what each says of itself, its picture, its code behind a click
+    examples: knee,pendulum        files of examples: what each says of itself, its picture, its code that opens at a click
 
-Pictures of examples are docs/img/NAME.png or .svg. Formulas stand between $ or $$, with \\tag{1} for a number.
+Pictures of examples are docs/img/NAME.png or .svg. Formulas are between $ or $$, with \\tag{1} for a number.
 """
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def marked(name: str) -> str:
-    """What stands in the one fenced block between `<!-- name:begin -->` and `<!-- name:end -->` of README."""
+    """What is in the one fenced block between `<!-- name:begin -->` and `<!-- name:end -->` of README."""
     (inside,) = re.findall(rf"<!-- {name}:begin -->\s*```\w+\n(.*?)```\s*<!-- {name}:end -->", README, re.DOTALL)
     return inside
 

@@ -103,7 +103,7 @@ def claims_in(source: str) -> list[tuple[re.Pattern[str], str | None]]:
 
 
 def rows_of(page: str) -> list[tuple[str, float, float, str]]:
-    """(claim, measured, allowed, test) of each row that stands in a page."""
+    """(claim, measured, allowed, test) of each row that is in a page."""
     lines = re.findall(r"^\| (?!claim ).*\|$", page.split(BEGIN)[1].split(END)[0], re.MULTILINE)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [(claim, float(measured), float(allowed), test.strip("`")) for claim, measured, allowed, test in cells]

@@ -1,7 +1,7 @@
 """Files that appear whole or not at all, and what killed processes leave of them.
 
 A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever ends the writing
-removes it, but for a kill or the loss of power. Such an orphan is told from a file at work by its name: no process of that
+removes it, except a kill or the loss of power. Such an orphan is told from a file at work by its name: no process of that
 number is left on that machine, and nothing has been written for some seconds. Of another machine it is one after an hour.
 """
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Independent constraints behind a light part, against 60 digits."""
+"""Independent constraints beyond a light part, against 60 digits."""
 from __future__ import annotations
 
 import mpmath as mp

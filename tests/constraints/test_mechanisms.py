@@ -162,7 +162,7 @@ def test_four_bar_keeps_its_energy():
         d = f(q + h * c[0], u + h * c[1])
         q, u = (x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) for x, k1, k2, k3, k4 in zip((q, u), a, b, c, d, strict=True))
         q, u = system.project(q, u)
-    # h^4 = 1e-12 a step of unit rates; the linkage is some ten times quicker.
+    # h^4 = 1e-12 per step of unit rates; the linkage is some ten times quicker.
     assert abs(sum(system.energy(q, u)) - start) < 1e-7 * abs(start)
     assert abs(q[0] - 1.2) > 0.5
 

@@ -80,7 +80,7 @@ def test_mean_temperature_of_an_oscillator():
                     t_eval=np.linspace(10, 60, 500))
     kinetic, potential = system.energy(run.y[:3].T, run.y[3:6].T)
     conserved = kinetic + potential + law.bath_energy(run.y[6:].T, 3)
-    # The integrator's tolerance, 1e-6 a step, over a few hundred steps.
+    # The integrator's tolerance, 1e-6 per step, over a few hundred steps.
     assert np.ptp(conserved) < 1e-3
     # 50 s hold some 30 periods: the average wanders by about a tenth.
     assert np.mean(2 * kinetic / 3) == pytest.approx(1.0, abs=0.25)

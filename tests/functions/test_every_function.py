@@ -101,7 +101,7 @@ def test_is_a_value(f):
     n = f.variables or 1
     assert copy(*[0.7] * n) == f(*[0.7] * n)
     others = [g for g in [*ONE.values(), *SEVERAL.values()] if g is not f and g == f]
-    assert all(isinstance(g, Constant) for g in others)           # the one constant stands in both lists
+    assert all(isinstance(g, Constant) for g in others)           # the one constant is in both lists
     assert len(repr(f)) < 120 and repr(f).startswith(type(f).__name__)
     for field in dataclasses.fields(f):
         with pytest.raises(dataclasses.FrozenInstanceError):

@@ -18,7 +18,7 @@ LONG = ["a", *[None] * 9, "b", *[None] * 8, "c"]
 
 
 def mixed(numbers, names, given):
-    """The numbers, with given[name] where a name stands."""
+    """The numbers, with given[name] where a name is."""
     return [number if name is None else given[name] for number, name in zip(numbers, names, strict=True)]
 
 

@@ -183,7 +183,7 @@ def test_a_bounce_seen_in_both_directions_is_one_bounce(ball):
 
 
 def test_where_a_run_starts_at_zero(ball):
-    """At rest or on the way back it is on the near side still; on the way through it has the event behind it."""
+    """At rest or on the way back it is on the near side still; on the way through its event is over."""
     resting = cd.simulate(ball, ball.state(), 1.0, events=Event(height, action=bounce))
     assert "Zeno" in resting.status
     thrown = cd.simulate(ball, ball.state(u=[1.0]), 0.5, accuracy=1e-6, events=Event(height, action=bounce))

@@ -261,7 +261,7 @@ def test_long_series_are_looked_up():
 
 
 def test_unequal_series(monkeypatch):
-    """Knots 1e-9 apart, a start behind the first and an end before the last sample; results are kept."""
+    """Knots 1e-9 apart, a start after the first and an end before the last sample; results are kept."""
     t = np.array([-5.0, -1.0, 2.0, 2 + 1e-9, 2 + 2e-9, 12.0, 20.0])
     system = pushed(linear(t, [0, 0, 0, 1e9, 0, 0, 0]))
     times = found(system)

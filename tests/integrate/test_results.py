@@ -59,7 +59,7 @@ def given(name: str, system: cd.System) -> dict[str, object]:
 
 
 def row(name: str, result: object) -> np.ndarray:
-    """What one State says, flat, as it stands in a row of the Table or of the array."""
+    """What one State says, flat, as it is in a row of the Table or of the array."""
     if isinstance(result, cd.Transform):
         return np.concatenate([result.R.ravel(), result.p])
     parts = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else (result,)
@@ -192,7 +192,7 @@ def test_slices_are_trajectories(traj):
     with pytest.raises(cd.ShapeError, match=r"step 1\.5: expected a whole number, a slice"):
         traj[1.5]
     assert len(traj[5:5]) == 0 and len(traj[5:5].energy()) == 0
-    after = traj[traj.changes[-1][0]:]                      # behind all events: the start has what they left
+    after = traj[traj.changes[-1][0]:]                      # after all events: the start has what they left
     assert after.start.locked == {"knee": 0.1} and not after.changes
     assert_array_equal(after.udot[:, 4], 0.1)
 

@@ -189,7 +189,7 @@ def test_the_oracle_inverts():
 
 @pytest.mark.parametrize(("kind", "seed"), JOINTS)
 def test_any_frames_F_and_M(kind, seed, monkeypatch):
-    """A body whose F and M stand anywhere: pose, velocity, and m a = F + m g, I alpha + w x I w = moment, at M."""
+    """A body whose F and M are anywhere: pose, velocity, and m a = F + m g, I alpha + w x I w = moment, at M."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     rng = np.random.default_rng(seed)
     joint = joint_of(kind, seed)

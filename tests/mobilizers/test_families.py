@@ -86,7 +86,7 @@ def test_closed_forms_agree_with_automatic_differentiation(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_any_frames_F_and_M(name, monkeypatch):
-    """Pose, velocity, and the reaction by Newton and Euler, of a body whose F and M stand anywhere, forward and reversed."""
+    """Pose, velocity, and the reaction by Newton and Euler, of a body whose F and M are anywhere, forward and reversed."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     case = CASES[name]
     rng = np.random.default_rng(7)

@@ -10,7 +10,7 @@ import pytest
 
 import condyle as cd
 from condyle.errors import DescriptionError, ShapeError
-from condyle.model.instance import Possible
+from condyle.model.instance import ParameterCheck
 from condyle.spatial import MassProperties, exp_so3, possible_masses
 
 P = cd.Parameter
@@ -80,8 +80,8 @@ def test_never_more_generous_than_python(clearly, seed):
 def counted(monkeypatch, system: cd.System) -> list[Any]:
     """Calls of the closer look, in Python."""
     calls: list[Any] = []
-    refuse = Possible.refuse
-    monkeypatch.setattr(Possible, "refuse", lambda *a: (calls.append(a), refuse(*a))[1])
+    refuse = ParameterCheck.refuse
+    monkeypatch.setattr(ParameterCheck, "refuse", lambda *a: (calls.append(a), refuse(*a))[1])
     system.state()
     return calls
 

@@ -1,4 +1,4 @@
-"""Parameters and Inputs: wherever a number may stand, equal to constants, checked when set, never compiled again; locks."""
+"""Parameters and Inputs: wherever a number may be, equal to constants, checked when set, never compiled again; locks."""
 from __future__ import annotations
 
 import pickle
@@ -27,7 +27,7 @@ VALUES = {
 
 
 def everywhere(P) -> cd.System:
-    """Every place that takes a number; P(name) is what stands there."""
+    """Every place that takes a number; P(name) is what is there."""
     system = cd.System(gravity=(0.1, -P("g"), 0.2))
     frame = cd.Transform(rotation_about(np.array([0.6, 0.0, 0.8]), P("tilt")), (P("length"), 0.1, 2 * P("length")))
     system.add_body("screw", mobilizer=cd.Screw(P("pitch")), X_PF=frame, X_BM=(0, P("x"), 0), mass=P("mass"),

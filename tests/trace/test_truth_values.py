@@ -1,4 +1,4 @@
-"""A comparison is no law: functions of users that return true or false are refused, wherever a function may stand."""
+"""A comparison is no law: functions of users that return true or false are refused, wherever a function may be."""
 from __future__ import annotations
 
 import numpy as np

@@ -43,7 +43,7 @@ def test_compound_pendulum(start, evidence):
     steps = 20_000
     t, y = solve.rk4(right_hand_side(system), [start, 0.0], 0.0, period / steps, steps, steps // 40)
     _, cn, dn, _ = ellipj(w * t, m)
-    # RK4 with h = T / 20000: (w h)^4 times some periods is below 1e-12 of the amplitude; rounding adds 1e-16 a step. Near the
+    # RK4 with h = T / 20000: (w h)^4 times some periods is below 1e-12 of the amplitude; rounding adds 1e-16 per step. Near the
     # upright position (3.1 rad) phase errors grow by exp(w T / 2), about 100.
     evidence("angle of a compound pendulum over one period against elliptic functions, rad",
              np.abs(y[:, 0] - 2 * np.arcsin(np.sqrt(m) * cn / dn)).max(), 1e-9)

@@ -2,7 +2,7 @@
 
 The leg sits on a table edge: the thigh lies along ground's x and may turn about it, the shank swings freely below the
 knee. Friction and muscles are absent, so the energy must stay what it was. The knee's two curves are rounded from
-measured ones: where the tibia stands on the femur, within about 1 mm for q = -2.1 ... 0 rad of the knee that OpenSim's model
+measured ones: where the tibia is on the femur, within about 1 mm for q = -2.1 ... 0 rad of the knee that OpenSim's model
 gait10dof18musc has (after Yamaguchi and Zajac 1989).
 """
 from __future__ import annotations

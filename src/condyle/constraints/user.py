@@ -153,4 +153,4 @@ class AccelerationOnly(Written):
             raise DescriptionError(f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic")
         if ca.depends_on(ca.jacobian(a, z), z):
             raise DescriptionError(f"{self.what}: is not linear in accelerations, as a product of two is not; the equations of "
-                                   "motion are solved for them as they stand")
+                                   "motion are solved for them as they are")

@@ -101,7 +101,7 @@ def larger(a, b):
 
 @inlined
 def reach(P, h):
-    """No less than h' P h, but for a factor: what a pivot is small against."""
+    """No less than h' P h, up to a factor: what a pivot is small against."""
     return ca.sumsqr(h[0]) * ca.trace(P[0]) + ca.sumsqr(h[1]) * ca.trace(P[2])
 
 

@@ -61,7 +61,7 @@ class Bars:
 
 @dataclass
 class Moving:
-    """What (6)-(8) need to know of a body and of its parent; V is used with loads only, but for w."""
+    """What (6)-(8) need to know of a body and of its parent; V is used with loads only, except w."""
 
     V: Pair
     A: Pair

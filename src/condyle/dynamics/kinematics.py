@@ -71,7 +71,7 @@ def carry(V_GP, r, V_FM, bias):
 
 
 @dataclass
-class Step:
+class BodyKinematics:
     """What (1)-(5) give for one body; V_FM (in ground), V_GM and c are Pairs, or None for positions only."""
 
     R_GM: ca.SX
@@ -85,13 +85,13 @@ class Step:
 
 
 def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX, q: ca.SX, u: ca.SX,
-         moved: list[ca.SX] | None = None) -> Step:
+         moved: list[ca.SX] | None = None) -> BodyKinematics:
     """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
     R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u) if moved is None else moved
     R_GF, R_GM, r = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
     p_GM = p_GP + r
     H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                        # (2)
-    body = Step(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM), [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
+    body = BodyKinematics(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM), [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
     if V_GP is not None:
         body.V_FM = H_w @ u + _turned(R_GF, w_t), H_v @ u + _turned(R_GF, v_t)
         body.V_GM, body.c = carry(V_GP, r, body.V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))

@@ -23,7 +23,7 @@ from condyle.fit.cost import point_masses
 from condyle.fit.goals import Goal
 from condyle.fit.layout import Layout
 from condyle.model.layouts import prefers_loops
-from condyle.model.looped.between import Between
+from condyle.model.looped.between import StraightLine
 from condyle.model.looped.passes import at_rest, nothing
 from condyle.model.looped.tables import Draft, Kind, Looped
 from condyle.model.looped.visits import Visit, Visits, shifted
@@ -94,7 +94,7 @@ def errors(model: Model) -> Sweep:
     """q, tail -> p (m,)."""
     looped = Looped(model, [("q", model.tree.nq), ("tail", model.tail_size)], [("p", model.equations("position"))])
     looped.outward(lambda d: d.kinematics(False, positions=True), at_rest)  # type: ignore[arg-type,return-value]
-    line = Between(looped)
+    line = StraightLine(looped)
     line.write({"p": ca.densify(line.symbols.rows(line.kin).position_errors())})
     return looped.rows()
 
@@ -125,7 +125,7 @@ class _RowCost:
 class _LineCost:
     """The cost as goals on the coordinates of one body see it."""
 
-    def __init__(self, line: Between) -> None:
+    def __init__(self, line: StraightLine) -> None:
         self.view, self.value = line.symbols.view(line.kin), ca.SX(0)
         self.rows: list[tuple[ca.SX, ca.SX, ca.SX]] = []
 
@@ -164,7 +164,7 @@ def _goals(looped: Looped, layout: Layout) -> None:
 
 
 def _line(looped: Looped, blocks: Sequence[tuple[Goal, slice]], size: int) -> None:
-    line = Between(looped)
+    line = StraightLine(looped)
     row = ca.SX.sym("row", size)
     if blocks:
         line.reads["row"] = row

@@ -26,7 +26,7 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     """Why a run ended early, and what to try.
 
     Args:
-        like: the State but for t, q, u, z.
+        like: the State, except t, q, u, z.
         t: when the run ended [s].
         y: q, u, z there, side by side.
         f: ydot there.

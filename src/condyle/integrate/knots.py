@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from condyle.integrate.methods import Method
-from condyle.integrate.timed import Timed
+from condyle.integrate.timed import TimeSignals
 
 GRID = 4096
 """Intervals in which a run looks at curved signals."""
@@ -41,7 +41,7 @@ CHUNK = 200_000
 """So many numbers are compared with polynomials at a time."""
 
 
-def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float, accuracy: float,
+def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float, accuracy: float,
           step: float | None, method: Method) -> tuple[np.ndarray, np.ndarray]:
     """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins with.
 
@@ -76,7 +76,7 @@ def table(timed: Timed, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarra
     return np.concatenate(rows)[:, None], begin
 
 
-def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, method: Method, curved: bool = True
+def knots(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, method: Method, curved: bool = True
           ) -> np.ndarray:
     """Times between first and last that no step may pass, increasing.
 
@@ -98,7 +98,8 @@ def knots(timed: Timed, values: np.ndarray, first: float, last: float, accuracy:
     return timed.memory[key]
 
 
-def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy: float, order: int, curved: bool) -> np.ndarray:
+def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, order: int, curved: bool
+           ) -> np.ndarray:
     if not timed.names or not last > first:
         return np.empty(0)
     beside = BESIDE * max(1.0, abs(first), abs(last))
@@ -122,7 +123,7 @@ def _found(timed: Timed, values: np.ndarray, first: float, last: float, accuracy
     return kept[(kept > first) & (kept < last)]
 
 
-def _jumps(timed: Timed, values: np.ndarray, times: np.ndarray, beside: float, first: float) -> np.ndarray:
+def _jumps(timed: TimeSignals, values: np.ndarray, times: np.ndarray, beside: float, first: float) -> np.ndarray:
     """Whether a signal jumps at each of some times, from `first` on: it changes much, and nearer by as much."""
     def sides(t: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray]:
         return timed.at(np.maximum(t - s, first), values), timed.at(t + s, values)
@@ -218,7 +219,7 @@ def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int)
     return fits
 
 
-def _warn(timed: Timed, values: np.ndarray, times: np.ndarray, step: float) -> None:
+def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float) -> None:
     """Warn if fixed steps may pass something unseen."""
     gap = np.diff(times)
     narrow = np.flatnonzero((gap < step) & (gap > 10 * BESIDE * np.maximum(1, np.abs(times[:-1]))))

@@ -53,7 +53,7 @@ class Settings:
 
 @dataclass
 class Run:
-    """One simulation while it goes on. `like` is the State that holds now but for t, q, u, z."""
+    """One simulation while it goes on. `like` is the State that holds now, except t, q, u, z."""
 
     start: State
     program: Program
@@ -133,7 +133,7 @@ class Run:
                 self._on_schedule()
 
     def _native(self, t_end: float) -> tuple[int, bool]:
-        """Steps until t_end or for one batch, into the rows behind the last; how many, and whether it was interrupted."""
+        """Steps until t_end or for one batch, into the rows after the last; how many, and whether it was interrupted."""
         s, ws, here = self.settings, self.ws, slice(self.count, self.count + self.batch)
         if here.stop > len(self.memory["T"]):
             self._grow()
@@ -167,7 +167,7 @@ class Run:
         return StepRows(m["T"][:, 0], m["Y"], m["F"], more, self.method, self.cuts if cuts is None else cuts)
 
     def _keep(self, done: int) -> None:
-        """So many rows behind the last are part of the trajectory from now on."""
+        """So many rows after the last are part of the trajectory from now on."""
         self.count, self.steps = self.count + done, self.steps + done
         self.t, self.y = float(self.memory["T"][self.count - 1, 0]), self.memory["Y"][self.count - 1].copy()
 

@@ -220,7 +220,7 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
                   [bool(kinds[k] & CURVED) for k in nodes])
 
 
-class Timed:
+class TimeSignals:
     """What a system reads of time.
 
     Attributes:
@@ -262,8 +262,8 @@ class Timed:
         return np.unique(np.concatenate([np.empty(0), *found]))
 
 
-def timed(system: System) -> Timed:
+def timed(system: System) -> TimeSignals:
     """What a system reads of time, found once."""
     if "timed" not in system.compiled.programs:
-        system.compiled.programs["timed"] = Timed(system)
+        system.compiled.programs["timed"] = TimeSignals(system)
     return system.compiled.programs["timed"]  # type: ignore[no-any-return]

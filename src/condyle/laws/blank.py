@@ -9,7 +9,7 @@ from condyle.tree.tree import Tree
 
 
 class Blank:
-    """A view (laws.view.View) in which every answer is new symbols, but for t."""
+    """A view (laws.view.View) in which every answer is new symbols, except t."""
 
     def __init__(self, tree: Tree, t: ca.SX, states: int = 0) -> None:
         self.tree, self.t, self.z = tree, t, ca.SX.sym("z", states)

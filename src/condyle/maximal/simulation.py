@@ -87,7 +87,7 @@ class Point:
 
 
 class Motion:
-    """(30)-(32) of a system whose options, but for t and z, stay as they are.
+    """(30)-(32) of a system whose options, except t and z, stay as they are.
 
     The rank of the rows of loops and constraints is decided where a step begins, on the constraints, and holds for the step: away
     from the constraints redundant rows are a little independent of each other, and taken as such they would move the state along.

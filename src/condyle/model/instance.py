@@ -28,7 +28,7 @@ CHAINS = 8
 """Sums that run side by side: one alone would wait for every addition."""
 
 
-class Possible:
+class ParameterCheck:
     """What parameters must be for there to be such a system.
 
     Attributes:

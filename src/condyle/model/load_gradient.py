@@ -22,7 +22,7 @@ from condyle.dynamics.inertia import add, inner
 from condyle.dynamics.kinematics import Kinematics, Pair
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
-from condyle.model.looped.between import Asked
+from condyle.model.looped.between import OnDemand
 from condyle.model.looped.law_rows import LawKind
 from condyle.model.looped.tables import COMMON, Draft, flat, packed, unpacked
 from condyle.model.symbols import Symbols
@@ -51,7 +51,7 @@ class Cut:
             "R": kin.R_GM, "p": kin.p_GM, "r": kin.p_PM, "V": kin.V_GM, "H": kin.H, "X": solved.X,
             "x": {b.index: ca.vertsplit(solved.x)[b.u] for b in tree.bodies}}
         self._columns: list[tuple[ca.SX, ca.SX]] = []
-        ask = lambda name: Asked(lambda key: self._symbol(name, key))
+        ask = lambda name: OnDemand(lambda key: self._symbol(name, key))
         self.kin = Kinematics(kin.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"), H=ask("H"))
         self._known = {"X": ask("X"), "x": ask("x")}
 
@@ -65,7 +65,7 @@ class Cut:
         return unpacked(value, column)
 
     def closed(self, gradient: LoadGradient) -> LoadGradient:
-        """With what the symbols stand for."""
+        """With the values of the symbols in their place."""
         parts: list[dict[int, Any]] = [gradient.F, gradient.V, gradient.T, gradient.r, gradient.H, gradient.q, gradient.u]
         outputs = [x for part in parts for value in part.values() for x in flat(value)]
         closure = Closure("loads", [column for column, _ in self._columns], outputs)

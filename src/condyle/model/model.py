@@ -13,7 +13,7 @@ from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
 from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
-from condyle.model.instance import Possible
+from condyle.model.instance import ParameterCheck
 from condyle.paths import Path
 from condyle.tree.body import Body
 from condyle.tree.layout import Placed, Tabulated, layout, tabulated
@@ -51,9 +51,9 @@ class Model:
         return self.tabulated.symbols, self.tabulated.meanings
 
     @cached_property
-    def possible(self) -> Possible:
+    def parameter_check(self) -> ParameterCheck:
         """What values parameters may have."""
-        return Possible(self)
+        return ParameterCheck(self)
 
     @cached_property
     def mobilizers(self) -> list[str]:

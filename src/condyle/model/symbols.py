@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.constraints.solve.equations import Equations
+from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import Loads, View
@@ -72,9 +72,9 @@ class Symbols:
             yield self.enabled[i], force
         view.z, view.law = ca.SX(0, 1), ""
 
-    def rows(self, kin: Kinematics) -> Equations:
+    def rows(self, kin: Kinematics) -> ConstraintEquations:
         """The constraints' equations."""
-        return Equations(self.model.constraints, self.view(kin), self.enabled[len(self.model.forces):])
+        return ConstraintEquations(self.model.constraints, self.view(kin), self.enabled[len(self.model.forces):])
 
     def loads(self, kin: Kinematics) -> Loads:
         """What all enabled forces exert, gravity only where it is taken back."""

@@ -107,7 +107,7 @@ class MassProperties:
 def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
     """Not zero where mass [kg] and inertia (3, 3) about the mass centre are clearly those of a real body: `MassProperties.of`
     would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose least eigenvalue is half of what the two
-    smaller principal moments exceed the largest by, both S and I are positive definite, but for the tolerances."""
+    smaller principal moments exceed the largest by, both S and I are positive definite, within the tolerances."""
     trace = ca.trace(I)                                     # at most three times the largest moment, and at least that
     A = I / trace
     asymmetry = [ca.fabs(A[i, j] - A[j, i]) <= SYMMETRY_TOLERANCE / 3 for i, j in ((1, 0), (2, 0), (2, 1))

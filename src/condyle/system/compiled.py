@@ -25,7 +25,7 @@ from condyle.native.calls.function import NativeFunction
 from condyle.system.locks import resting
 from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.tails import Tails
-from condyle.system.timed import Timed
+from condyle.system.timed import TimeDependence
 from condyle.system.unmet import refuse_accelerations
 from condyle.tree.tree import Tree
 
@@ -105,7 +105,7 @@ class Compiled:
             case "":
                 return None
             case "parameters":
-                return self.model.possible.refuse
+                return self.model.parameter_check.refuse
             case "accelerations" if self.model.constraints:
                 return partial(refuse_accelerations, self.model, label, tail)
             case "rates":
@@ -133,9 +133,9 @@ class Compiled:
         return function.direct(call, self.tails.default, method)
 
     @cached_property
-    def timed(self) -> Timed:
+    def timed(self) -> TimeDependence:
         """What of the system depends on time."""
-        return Timed(self.model)
+        return TimeDependence(self.model)
 
     def check_time(self, what: str, name: str, arrays: tuple[Any, ...], options: Mapping[str, Any]) -> None:
         """Refuse many states without t where something in an operator depends on it."""

@@ -53,7 +53,7 @@ class State(Shown, OfState):
         locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
         disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
 
-    What enabled motions prescribe at t stands in q and u, whatever was given there; speeds locked at position level are zero.
+    q and u hold what enabled motions prescribe at t, whatever was given there; speeds locked at position level are zero.
     """
 
     plumbing = frozenset({"of", "result", "tail"})

@@ -92,7 +92,7 @@ class Batch:
         return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
 
     def table(self, columns: Any, values: np.ndarray) -> Table:
-        """Values (m, columns) under their names, behind a column `member` where there are several."""
+        """Values (m, columns) under their names, after a column `member` where there are several."""
         if self.member is not None:
             columns, values = [("member", ""), *columns], np.column_stack([self.member, values])
         names, units = unique(columns)

@@ -100,7 +100,7 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
             arguments: as the operator takes them; body_pose and the like take the body's name too.
             tangents: directions by variable: q (..., nu), u, tau, udot, f, station, t, z, inputs, discrete, parameters, as far as
                 the operator has them.
-            options: those of the operator, but for `out`.
+            options: those of the operator, except `out`.
 
         Returns:
             shape (..., size of the result): the operator's, flat; body_pose as R row by row, then p; energy as (kinetic,
@@ -122,7 +122,7 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
             arguments: as the operator takes them.
             cotangent: shape (..., size of the result).
             wrt: names of the variables.
-            options: those of the operator, but for `out`.
+            options: those of the operator, except `out`.
 
         Returns:
             a mapping from the variables to arrays (..., n); nu numbers for q.
@@ -141,7 +141,7 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
             operator: its name, as for `jvp`.
             arguments: as the operator takes them.
             wrt: a variable, or several, `wrt=("q", "u", "tau")`, which cost less together.
-            options: those of the operator, but for `out`.
+            options: those of the operator, except `out`.
 
         Returns:
             shape (..., size of the result, n); for several variables a mapping from these to arrays.
@@ -219,7 +219,7 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu). They change as by an impulse of the constraints, by the least kinetic energy. Locked and
-                prescribed ones do not change, but for what motions prescribe at t.
+                prescribed ones do not change, except by what motions prescribe at t.
             weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so
                 that 1 rad costs as much as one length of the system.
             tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.

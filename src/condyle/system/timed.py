@@ -16,7 +16,7 @@ from condyle.model.operators import OPERATORS
 from condyle.model.time import TimeReader, time_readers
 
 
-class Timed:
+class TimeDependence:
     """What of a system depends on time, for each operator: words for errors, and the name by which it is disabled, if it can
     be."""
 

@@ -1,4 +1,4 @@
-"""Solvers where look-ups stand: loops in lanes and one by one, their status, and derivatives of what they find."""
+"""Solvers in the place of look-ups: loops in lanes and one by one, their status, and derivatives of what they find."""
 from __future__ import annotations
 
 import itertools

@@ -161,7 +161,7 @@ def test_a_closure_at_numbers():
 
 
 def test_symbols_from_outside():
-    """A closure passes on what is no input: it may stand in values and in indices."""
+    """A closure passes on what is no input: it may be in values and in indices."""
     x, p = ca.SX.sym("x"), ca.SX.sym("p", 2)
     closure = Closure("f", [x], [p[0] * ca.sum1(get(LINES, x + p[1]))])
     assert closure.outside.numel() == 2

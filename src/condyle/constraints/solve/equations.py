@@ -31,7 +31,7 @@ cross = ca.cross
 
 
 def row_slices(constraints: Mapping[str, Constraint]) -> dict[str, slice]:
-    """Where each constraint's equations stand among all."""
+    """Where each constraint's equations are among all."""
     out, start = {}, 0
     for name, constraint in constraints.items():
         out[name], start = slice(start, start + constraint.size), start + constraint.size
@@ -39,7 +39,7 @@ def row_slices(constraints: Mapping[str, Constraint]) -> dict[str, slice]:
 
 
 def parts_of(constraints: Mapping[str, Constraint]) -> list[tuple[int, Constraint, slice]]:
-    """All parts: the number of their constraint, themselves, and where their equations stand among all."""
+    """All parts: the number of their constraint, themselves, and where their equations are among all."""
     out, start = [], 0
     for i, constraint in enumerate(constraints.values()):
         for part in constraint.parts:
@@ -94,7 +94,7 @@ class Wrenches:
         return out
 
 
-class Equations:
+class ConstraintEquations:
     """All constraints of a system at one state.
 
     Args:

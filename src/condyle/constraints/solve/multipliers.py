@@ -50,7 +50,7 @@ from functools import lru_cache, reduce
 
 import casadi as ca
 
-from condyle.constraints.solve.equations import Equations
+from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.dynamics.crba import mass_matrix
 from condyle.dynamics.factors import factorisation
 from condyle.tree.tree import Tree
@@ -136,7 +136,7 @@ def _factors(Y: ca.SX, e: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 
 def _solve(m: int, factors: ca.SX, b: ca.SX) -> ca.SX:
-    """K b from L and 1 / D, one behind the other."""
+    """K b from L and 1 / D, one after the other."""
     at, x = iter(ca.vertsplit(factors)), ca.vertsplit(b)
     L = {(i, j): next(at) for j in range(m) for i in range(j + 1, m)}
     for i in range(m):
@@ -269,7 +269,7 @@ class Multipliers(Blocks):
         G: (m, nu).   Z: M^-1 G', (nu, m); locked speeds have zero rows.   Y: (m, m).
     """
 
-    def __init__(self, rows: Equations, lock: ca.SX) -> None:
+    def __init__(self, rows: ConstraintEquations, lock: ca.SX) -> None:
         G = rows.jacobian()
         self._factor, self._solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
         columns = [self.solve_mass_matrix(G[i, :].T) for i in range(G.shape[0])]
@@ -295,7 +295,7 @@ class Constrained:
     unmet: ca.SX
 
 
-def constrained(rows: Equations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING) -> Constrained:
+def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING) -> Constrained:
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
     found = Multipliers(rows, lock)
     met = found.meet(udot0, rows.bias())
@@ -308,6 +308,6 @@ def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:
     return ca.if_else(unmet, tree.nu + 1, 0) + status
 
 
-def terms(rows: Equations, udot0: ca.SX) -> ca.SX:
+def terms(rows: ConstraintEquations, udot0: ca.SX) -> ca.SX:
     """The last sum of (8)."""
     return ca.sum1(ca.fabs(udot0)) + ca.sumsqr(rows.view.u)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import gaps, real
-from condyle.constraints.solve.equations import Equations
+from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.user import Holonomic
 from condyle.dynamics.view import View
 from condyle.errors import DescriptionError, ShapeError
@@ -262,7 +262,7 @@ class Goal:
         """
         if self.law is None:
             raise TypeError(f"{type(self).__name__} has no method residual(s), and none that does without: linearised or add")
-        rows = Equations({"goal": self.law}, view, ca.SX.ones(1))
+        rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
         return rows.errors()[0] - numbers[len(self.constants):], rows.jacobian()
 
     def add(self, cost: Cost, block: ca.SX) -> None:

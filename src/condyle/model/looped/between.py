@@ -12,7 +12,7 @@ from condyle.model.looped.tables import COMMON, Looped, packed, unpacked
 from condyle.model.symbols import Symbols
 
 
-class Asked(dict[int, Any]):
+class OnDemand(dict[int, Any]):
     """Values of bodies, or speeds, that are made when first asked for."""
 
     def __init__(self, make: Callable[[int], Any]) -> None:
@@ -24,7 +24,7 @@ class Asked(dict[int, Any]):
         return value
 
 
-class Between:
+class StraightLine:
     """A straight line between passes over the fields of rows: what force laws need, as symbols made when asked for."""
 
     def __init__(self, looped: Looped) -> None:
@@ -33,9 +33,9 @@ class Between:
         names = [name for name, _ in looped.arguments if name in self.symbols.arguments]
         self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names if self.symbols[name].numel()}
         self.owner = {k: (b.index, k - b.u.start) for b in model.tree.bodies for k in range(b.u.start, b.u.stop)}
-        ask = lambda name: Asked(lambda B: self.read(B, name))
+        ask = lambda name: OnDemand(lambda B: self.read(B, name))
         self.kin = Kinematics(model.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
-                              H=Asked(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
+                              H=OnDemand(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
 
     def read(self, B: int, name: str) -> Any:
         """A field of a body; -1 is ground."""

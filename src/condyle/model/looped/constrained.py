@@ -137,7 +137,7 @@ class Solve:
         self.looped.outward(outward, ground)
 
 
-class Equations:
+class LoopedEquations:
     """Lines between the passes: multipliers of (1), for some columns x side by side."""
 
     def __init__(self, looped: Looped, visits: Visits, columns: int = 1) -> None:
@@ -182,7 +182,7 @@ def accelerations(looped: Looped, short: float = ROUNDING) -> None:
     wanted = {name for name, _ in looped.results}
     _start(looped, forces=True)
     visits = Visits(looped)
-    solve, equations = Solve(looped, "tau", True), Equations(looped, visits)
+    solve, equations = Solve(looped, "tau", True), LoopedEquations(looped, visits)
     visits.begin(visits.equations.bias())
     solve.inward()
     visits.inward(_lock)
@@ -253,7 +253,7 @@ def position_changes(looped: Looped) -> None:
     if "p" in wanted:
         visits.line.write({"p": ca.densify(p)})
     visits.inward(_lock, lambda d: [w ** 2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d), strict=True)])
-    equations = Equations(looped, visits, columns)
+    equations = LoopedEquations(looped, visits, columns)
     _given(looped, columns, "along")
     if columns > 1:
         visits.gather(columns)
@@ -285,7 +285,7 @@ def velocity_changes(looped: Looped) -> None:
     visits = Visits(looped, "position", "velocity")
     v, linear = visits.equations.errors()[1], visits.linear()
     visits.begin(v)
-    solve, equations = Solve(looped, None, False, lighten=True), Equations(looped, visits, columns)
+    solve, equations = Solve(looped, None, False, lighten=True), LoopedEquations(looped, visits, columns)
     solve.inward()
     visits.inward(_lock)
     _given(looped, columns, "along")

@@ -13,7 +13,7 @@ from condyle.dynamics.gradient import Bars, LoadGradient, Moving, added, is_plai
 from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force
 from condyle.dynamics.kinematics import acceleration
 from condyle.model.load_gradient import load_gradient, row_gradient
-from condyle.model.looped.between import Between
+from condyle.model.looped.between import StraightLine
 from condyle.model.looped.passes import apply_loads, apply_motions, falling_up, has_forces, make_room, nothing, of_held
 from condyle.model.looped.tables import Draft, Looped, packed
 
@@ -121,7 +121,7 @@ def forward_gradient(looped: Looped) -> None:
 
 def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
     """Add the bars of loads to those of the bodies: of most laws in a straight line, then those of laws in tables."""
-    line = Between(looped)
+    line = StraightLine(looped)
     loads = load_gradient(line, line.loads(without=[i for kind in looped.law_kinds for i, _ in kind.members]))
     if loads is not None:
         _put_load_gradient(looped, line, loads)
@@ -129,7 +129,7 @@ def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
     return loads
 
 
-def _put_load_gradient(looped: Looped, line: Between, loads: LoadGradient) -> None:
+def _put_load_gradient(looped: Looped, line: StraightLine, loads: LoadGradient) -> None:
     writes: dict[Any, ca.SX] = {}
     for B in {*loads.F, *loads.V, *loads.T}:
         bars = added(Bars(line.read(B, "F"), ZERO, line.read(B, "w_bar")), of_loads(loads, B))

@@ -26,9 +26,9 @@ from condyle.dynamics.derivatives import (
 )
 from condyle.dynamics.factors import before_each
 from condyle.dynamics.inertia import Inertia, add, shift_motion
-from condyle.dynamics.kinematics import Kinematics, Pair, Step
+from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
 from condyle.mobilizers import motion
-from condyle.model.looped.between import Asked, Between
+from condyle.model.looped.between import OnDemand, StraightLine
 from condyle.model.looped.law_rows import law_kinds
 from condyle.model.looped.passes import has_forces, nothing, of_held, solve
 from condyle.model.looped.tables import PAIR, Draft, Looped, packed, unpacked
@@ -65,7 +65,7 @@ def _is_local(model: Model) -> bool:
     def refuse(key: int) -> Any:
         raise _AskedForBodiesError
 
-    ask = Asked(refuse)
+    ask = OnDemand(refuse)
     try:
         loads = s.loads(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask))
     except _AskedForBodiesError:
@@ -148,7 +148,7 @@ class _Jacobian:
     def ground(self, d: Draft) -> None:
         d.writes |= {"me.p_O": ca.SX.zeros(3, 1), "me.carried": ca.SX.zeros(packed(_CARRIED).numel(), 1)}
 
-    def prepared(self, d: Draft, new: Step, P: Inertia, p_c: ca.SX) -> None:
+    def prepared(self, d: Draft, new: BodyKinematics, P: Inertia, p_c: ca.SX) -> None:
         """Kinematics are there."""
         d.writes["me.p_O"] = d.read("constant.inner", 1) * (d.read("parent.p_O", 3) + new.p_PM)
         d.keep("own", (ca.tril(P[0]), p_c))
@@ -168,13 +168,13 @@ class _Jacobian:
 
     def _loads(self) -> None:
         """How forces on coordinates change with those of their body."""
-        line = Between(self.looped)
+        line = StraightLine(self.looped)
         s, loads = line.symbols, line.loads()
         writes: dict[Any, ca.SX] = {}
         for b in self.tree.bodies:
             if any(k in loads.mobility for k in self.tree.speeds_of(b.index)):
                 f = ca.vertcat(*(loads.mobility.get(k, ca.SX(0)) for k in self.tree.speeds_of(b.index)))
-                rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u])[8]
+                rate = motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot
                 N = ca.jacobian(rate, s["u"])[:, b.u]
                 changes = {"f_q": ca.jacobian(f, s["q"])[:, b.q] @ N, "f_u": ca.jacobian(f, s["u"])[:, b.u]}
                 writes |= {(b.index + 1, name): ca.vec(ca.densify(x)) for name, x in changes.items()}

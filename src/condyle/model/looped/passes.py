@@ -14,11 +14,11 @@ import casadi as ca
 from condyle.dynamics import aba, energy, rnea
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.inertia import Inertia, add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
-from condyle.dynamics.kinematics import Pair, Step, acceleration, body_acceleration, body_pose, body_velocity
+from condyle.dynamics.kinematics import BodyKinematics, Pair, acceleration, body_acceleration, body_pose, body_velocity
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
-from condyle.model.looped.between import Between
+from condyle.model.looped.between import StraightLine
 from condyle.model.looped.tables import Draft, Looped, packed
 from condyle.model.model import Model
 
@@ -60,13 +60,13 @@ def has_forces(model: Model) -> bool:
 def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
     """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
     without = looped.apply_law_rows(into, sign)
-    line = Between(looped)
+    line = StraightLine(looped)
     loads = line.loads(gravity, without)
     write_loads(line, loads, into, sign)
     return bool(loads.mobility)
 
 
-def write_loads(line: Between, loads: Loads, into: str, sign: int) -> None:
+def write_loads(line: StraightLine, loads: Loads, into: str, sign: int) -> None:
     """Add sign times some loads to a field of the rows, and keep generalised forces as "f"."""
     writes = {(B + 1, into): packed([ca.densify(x) for x in add_scaled(line.read(B, into), load, sign)])
               for B, load in loads.bodies.items()}
@@ -85,7 +85,7 @@ def make_room(d: Draft) -> None:
 def apply_motions(looped: Looped, moving: bool) -> None:
     """Keep what motions make of "lock" and, if bodies move, of "held", in the rows of the bodies that they drive."""
     if driven := looped.model.tree.driven:
-        line = Between(looped)
+        line = StraightLine(looped)
         motions = line.symbols.motions
         fields = {"lock": motions.lock, **({"held": motions.held()} if moving else {})}
         line.write({(b.index + 1, name): ca.densify(x[b.u]) for b in driven for name, x in fields.items()})
@@ -118,7 +118,7 @@ def qdot(looped: Looped) -> None:
     looped.outward(nothing, _report_status)
 
 
-def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Step, Inertia, ca.SX], None] | None = None,
+def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX], None] | None = None,
           ground: Callable[[Draft], None] = nothing, found: Callable[[Draft, list[ca.SX], Pair], None] | None = None) -> None:
     """aba.py. Forces act only if bodies move.
 
@@ -239,7 +239,7 @@ def gravity_forces(looped: Looped) -> None:
         new = d.kinematics(False)
         d.put("me", "F", energy.weight_of(d.body, new.R_GM, d.gravity))
     looped.outward(prepare, at_rest)
-    line = Between(looped)
+    line = StraightLine(looped)
     write_loads(line, line.loads(True, range(1, len(looped.model.forces))), "F", 1)
     _project(looped, "f", 0)
 
@@ -293,13 +293,13 @@ def composite_inertias(looped: Looped) -> None:
     looped.inward(inward, nothing)
 
 
-def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> Between:
+def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[ca.SX]]) -> StraightLine:
     """One pass that adds up terms of each body; the line that may use the sum comes next."""
     def ground(d: Draft) -> None:
         at_rest(d)
         d.writes["me.total"] = ca.SX.zeros(size, 1)
     looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground)
-    return Between(looped)
+    return StraightLine(looped)
 
 
 def energies(looped: Looped) -> None:
@@ -360,7 +360,7 @@ def zdot(looped: Looped) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True, positions=True)
     looped.outward(prepare, at_rest)
-    line = Between(looped)
+    line = StraightLine(looped)
     tabled = {id(law) for kind in looped.law_kinds for _, law in kind.members}
     rates = [ca.if_else(enabled, rate, 0) for enabled, force, view in line.laws()
              for rate in ([ca.SX(0)] * len(force.states) if id(force) in tabled else force.rates(view))]
@@ -374,7 +374,7 @@ def frame_velocity(looped: Looped, body: int) -> None:
     def prepare(d: Draft) -> None:
         d.kinematics(True)
     looped.outward(prepare, at_rest)
-    line, placed = Between(looped), looped.model.placed[body]
+    line, placed = StraightLine(looped), looped.model.placed[body]
     r = line.read(body, "R") @ (placed.R_MB @ line.symbols["station"] + placed.p_MB)
     V = ca.vertcat(*shift_motion(line.read(body, "V"), r))
     line.write({"V": V[-looped.results[0][1]:]})

@@ -16,7 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.kinematics import Step, step
+from condyle.dynamics.kinematics import BodyKinematics, step
 from condyle.mobilizers import Mobilizer, Numbered, sines_first
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.model import Model
@@ -133,7 +133,7 @@ class Draft:
         return ca.vertsplit(self.read(name, n)) if n else []
 
     def add(self, name: str, values: ca.SX) -> None:
-        """Add to a sum over all bodies, which stands in row 0."""
+        """Add to a sum over all bodies, which is in row 0."""
         self.writes[f"root.{name}"] = self.read(f"root.{name}", values.numel()) + ca.densify(values)
 
     @property
@@ -158,7 +158,7 @@ class Draft:
                 return values[0], values[1:4], values[4:7]
         return ca.reshape(values, 3, 3) if SIZES[name] == 9 else values
 
-    def kinematics(self, moving: bool, positions: bool = False, linear: bool = True) -> Step:
+    def kinematics(self, moving: bool, positions: bool = False, linear: bool = True) -> BodyKinematics:
         """The recursion of kinematics.py for this body, its results left for others. Without `linear`, which is only for
         bodies that move, velocities have their angular part alone."""
         u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
@@ -329,8 +329,9 @@ class Looped:
 
     @property
     def fresh_type(self) -> int:
-        """The first type that no row has yet."""
-        return max(len(self.kinds), 1 + int(self.types.max()))
+        """The first type that neither a row nor a kernel has yet."""
+        kernels = (len(step.kernels) for step in self._steps if isinstance(step, Pass))
+        return max(len(self.kinds), 1 + int(self.types.max()), *kernels)
 
     def add_rows(self, types: np.ndarray, like: np.ndarray, links: Mapping[str, Mapping[int, int]]) -> None:
         """More rows, with the windows of the rows that they are `like`, and where their links lead, by row."""

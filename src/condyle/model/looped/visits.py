@@ -25,10 +25,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.constraints.solve.equations import Equations
+from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.multipliers import blocks
 from condyle.dynamics.kinematics import Pair
-from condyle.model.looped.between import Asked, Between
+from condyle.model.looped.between import OnDemand, StraightLine
 from condyle.model.looped.tables import Draft, Kind, Looped, packed, unpacked
 from condyle.native.sweeps.sweep import RowKernel
 
@@ -74,11 +74,11 @@ class Visits:
 
     def __init__(self, looped: Looped, *levels: str) -> None:
         self.looped = looped
-        self.line = Between(looped)
+        self.line = StraightLine(looped)
         symbols = self.line.symbols
         view = symbols.view(self.line.kin)
-        view.biases = Asked(self._bias)
-        self.equations = Equations(looped.model.constraints, view, symbols.enabled[len(looped.model.forces):])
+        view.biases = OnDemand(self._bias)
+        self.equations = ConstraintEquations(looped.model.constraints, view, symbols.enabled[len(looped.model.forces):])
         self.parts = [(i, part) for i, part, _ in self.equations.parts if not levels or part.level in levels]
         ends = np.cumsum([0, *(part.size for _, part in self.parts)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]

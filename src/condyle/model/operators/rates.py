@@ -55,7 +55,7 @@ def _Ndot(s: Symbols) -> list[ca.SX]:
 
 OPERATORS = (
     Operator("instance", Stage.INSTANCE, takes="parameters", results={"instance": "instance"}, status="parameters",
-             reads="", expressions=lambda s: [ca.vertcat(s["parameters"], s.model.table[1]), s.model.possible.status()],
+             reads="", expressions=lambda s: [ca.vertcat(s["parameters"], s.model.table[1]), s.model.parameter_check.status()],
              serves="parameters", watched=False),
     Operator("prescribed", Stage.VELOCITY, "q u", results={"q": "nq", "u": "nu"}, reads="joints motions",
              expressions=lambda s: list(s.motions.state()), serves="prescribe", watched=False),

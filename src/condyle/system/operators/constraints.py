@@ -81,7 +81,7 @@ class ConstraintOperators(Operators):
     @operator
     def constraint_power(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
         """Power of each constraint's forces [W], shape (..., number of constraints), in the order of `system.constraints`.
-        Zero but for those that time moves, velocity constraints with a drift, and states off the constraints."""
+        Zero except for those that time moves, velocity constraints with a drift, and states off the constraints."""
         return self._run("constraint_power", (q, u, self.multipliers(q, u, tau, **options)), options)
 
     @operator

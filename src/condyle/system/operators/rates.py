@@ -47,7 +47,7 @@ class RateOperators(Operators):
 
     @operator
     def N(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """N(q), shape (..., nq, nu): qdot = N u. The identity but for quaternions and other coordinates with qdot != u."""
+        """N(q), shape (..., nq, nu): qdot = N u. The identity except for quaternions and other coordinates with qdot != u."""
         return self._run("N", (q,), options)
 
     @operator
