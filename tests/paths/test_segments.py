@@ -65,6 +65,13 @@ def test_a_sphere_is_an_ellipsoid():
     np.testing.assert_allclose(a[:, :7], b[:, :7], rtol=0, atol=1e-10)
 
 
+def test_no_kinks():
+    """Forced to the longer side, lengths are stationary at kinks too: these are no geodesics, and count as not found."""
+    for shape, ends, kinked in (((1.3, 1, 0.9), (2.57831, 1.2764, -1.139, -1.06804, -2.33473, 0.68396), 10.1002),
+                                ((3, 1, 1), (0.00946, 0.28656, 1.13773, -0.01934, -1.21463, 0.25865), 4.14296)):
+        assert not abs(function(Ellipsoid(shape, quadrant="y"))(ends)[0] - kinked) < 0.01
+
+
 def test_lift_off_is_smooth():
     """L - |AB| = (1/l1 + 1/l2) depth^2 / 2 where the chord is hardly inside."""
     depth = np.array([1e-3, 1e-4, 1e-5])

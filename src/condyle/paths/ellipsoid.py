@@ -44,6 +44,9 @@ OUTSIDE = 1e-4
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z and |dz|^3 in L;
 steps at most."""
+KINK = 1e-5
+"""1 - cos of an angle between the line and the curve, where they meet, above which nothing was found. P moves along the
+silhouette only, so that stationary lengths with a kink exist, which descent never finds but Newton's method on |g|^2 may."""
 FINE = 1e-4
 """Size of the last two modes above which more modes are taken."""
 
@@ -209,6 +212,12 @@ class Length:
                            for f in basis]).T.reshape(points, modes)
         self.middle = np.array([f(0) / 4 for f in basis])
 
+    def direction(self, y: ca.SX, end: int, tau: ca.SX, chart: Chart, a: ca.SX) -> ca.SX:
+        """The unit tangent of the curve (1) at its start y = p, end = 0, or at its end y = q, end = 1."""
+        slopes = ca.DM([-1.0 if end else (-1.0)**k for k in range(self.modes)])
+        d = (2 - 4 * end) * (chart.m - y) + dot(slopes, tau) * chart.w
+        return unit(a * (d - dot(d, y) * y))
+
     @cached_property
     def function(self) -> ca.Function:
         """z, p, chart -> L, g (n,), H (n, n)."""
@@ -363,7 +372,9 @@ class _Search:
         across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi,
                             -h_P * h_Q * l / d_psi)
         over = Segment(s["L"], e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
-        converged = s["left"] <= CONVERGED
+        ways = z[2:], chart, a
+        smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways)))
+        converged = ca.logic_and(s["left"] <= CONVERGED, smooth > 1 - KINK)
         if self.coarse:
             coarse = p[12:]
             mine = ca.vertcat(ends.kind, over.row, ends.A, ends.B, converged, s["count"], z)
