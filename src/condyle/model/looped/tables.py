@@ -290,7 +290,7 @@ class Looped:
         none = np.full(levels, -1)
         self.links = {name: np.concatenate([link, none]) for name, link in self.links.items()}
         self.links |= {"level": np.concatenate([n + depth, none]), "above": np.concatenate([n + depth[self.parents], none])}
-        self._add_rows(np.full(levels, self.types.max() + 1))
+        self._add_rows(np.full(levels, self.fresh_type))
 
     def _add_rows(self, types: np.ndarray) -> None:
         """More rows of some types, on ground, with windows and constants that nobody reads."""
