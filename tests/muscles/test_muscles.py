@@ -35,3 +35,23 @@ def test_the_shortest_fibre():
         given = {"z": [l_M], "inputs": {"m": 1.0}}
         assert -system.forward_dynamics([L], [0.0], **given)[0] == pytest.approx(T, abs=6e-4)
         assert system.zdot([L], [0.0], **given)[0] == pytest.approx(v, abs=6e-5)
+
+
+def test_a_fibre_begins_at_its_optimal_length():
+    """Where that is a Parameter too."""
+    system = pulled(0.0)
+    assert system.state().z.tolist() == [0.1]
+    changed = cd.System()
+    changed.add_body("block", mobilizer=cd.Slider(), mass=1.0)
+    changed.add_force("m", cd.muscles.Thelen2003(LINE, 100.0, 2 * cd.Parameter("half", 0.05), 0.2))
+    assert changed.state().z.tolist() == [0.05, 0.1]
+
+
+@pytest.mark.parametrize(("options", "words"), [
+    ({"fiber_damping": 0.1}, "no effect with an elastic tendon"),
+    ({"pennation_angle": 12.0}, "is it in degrees"),
+    ({"fv_linear_extrap_threshold": 1.2}, "below 1, got 1.2"),
+])
+def test_refusals(options, words):
+    with pytest.raises(cd.DescriptionError, match=words):
+        cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, **options)

@@ -12,6 +12,7 @@ fibre's length, or the tendon's force, is a state whose rate (3) gives. Normalis
 """
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -23,7 +24,7 @@ from condyle.laws.described import quantity, sx
 from condyle.laws.view import View
 from condyle.muscles.activation import first_order
 from condyle.muscles.curves import Curve, ThelenForceVelocity
-from condyle.trace.parameter import Input
+from condyle.trace.parameter import Expression, Input
 
 Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
 STEEPEST, SHORTEST = 0.1, 0.01
@@ -85,6 +86,10 @@ class Muscle(PathLaw):
                                    "got "
                                    f"{self.tendon!r}")
 
+        if isinstance(self.pennation_angle, float) and not self.pennation_angle < math.acos(STEEPEST):
+            raise DescriptionError(f"{type(self).__name__}: pennation_angle must be below {math.acos(STEEPEST):.3f} rad, got "
+                                   f"{self.pennation_angle!r}; is it in degrees?")
+
     def named(self, name: str) -> Muscle:
         """With an Input of this name as its excitation, if it has none."""
         if isinstance(self.excitation, float) and self.excitation == 0.0:
@@ -120,7 +125,8 @@ class Muscle(PathLaw):
         """The state of an elastic tendon."""
         if self.tendon == "rigid":
             return ()
-        return (("fiber_length", float(sx(self.optimal_fiber_length))),)
+        l_0 = self.optimal_fiber_length
+        return (("fiber_length", float(l_0.at().item() if isinstance(l_0, Expression) else l_0)),)
 
     def activation(self, s: View) -> ca.SX:
         """a, at least the minimum."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from condyle.errors import DescriptionError
 from condyle.muscles.curves import (
     ThelenActiveForceLength,
     ThelenForceVelocity,
@@ -33,6 +34,15 @@ class Thelen2003(Muscle):
     Af: Positive = field(default=0.25, kw_only=True)
     Flen: Positive = field(default=1.4, kw_only=True)
     fv_linear_extrap_threshold: Positive = field(default=0.95, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.tendon == "elastic" and self.fiber_damping != 0.0:
+            raise DescriptionError("Thelen2003: fiber_damping has no effect with an elastic tendon: its fibre's velocity follows "
+                                   "from the curves alone; leave it out, or take tendon='rigid'")
+        if isinstance(self.fv_linear_extrap_threshold, float) and not self.fv_linear_extrap_threshold < 1:
+            raise DescriptionError("Thelen2003: fv_linear_extrap_threshold is a share of Flen and must be below 1, got "
+                                   f"{self.fv_linear_extrap_threshold!r}")
 
     @cached_property
     def active_force_length(self) -> ThelenActiveForceLength:  # type: ignore[override]
