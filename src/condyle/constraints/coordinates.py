@@ -26,6 +26,10 @@ class ConstantCoordinate(Constraint):
     """A coordinate keeps its value: p = q - value [rad, m]. The multiplier is minus the force that holds it.
 
     A speed can also be locked, without a multiplier: `locked=` of the operators.
+
+    Args:
+        coordinate: its name.
+        value: [rad, m].
     """
 
     coordinate: CoordinateName
@@ -41,7 +45,12 @@ class ConstantCoordinate(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantSpeed(Constraint):
-    """A speed keeps its value: v = u - value [rad/s, m/s]. `speed`: its name, or that of the coordinate whose rate it is."""
+    """A speed keeps its value: v = u - value [rad/s, m/s].
+
+    Args:
+        speed: its name, or that of the coordinate whose rate it is.
+        value: [rad/s, m/s].
+    """
 
     level: ClassVar[str] = "velocity"
 
@@ -58,7 +67,12 @@ class ConstantSpeed(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantAcceleration(Constraint):
-    """A speed changes at a constant rate: udot = value [rad/s^2, m/s^2]. Nothing is required of u itself."""
+    """A speed changes at a constant rate: udot = value [rad/s^2, m/s^2]. Nothing is required of u itself.
+
+    Args:
+        speed: its name, or that of the coordinate whose rate it is.
+        value: [rad/s^2, m/s^2].
+    """
 
     level: ClassVar[str] = "acceleration"
 
@@ -123,7 +137,10 @@ class SpeedCoupler(Written):
 class PrescribedMotion(Written):
     """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the force needed.
 
-    `function` may be a pair (times, values) of measured numbers: the natural cubic spline through them.
+    Args:
+        function: of the time [s], in [rad, m]; or a pair (times, values) of measured numbers: the natural cubic spline through
+            them.
+        coordinate: its name.
     """
 
     function: Callable[..., Any] | None

@@ -16,7 +16,8 @@ class Prescription:
 
     Args:
         enabled: 0/1, one per body of tree.driven.
-        lock: 0, or infinity where a speed is locked, (nu,).   held: the acceleration of locked speeds, else 0, (nu,).
+        lock: 0, or infinity where a speed is locked, (nu,).
+        held: the acceleration of locked speeds, else 0, (nu,).
 
     Attributes:
         lock: 0, or infinity where a speed is held: locked or prescribed.

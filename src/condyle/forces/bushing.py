@@ -38,6 +38,7 @@ class LinearBushing(Law):
         X_b: frame M on b, likewise.
         stiffness: k, three of rotation [N m/rad], then three of displacement [N/m]; shape (6,), at least 0.
         damping: c, [N m s/rad] and [N s/m], shape (6,), at least 0.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     tabular = True

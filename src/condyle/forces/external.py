@@ -32,6 +32,7 @@ class ConstantForce(Law):
         body: the body or its name.
         station: the point in its frame [m], shape (3,).
         force: in ground [N], shape (3,).
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     tabular = True
@@ -52,6 +53,7 @@ class ConstantTorque(Law):
     Args:
         body: the body or its name.
         torque: torque on the body, in ground [N m], shape (3,).
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     tabular = True
@@ -76,6 +78,7 @@ class TimeSeries:
         values: shape (n, 3), or (n,) where one number is asked for.
         interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps of integrators
             suffer, and a warning says so.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     times: tuple[float, ...]
@@ -178,6 +181,7 @@ class ExternalWrench(Law):
         torque: torque on the body [N m], shape (3,).
         frame: in which force and torque are expressed, "ground" or "body".
         station_frame: in which the station is given, "body" or "ground" (a centre of pressure on the floor).
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     body: BodyName

@@ -32,6 +32,7 @@ class Gravity(Law):
         excluded: bodies that it leaves alone, or their names; or a mapping from them to the share of their weight that is
             taken away, 1 for all of it. A share that is a cd.Parameter or cd.Discrete is chosen for each state.
         zero_height: height, against the acceleration, at which the potential energy is zero [m].
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     acceleration: Any

@@ -50,6 +50,7 @@ class MobilitySpring(_OnCoordinate):
         coordinate: name of the coordinate.
         stiffness: k [N m/rad, N/m], at least 0.
         rest: q0 [rad, m].
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
@@ -69,6 +70,7 @@ class MobilityDamper(_OnSpeed):
     Args:
         coordinate: name of the speed, or of the coordinate whose rate it is.
         damping: c [N m s/rad, N s/m], at least 0.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)]
@@ -86,6 +88,7 @@ class MobilityForce(_OnSpeed):
         coordinate: name of the speed, or of the coordinate whose rate it is.
         value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state; a pair (times, values) or a `TimeSeries`
             is a recording: natural cubic splines, the end values before and after.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     value: Annotated[Any, Signal("N m, N")]
@@ -111,6 +114,7 @@ class MobilityStop(_OnCoordinate):
         high: upper limit [rad, m], above low; inf is no limit.
         stiffness: k [N m/rad, N/m], at least 0.
         dissipation: d [s/rad, s/m], at least 0.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     low: Annotated[Number, quantity("rad, m", infinite=True)]
@@ -157,6 +161,7 @@ class GlobalDamper(Law):
 
     Args:
         damping: c, at least 0, in the unit of each force over that of its speed.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)]

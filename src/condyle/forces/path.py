@@ -68,6 +68,7 @@ class PathSpring(PathLaw):
         stiffness: k [N/m], at least 0.
         rest_length: l0 [m], at least 0.
         dissipation: d [s/m], at least 0.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     stiffness: Annotated[Number, quantity("N/m", lowest=0.0)]

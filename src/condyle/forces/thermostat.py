@@ -37,6 +37,7 @@ class NoseHooverThermostat(Law):
         chain: m, at least 1.
         dofs: N, how many degrees of freedom hold heat; all speeds by default. A system free in space has six that do not.
         boltzmann: kB [J/K].
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     temperature: Annotated[Number, quantity("K", lowest=0.0, positive=True)]

@@ -52,6 +52,7 @@ class TwoPointSpring(_TwoPoint):
         p_b: point in b's frame [m], shape (3,).
         stiffness: k [N/m], at least 0.
         rest_length: l0 [m], at least 0.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     tabular = True
@@ -80,6 +81,7 @@ class TwoPointDamper(_TwoPoint):
         p_a: point in a's frame [m], shape (3,).
         p_b: point in b's frame [m], shape (3,).
         damping: c [N s/m], at least 0.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     tabular = True
@@ -106,6 +108,7 @@ class TwoPointForce(_TwoPoint):
         p_b: point in b's frame [m], shape (3,).
         force: [N]; a cd.Input makes it an actuator whose force comes with each state; a pair (times, values) or a `TimeSeries` is
             a recording: natural cubic splines, the end values before and after.
+        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     tabular = True

@@ -39,7 +39,9 @@ class Event:
             State satisfies its constraints within the accuracy (see `cd.assemble`), else it is refused.
         terminal: end the run there.
         window: how well the instant is known [s]; by default accuracy x 0.1 s.
-        at: times [s], after the start of the run.   every: period [s], from the start on (the start itself is not an event).
+        at: times [s], after the start of the run.
+        every: period [s], from the start on (the start itself is not an event).
+        traced: the witness is traced once and runs as machine code; if False, it is called with a State.
         name: for messages and `traj.events`; by default that of the function.
     """
 

@@ -53,7 +53,8 @@ class Lines:
     """slope t + value in each piece, from first to last.
 
     Args:
-        breaks: where pieces meet, shape (m,), increasing, between first and last.   slope, value: shape (m + 1,).
+        breaks: where pieces meet, shape (m,), increasing, between first and last.
+        slope, value: shape (m + 1,).
     """
 
     first: float

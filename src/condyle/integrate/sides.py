@@ -37,7 +37,8 @@ class Sides:
     """Sides of some witnesses, by (1).
 
     Attributes:
-        near: 1 or -1 for those that an action turned and that are not back yet, else 0.   level: where it left them.
+        near: 1 or -1 for those that an action turned and that are not back yet, else 0.
+        level: where it left them.
     """
 
     def __init__(self, count: int) -> None:

@@ -156,7 +156,7 @@ class Trajectory(States[State]):
     @overload
     def __call__(self, t: float) -> State: ...
     @overload
-    def __call__(self, t: Any) -> Any: ...
+    def __call__(self, t: ArrayLike) -> Any: ...
 
     def __call__(self, t: Any) -> Any:
         """The State at a time, or the Trajectory at several times.
@@ -177,7 +177,7 @@ class Trajectory(States[State]):
                              "takes any")
         return self.part(self.row(t), StepRows.alone(t, y, self.rows.method))
 
-    def row(self, t: Any) -> Any:
+    def row(self, t: ArrayLike) -> Any:
         """The last row that is not later than t (...), or not earlier in a run backward in time."""
         return np.searchsorted(self._way * self.t, self._way * np.asarray(t), side="right") - 1
 
@@ -293,7 +293,7 @@ class Trajectory(States[State]):
         names, units, values = self._recorded(t)
         return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units, status=self.status)
 
-    def measure(self, name: str, t: Any = None) -> np.ndarray:
+    def measure(self, name: str, t: ArrayLike | None = None) -> NDArray[np.float64]:
         """A measure of the system (`cd.measures`) over the run, at its steps or at other times.
 
         Args:

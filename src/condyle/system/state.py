@@ -7,12 +7,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, Entries, check_finite, real, vector
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator, Stage
 from condyle.presentation import Block, Shown, cut, number, page
+from condyle.spatial import Transform
 from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import METHODS
 from condyle.system.operators.public import state_method
@@ -242,12 +244,13 @@ class State(Shown, OfState):
             found = results[compiled.udot_key] = Stage.ACCELERATION, udot
         return found[1]
 
-    def fit_q(self, body: Body | str, X: Any, relative_to: Body | str | None = None) -> tuple[State, Array]:
+    def fit_q(self, body: Body | str, X: Transform | ArrayLike, relative_to: Body | str | None = None) -> tuple[State, Array]:
         """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints stay.
 
         Args:
             body: whose joint to set.
-            X: where its frame shall be, in ground or in the body `relative_to`: a Transform, or a 3-vector (translation).
+            X: where its frame shall be: a Transform, or a 3-vector (translation).
+            relative_to: the body in whose frame X is; ground by default.
 
         Returns:
             the State, and what is left: angle [rad] and distance [m], shape (2,). The least sum of squares, 1 rad counting as
@@ -255,12 +258,13 @@ class State(Shown, OfState):
         """
         return fit_q(self, body, X, relative_to)
 
-    def fit_u(self, body: Body | str, V: Any, relative_to: Body | str | None = None) -> tuple[State, Array]:
+    def fit_u(self, body: Body | str, V: ArrayLike, relative_to: Body | str | None = None) -> tuple[State, Array]:
         """A State in which the speeds of one joint give its body a velocity, as near as they can; the others stay.
 
         Args:
             body: whose joint to set.
             V: angular, then linear velocity of its origin [rad/s, m/s], shape (6,), as `body_velocity(body, relative_to)`.
+            relative_to: the body relative to which it moves so, and in whose frame V is; ground by default.
 
         Returns:
             the State, and what is left [rad/s, m/s], shape (2,).

@@ -37,7 +37,8 @@ class Batch:
     """States below each other, for one call of an operator.
 
     Attributes:
-        system: of all.   t: [s], shape (m,).
+        system: of all.
+        t: [s], shape (m,).
         tail: of each, shape (m, k): time, z, inputs, parameters, locks and what is disabled.
         arrays: q, u and udot by name, each when it is needed; udot is that of the system unless it is here.
         status: of the run that gave them.

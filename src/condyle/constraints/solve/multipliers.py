@@ -86,7 +86,8 @@ class _Solver:
     """Blocks of m rows: functions that are inlined once for each block.
 
     Attributes:
-        factor: (Y, lengths) -> what K and (K E)^4 are made of, one vector, and whether Y is delicate (7).   lengths: |G_i|^2.
+        factor: (Y, lengths) -> what K and (K E)^4 are made of, one vector, and whether Y is delicate (7).
+        lengths: |G_i|^2.
         least: (Y, factors, g) -> lambda by (3) and (4).
         last: (factors, r) -> K r of (5), without what (4) takes away.
     """
@@ -225,7 +226,9 @@ class Blocks(Pseudoinverse):
     """Y = G Z by blocks, and what follows from it.
 
     Args:
-        G: (m, nu).   Z: M^-1 G', or W^-2 G', (nu, m).   lock: 0, or infinity where a speed is held.
+        G: (m, nu).
+        Z: M^-1 G', or W^-2 G', (nu, m).
+        lock: 0, or infinity where a speed is held.
     """
 
     def __init__(self, tree: Tree, G: ca.SX, Z: ca.SX, lock: ca.SX) -> None:
@@ -266,7 +269,9 @@ class Multipliers(Blocks):
     """Y and M^-1 G' of one state, and what follows from them for any accelerations.
 
     Attributes:
-        G: (m, nu).   Z: M^-1 G', (nu, m); locked speeds have zero rows.   Y: (m, m).
+        G: (m, nu).
+        Z: M^-1 G', (nu, m); locked speeds have zero rows.
+        Y: (m, m).
     """
 
     def __init__(self, rows: ConstraintEquations, lock: ca.SX) -> None:

@@ -24,8 +24,11 @@ class Problem:
     """What projection needs to know of a system at one time, for one state or many (..., n).
 
     Attributes:
-        errors: (q, u) -> p, v.   nearer, slower: (q, u) -> du of (1) and (2), (..., nu).   step: (q, du) -> q + N du, normalised.
-        rows: level and label of each row of G.   undefined: by label, where an equation is not a number, in words.
+        errors: (q, u) -> p, v.
+        nearer, slower: (q, u) -> du of (1) and (2), (..., nu).
+        step: (q, du) -> q + N du, normalised.
+        rows: level and label of each row of G.
+        undefined: by label, where an equation is not a number, in words.
     """
 
     errors: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]

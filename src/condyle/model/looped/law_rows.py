@@ -66,7 +66,8 @@ class LawKind:
     """Laws of one class, all of whose numbers are plain.
 
     Attributes:
-        law: one of them.   members: places among the forces, and the laws.
+        law: one of them.
+        members: places among the forces, and the laws.
         turned: links to bodies of which some frame M is turned against the body's.
     """
 

@@ -123,7 +123,8 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
     """aba.py. Forces act only if bodies move.
 
     Args:
-        prepared: adds to the first pass, given kinematics, inertia and mass centre of a body.   ground: the same for ground.
+        prepared: adds to the first pass, given kinematics, inertia and mass centre of a body.
+        ground: the same for ground.
         found: in place of the result udot, given the accelerations of the speeds, and X.
     """
     forces = moving and has_forces(looped.model)

@@ -68,8 +68,10 @@ class Visits:
         levels: of the parts; all by default.
 
     Attributes:
-        line: what the equations need of bodies, as symbols.   equations: over these.
-        places: where each part's equations are among those asked for.   m: their number.
+        line: what the equations need of bodies, as symbols.
+        equations: over these.
+        places: where each part's equations are among those asked for.
+        m: their number.
     """
 
     def __init__(self, looped: Looped, *levels: str) -> None:

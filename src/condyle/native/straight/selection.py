@@ -32,7 +32,8 @@ class Selections:
     """The trees of choices over constants in a graph.
 
     Attributes:
-        at: the tree that each node is the root of.   shapes: the branch that each shape is; the first is LEAF.
+        at: the tree that each node is the root of.
+        shapes: the branch that each shape is; the first is LEAF.
     """
 
     def __init__(self, op: Sequence[int], a: Sequence[int], b: Sequence[int], constants: Mapping[int, float],

@@ -46,8 +46,10 @@ class Parts:
     """The instructions of f, taken apart.
 
     Attributes:
-        folds: the terms of each, by node.   level: how many folds, one after the other, a node needs.
-        scalar: whether a node is one.       kept: scalars that others read, in row 0.
+        folds: the terms of each, by node.
+        level: how many folds, one after the other, a node needs.
+        scalar: whether a node is one.
+        kept: scalars that others read, in row 0.
     """
 
     def __init__(self, f: ca.Function) -> None:
