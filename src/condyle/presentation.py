@@ -15,9 +15,9 @@ from condyle.arguments import missing
 NAMES = 6
 """Names that a repr shows."""
 ROWS, COLUMNS = 10, 8
-"""Of a table that is longer or wider, so many are shown."""
+"""So many rows and columns of a longer or wider table are shown."""
 LINES = 30
-"""Of a block in HTML."""
+"""So many rows of a block are shown in HTML."""
 
 
 def number(x: float) -> str:

@@ -240,7 +240,7 @@ def test_reactions_balance_every_body(tree):
 # ---- Bodies, frames and the whole ----------------------------------------------------------------------------------
 
 def test_accelerations_against_the_oracle(tree):
-    """Of bodies, stations and frames; J udot + bias is the same."""
+    """Accelerations of bodies, stations and frames; J udot + bias is the same."""
     system, udot, station = tree.system, tree.tau[:, ::-1], np.array([0.2, -0.3, 0.1])
     paths = tree.oracle.paths(tree.q, tree.u, udot, tree.t)
     for i in {0, len(paths) // 2, len(paths) - 1}:

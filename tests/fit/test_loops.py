@@ -6,7 +6,7 @@ import pytest
 
 import condyle as cd
 from condyle.fit import looped
-from condyle.fit.expressions import _errors, _evaluate
+from condyle.fit.expressions import straight_errors, straight_evaluate
 from condyle.fit.layout import Layout
 from tests.constraints.rig import rig, state
 
@@ -21,14 +21,15 @@ def test_the_same_numbers():
     model, layout = system.compiled.model, Layout.of(system.compiled.model.tree, GOALS)
     q, _ = state(system, 3)
     given = [x[:, None] for x in (q, system.state(q=q).tail, layout.rows(np.zeros(1))[0])]
-    found, wanted = looped.evaluate(model, layout).evaluate(given), [np.array(x) for x in _evaluate(model, layout).call(given)]
+    found = looped.evaluate(model, layout).evaluate(given)
+    wanted = [np.array(x) for x in straight_evaluate(model, layout).call(given)]
     nu = system.nu
     for x in (found, wanted):
         x[2] = np.tril(np.reshape(x[2], (nu, nu), order="F"))                           # all that the loop looks at
     for name, x, y in zip(("cost", "g", "H", "p", "P"), found, wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-13 * max(1.0, np.abs(y).max()), err_msg=name)   # sums
     p, = looped.errors(model).evaluate(given[:2])
-    np.testing.assert_allclose(p, np.array(_errors(model).call(given[:2])[0]), rtol=0, atol=1e-13)           # as above
+    np.testing.assert_allclose(p, np.array(straight_errors(model).call(given[:2])[0]), rtol=0, atol=1e-13)           # as above
 
 
 def test_the_same_result(monkeypatch):

@@ -11,7 +11,7 @@ from condyle.integrate import progress
 
 
 class ZMQInteractiveShell:
-    """Of the same name as that of ipykernel."""
+    """It has the name of that of ipykernel."""
 
 
 class ColabShell(ZMQInteractiveShell):

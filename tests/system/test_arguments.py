@@ -127,7 +127,7 @@ def test_everything_else_refuses_it_too(system, bad):
 @pytest.mark.parametrize("station", [(0.0, np.nan, 0.0), np.ones(3) * 1j, np.ma.masked_equal([0.0, 1.0, 2.0], 1.0),
                                      np.zeros((3, 3)), {"x": 1.0}, "heel"])
 def test_points(system, station):
-    """Of a shape that does not broadcast with the states, too."""
+    """Points whose shape does not broadcast with the states are refused, too."""
     for name in ("station_position", "station_velocity", "station_acceleration", "frame_velocity", "frame_acceleration",
                  "station_jacobian", "frame_jacobian", "station_bias"):
         for body in ("shank", "ground"):

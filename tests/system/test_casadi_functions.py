@@ -11,7 +11,7 @@ from tests.system.test_derivatives import OPERATORS, arguments, flat, options
 from tests.zoo import model
 
 ROUNDING = 1e-11
-"""Of sums of hundreds of products, and one elimination: tables of parameters are made by expressions here."""
+"""Rounding of sums of hundreds of products, and one elimination: tables of parameters are made by expressions here."""
 
 
 @pytest.fixture(autouse=True)

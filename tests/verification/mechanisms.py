@@ -188,7 +188,7 @@ def governor_spin_inertia(alpha):
 
 
 def governor_J(alpha):
-    """Of the spread. A link's centre is at (l sin / 2, -3 l cos / 2)."""
+    """The inertia that the spread meets. A link's centre is at (l sin / 2, -3 l cos / 2)."""
     s2, c2 = np.sin(alpha)**2, np.cos(alpha)**2
     return ARM**2 * (2 * M_BALL + 4 * M_SLEEVE * s2 + 2 * M_LINK * (c2 / 4 + 9 * s2 / 4 + 1 / 12))
 

@@ -23,7 +23,7 @@ from condyle.system.state import State
 from condyle.system.system import System
 
 MOST_ROWS = 10_000_000
-"""Of a table: some gigabytes of text."""
+"""Rows that a table may have: some gigabytes of text."""
 
 
 def described(file: Path) -> State:
@@ -51,12 +51,16 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
     """Simulate with a progress bar and save the motion, as far as it came.
 
     Args:
+        file: Python that makes a `system`, and a `state` to start from.
         t_final: [s].
         out: a .csv, written whole or not at all.
+        accuracy: of `cd.simulate`.
+        integrator: its name, as of `cd.simulate`.
         rate: rows per second of the table; None is one for each step.
         force: overwrite what is there.
 
-    Returns its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after signal n.
+    Returns:
+        its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after signal n.
     """
     _check_file(file)
     _check_target(out, force)

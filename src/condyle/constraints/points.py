@@ -17,7 +17,7 @@ from condyle.trace.parameter import Expression
 
 ORIGIN = (0.0, 0.0, 0.0)
 COINCIDENT = 1e-8
-"""Of the length of a rod: points that are nearer have a direction of few digits or none."""
+"""Share of a rod's length: points that are nearer have a direction of few digits or none."""
 Direction = Annotated[Any, quantity("", 3)]
 
 

@@ -50,7 +50,7 @@ _LOCAL: dict[str, Closure] = {}
 
 
 class Carried(NamedTuple):
-    """Of one body, or of what it carries, about M's origin: mass, mass times centre, inertia, p and C of (6), force."""
+    """What one body has, or carries, about M's origin: mass, mass times centre, inertia, p and C of (6), force."""
 
     m: ca.SX
     mc: ca.SX
@@ -61,7 +61,7 @@ class Carried(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Of one speed, about O: S, the angular part of G, E', K'; I S and the angular part of Q' S; dF of (4) and (5)."""
+    """One speed, about O: S, the angular part of G, E', K'; I S and the angular part of Q' S; dF of (4) and (5)."""
 
     S: Pair
     g: ca.SX
@@ -114,7 +114,7 @@ def summed(a, b):
 
 
 def own(R_GM: ca.SX, body: Placed, V: Pair, a: Pair) -> Carried:
-    """Of one body alone."""
+    """What one body has alone."""
     P, p_c = rigid(R_GM, body.mass, body.com, body.I)
     return Carried(*of_one(P[0], body.mass, p_c, V, a))
 
@@ -189,7 +189,7 @@ def _pair(a: ca.SX) -> Pair:
 
 
 class Joint(NamedTuple):
-    """Of one body, what (1)-(5) need beside what it carries: H, X_MF (pose of F from M's origin, in ground axes), V and V_P about
+    """What (1)-(5) need of one body beside what it carries: H, X_MF (pose of F from M's origin, in ground axes), V and V_P about
     M's origin, p_OM."""
 
     H: list[Pair]
@@ -206,7 +206,7 @@ def is_plain(mobilizer: Mobilizer) -> bool:
 
 def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair, carried: Carried
             ) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
-    """Of the speeds of one body; and (7) among themselves by q and by u, and their part of M, each (nu, nu)."""
+    """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each (nu, nu)."""
     nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
     dV, dA, dA_du, dH, by_time = _local(mobilizer)(t, q, u, udot)
     alone = nu == 1 and not by_time.nnz()                   # then V_P x S = V x S

@@ -41,12 +41,13 @@ class FitExpressions:
 def expressions(model: Model, layout: Layout) -> FitExpressions:
     """The kernels of a system and a layout of goals. Each has symbols of its own: look-ups end with the kernel they are in."""
     loops = looped.has_loops(model, layout)
-    evaluate = looped.evaluate(model, layout) if loops else _evaluate(model, layout)
-    errors = looped.errors(model) if loops and model.equations("position") else _errors(model)
+    evaluate = looped.evaluate(model, layout) if loops else straight_evaluate(model, layout)
+    errors = looped.errors(model) if loops and model.equations("position") else straight_errors(model)
     return FitExpressions(evaluate, errors, _step(model), _prescribe(model), model.equations("position"))
 
 
-def _evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
+def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
+    """`FitExpressions.evaluate` as a straight line."""
     s, row = Symbols(model), ca.SX.sym("row", layout.size)
     kin = s.kinematics()
     cost = Cost(s, kin)
@@ -59,7 +60,8 @@ def _evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
     return assembled("evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0], ca.vec(P.T)])
 
 
-def _errors(model: Model) -> ca.Function | Staged:
+def straight_errors(model: Model) -> ca.Function | Staged:
+    """`FitExpressions.errors` as a straight line."""
     s = Symbols(model)
     return assembled("errors", [s["q"], s["tail"]], [s.rows(s.kinematics(moving=False)).position_errors()])
 

@@ -141,7 +141,7 @@ def measured(series: Any, what: str) -> Spline:
 
 
 OVERSHOOT = 1.0
-"""Of the range of the values: a cubic through evenly spaced measurements stays far below."""
+"""How far a spline may leave the range of its values, over that range: a cubic through even measurements stays far below."""
 
 
 def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str, stacklevel: int) -> None:

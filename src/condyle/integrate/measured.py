@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 LOOKS = 8
-"""Of extremes at a step."""
+"""How often extremes are looked for in a step."""
 PARTS, ROUNDS = 8, 16
 """An interval is divided in so many parts, so often, and two of them are kept: to 4^-16 of it."""
 

@@ -129,7 +129,7 @@ def metric(weights: ca.SX) -> ca.SX:
 
 
 def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
-    """Of a system whose steps have so many estimates of their error; None where there is nothing to project.
+    """The projection of a system whose steps have so many estimates of their error; None where there is nothing to project.
     lanes: of loops over bodies; 0 for straight lines."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]

@@ -83,7 +83,7 @@ def isolate(g: Callable[[np.ndarray], np.ndarray], sides: Callable[[np.ndarray],
 
 
 def slope(g: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> float:
-    """Of a witness between two times."""
+    """The mean slope of a witness between two times."""
     a, b = g(np.array([low, high]))
     return float(b - a) / max(high - low, float(np.spacing(abs(high))))
 

@@ -154,7 +154,7 @@ class AskedMotion(AskedState):
         return self._at(StationAcceleration, "s.station_acceleration", body, station)
 
     def angular_acceleration(self, body: Any) -> NDArray[np.object_]:
-        """Of the body [rad/s^2]."""
+        """Angular acceleration of the body [rad/s^2]."""
         return self._answer(AngularAcceleration(body_name(body, "s.angular_acceleration")))
 
     def body_acceleration(self, body: Any) -> NDArray[np.object_]:

@@ -36,7 +36,7 @@ STEPS = 20
 NEAR = 1e-9
 """Largest entry of C [1, m] with which Newton's method may end. It ends where C no longer falls, near 1e-16."""
 SHARE = 0.1
-"""Of the accuracy: what a step may add, so that those of a run of some seconds stay near it together."""
+"""Share of the accuracy that a step may add: then those of a run of some seconds together stay near it."""
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,7 @@ def _error(at: Reached, q: Array, R: Array, p: Array) -> tuple[Array, Array]:
 
 
 def _sizes(e: Array) -> Array:
-    """Of the angular and of the linear half."""
+    """Sizes of the angular and of the linear half."""
     return np.array([np.linalg.norm(e[:3]), np.linalg.norm(e[3:])])
 
 

@@ -49,7 +49,7 @@ class Quaternion:
 
     @staticmethod
     def left_inverse(N: ca.SX, q: ca.SX) -> ca.SX:
-        """Of columns of these N, which are orthogonal and |q| / 2 long."""
+        """The left inverse of these N, whose columns are orthogonal and |q| / 2 long."""
         return 4 / ca.sumsqr(q) * N.T
 
     @staticmethod

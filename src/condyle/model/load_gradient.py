@@ -78,7 +78,7 @@ class Cut:
 
 
 def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
-    """Of loads on the line, or None if there are none."""
+    """The gradient of loads on the line, or None if there are none."""
     s, kin = line.symbols, line.kin
     tree = s.model.tree
     if not loads.bodies and not loads.mobility:

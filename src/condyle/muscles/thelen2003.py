@@ -21,7 +21,8 @@ class Thelen2003(Muscle):
     Args:
         FmaxTendonStrain: strain of the tendon at F_0.
         FmaxMuscleStrain: strain of the passive fibre at F_0.
-        KshapeActive, KshapePassive: shapes of the force-length curves.
+        KshapeActive: shape of the active force-length curve.
+        KshapePassive: shape of the passive force-length curve.
         Af: shape of the force-velocity curve.
         Flen: greatest force in lengthening.
         fv_linear_extrap_threshold: share of Flen from which on the force-velocity curve is straight.

@@ -46,7 +46,7 @@ def casadi_function(compiled: Compiled, operator: str, body: int | None, options
 
 
 def _default(compiled: Compiled, argument: str) -> float:
-    """Of an input that a caller leaves out, one number for all its entries: not a number where that would be wrong."""
+    """The default of an input, one number for all its entries: NaN where leaving it out would be wrong."""
     if argument in ("t", "tau"):
         return 0.0
     values = compiled.tails.make({})[compiled.model.tail[argument]] if argument in VARIABLES else np.empty(0)

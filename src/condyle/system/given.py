@@ -16,7 +16,7 @@ from condyle.tree import scales
 COARSEST = 16
 """A step has at least so many units in the last place of t: with fewer, steps of one length are not of one length."""
 BYTES_PER_EVENT = 2_000
-"""Of an Occurrence with its State, about."""
+"""About what an Occurrence with its State takes."""
 
 
 def number(what: str, value: Any, expected: str) -> float:
@@ -76,7 +76,7 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
 
 
 def _memory() -> float:
-    """Of this machine [bytes]; where it does not say, infinite."""
+    """Memory of this machine [bytes]; infinite where it does not say."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):           # Windows has no sysconf

@@ -30,7 +30,7 @@ from condyle.trace.parameter import Input, Parameter
 
 LEVELS = ("position", "velocity", "acceleration")
 TOLERANCE = 1e-9
-"""Of qdot that no speed gives, over the largest: rounding stays far below."""
+"""How much of qdot may be what no speed gives, over the largest: rounding stays far below."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -175,7 +175,7 @@ class Goal:
 
     @property
     def target(self) -> NDArray[np.float64]:
-        """Of one frame or all."""
+        """The target of one frame or of all."""
         return getattr(self, self.about) if self.about else np.zeros(self.shape)
 
     @property

@@ -123,7 +123,7 @@ class Graph(Instructions):
         return self.selections.conditions(k) if k in self.selections.at else self.choices.get(k) or (self.a[k], self.b[k])
 
     def _find_products(self) -> dict[int, int]:
-        """Of two products in a sum the later is taken in: the earlier has had time to be ready."""
+        """Products that sums take in: of two in one sum the later, since the earlier has had time to be ready."""
         op, uses, products = self.op, self.uses, {}
         for k, o in enumerate(op):
             if uses[k] and o in (ca.OP_ADD, ca.OP_SUB):
