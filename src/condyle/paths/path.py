@@ -7,7 +7,8 @@ it is on,
 
 L_w is the geodesic over the surface (segment.py), found once, with exact first and second derivatives. A
 point that is not active counts as the one before it. Which piece a wrap is on is OpenSim's rule: the first of
-its pieces that must go over the surface, else the one that may and grows least.
+its pieces that must go over the surface, else the one that may and grows least. (1) has no answer for two
+surfaces on one piece, where the path would go from one to the other: L is NaN there.
 """
 from __future__ import annotations
 
@@ -285,6 +286,7 @@ class PathLength(Composed):
             fixed = a.body == b.body and not isinstance(a, ConditionalPoint) and not isinstance(b,
                                                                                                 ConditionalPoint)
             L += _norm(sx(b.p) - sx(a.p)) if fixed else _norm(X[i + 1] - X[i])
+        on: list[tuple[ca.SX, ca.SX]] = []
         for k in range(len(wraps)):
             mine = rows[k * (1 + WIDTH):(k + 1) * (1 + WIDTH)]
             chosen, segment = mine[0], Segment.of(mine[2:])
@@ -292,6 +294,10 @@ class PathLength(Composed):
             A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
             over = wraps[k].surface.over(A, B, mine[1:])
             L += ca.if_else(segment.wrapped != 0, over - _norm(B - A), 0)                          # (1)
+            for j, (piece, wrapped) in enumerate(on):
+                if set(pieces) & set(self._pieces(j)):
+                    L = ca.if_else(ca.logic_and(ca.logic_and(wrapped, segment.wrapped), piece == chosen), np.nan, L)
+            on.append((chosen, segment.wrapped))
         return L
 
 
