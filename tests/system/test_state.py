@@ -290,3 +290,10 @@ def test_a_plain_vector_changes_a_state_as_its_list_does():
             state.replace(**{name: np.array(value)})
     with pytest.raises(cd.CondyleError, match="finite"):
         state.replace(t=np.nan)
+
+
+def test_an_argument_that_is_missing():
+    system = cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(cd.ArgumentError, match=r"State\.station_position: missing a required argument: 'station'. It is "):
+        system.state().station_position("arm")

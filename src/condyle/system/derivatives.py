@@ -28,7 +28,9 @@ def derivable(name: str) -> Operator:
     """The record of an operator that is a kernel of its own, for jvp, vjp, jacobian and casadi."""
     operator = OPERATORS.get(name)
     if operator is None or not operator.derivable:
-        raise UnknownNameError("operator", name, [name for name, operator in OPERATORS.items() if operator.derivable])
+        known = [name for name, operator in OPERATORS.items() if operator.derivable]
+        where = "" if operator is None else "it is there, but is made of others or has no derivative"
+        raise UnknownNameError("operator" if operator is None else "operator with derivatives", name, known, where)
     return operator
 
 

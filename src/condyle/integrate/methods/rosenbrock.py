@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import casadi as ca
 
+from condyle.arguments import spoken
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods.base import Method, Step, Weights, combined
 from condyle.integrate.projection import Rate
@@ -75,6 +76,8 @@ class Rosenbrock(Method):
                      kernel(advance, ["y", *u], ["y_next", "error"], sizes)],
                     s - 1, [between], dense=len(self.between))
 
+
+spoken(Rosenbrock)
 
 RODAS = Rosenbrock(             # Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
     "rodas", 4, 4, gamma=0.25, c=(0.0, 0.386, 0.21, 0.63, 1.0, 1.0), d=(0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0),

@@ -149,10 +149,15 @@ def state_method(record: Operator) -> Callable[..., Any]:
                                 f"has {', '.join(arrays)} itself")
         if moves and not arguments and named.get("udot") is None:
             named["udot"] = self.udot
-        return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
+        try:
+            return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
+        except TypeError:
+            check_call(f"State.{name}", signature, (self, *arguments), named, None, skip=1)
+            raise
 
     method: Any = METHODS[name]
     call.__name__, call.__doc__ = name, method.summary
     this = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    call.__signature__ = inspect.signature(method).replace(parameters=[this, *own])  # type: ignore[attr-defined]
+    signature = inspect.signature(method).replace(parameters=[this, *own])
+    call.__signature__ = signature  # type: ignore[attr-defined]
     return call
