@@ -78,7 +78,6 @@ class TimeSeries:
         values: shape (n, 3), or (n,) where one number is asked for.
         interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps of integrators
             suffer, and a warning says so.
-        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     times: tuple[float, ...]

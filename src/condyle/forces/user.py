@@ -42,7 +42,6 @@ class Wrench:
         force: force on the body, in ground [N], shape (3,).
         torque: torque on the body, in ground [N m], shape (3,).
         at: the point of the body where the force acts, in its frame [m], shape (3,).
-        group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     force: Numbers = ZERO
