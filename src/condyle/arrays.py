@@ -252,7 +252,8 @@ def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[A
         return None
     rows = getattr(value, "index", ())
     rows = list(rows) if not callable(rows) else ()
-    if (columns := getattr(value, "columns", None)) is not None:                             # a DataFrame
+    columns = getattr(value, "columns", None)
+    if columns is not None and not callable(columns):                                        # a DataFrame
         return list(columns), value.__getitem__, rows
     return rows, lambda name: value[name], ()                                                # a Series
 
