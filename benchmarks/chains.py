@@ -1,8 +1,9 @@
-"""The system of sherman2011, Fig. 3: eleven chains of twenty pins, turned at random, below a common base that oscillates.
+"""The system of sherman2011, Fig. 3: eleven chains of twenty pins, turned at random, below a common base that
+oscillates.
 
-The chains hang at rest at q = 0, with light damping; all pins start with small random speeds, so that the motion is not chaotic.
-The base slides on a spring and is so heavy that the chains do not disturb its harmonic motion. 221 bodies, 221 coordinates.
-The paper gives no numbers beyond that; these are our own.
+The chains hang at rest at q = 0, with light damping; all pins start with small random speeds, so that the
+motion is not chaotic. The base slides on a spring and is so heavy that the chains do not disturb its harmonic
+motion. 221 bodies, 221 coordinates. The paper gives no numbers beyond that; these are our own.
 """
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The whole engine beside its peers and beside itself: `python -m benchmarks.engine --help`. Targets of issue 3.
+"""The whole engine beside its peers and beside itself: `python -m benchmarks.engine --help`. Targets of issue
+3.
 
-A human-like tree; an ellipsoid beside a ball; spline knees beside pins; derivatives beside forward dynamics and Pinocchio's;
-Parameters beside constants; what it takes to make the machine code of each. Ends with exit code 0 whether or not targets are
-met; the last table says which are.
+A human-like tree; an ellipsoid beside a ball; spline knees beside pins; derivatives beside forward dynamics
+and Pinocchio's; Parameters beside constants; what it takes to make the machine code of each. Ends with exit
+code 0 whether or not targets are met; the last table says which are.
 """
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from benchmarks.trees import Array
 
 BATCH = 10_000
 PEER_BATCH = 1_000                                          # states of a peer's run: of similar length
-JACOBIANS = 300                                             # 2700 numbers each at 30 dof: results that stay in the cache
+# 2700 numbers each at 30 dof: results that stay in the cache
+JACOBIANS = 300
 WRT = ("q", "u", "tau")
 Call = Callable[..., Any]
 
@@ -51,24 +53,30 @@ def first(report: Report, what: str, bodies: int, call: Callable[[], Any]) -> No
     begun, processor = time.perf_counter(), time.process_time()
     call()
     report.times.append(Time("first result", bodies, what, time.perf_counter() - begun))
-    report.times.append(Time("first result", bodies, f"{what}, of it on the processor", time.process_time() - processor))
+    report.times.append(Time("first result", bodies, f"{what}, of it on the processor",
+                             time.process_time() - processor))
 
 
 def claim(report: Report, what: str, bodies: int, value: float, relation: str, target: float) -> None:
     report.claims.append(Claim(12, what, bodies, value, relation, target))
 
 
-def beside(report: Report, what: str, bodies: int, systems: dict[str, Any], arrays: dict[str, Sequence[Array]], rounds: int,
+def beside(report: Report, what: str, bodies: int, systems: dict[str, Any],
+           arrays: dict[str, Sequence[Array]], rounds: int,
            targets: dict[str, float]) -> None:
     """Forward dynamics of Condyle systems beside the first of them, one state a call and in a batch."""
     for name, system in systems.items():
-        first(report, f"{name}: one state", bodies, lambda s=system, n=name: s.forward_dynamics(*(a[0] for a in arrays[n])))
-        first(report, f"{name}: batch", bodies, lambda s=system, n=name: s.forward_dynamics(*(a[:100] for a in arrays[n])))
+        first(report, f"{name}: one state", bodies, lambda s=system,
+              n=name: s.forward_dynamics(*(a[0] for a in arrays[n])))
+        first(report, f"{name}: batch", bodies, lambda s=system,
+              n=name: s.forward_dynamics(*(a[:100] for a in arrays[n])))
     base = next(iter(systems))
     for group, cases in (
-            ("one state", {n: singly(lambda *a, s=s: s.forward_dynamics(*a), arrays[n], 50) for n, s in systems.items()}),
+            ("one state", {n: singly(lambda *a, s=s: s.forward_dynamics(*a), arrays[n], 50) for n,
+                           s in systems.items()}),
             ("batch", {n: together(s.forward_dynamics, arrays[n]) for n, s in systems.items()})):
-        times = record(report, f"{group}, {what}", bodies, cases, rounds if group == "one state" else rounds // 4)
+        times = record(report, f"{group}, {what}", bodies, cases, rounds if group == "one state"
+                       else rounds // 4)
         for name, target in targets.items():
             claim(report, f"{group}, {name} / {base}", bodies, times[name] / times[base], "<=", target)
 
@@ -87,19 +95,23 @@ def human_like(report: Report, installed: list[str], rounds: int) -> None:
             "condyle: knees as pins": together(pins.forward_dynamics, ours)}
 
     def agree(peer: str, vdot: list[Array]) -> None:
-        difference = np.abs(human.from_peer(_head(states, 10), np.array(vdot), peer == "pinocchio") - expected).max()
+        difference = np.abs(human.from_peer(_head(states, 10), np.array(vdot), peer == "pinocchio")
+                            - expected).max()
         if not difference < 1e-9 * np.abs(expected).max():
-            report.notes.append(f"{peer} and condyle with pins differ by {difference:.1e}: not the same model")
+            report.notes.append(f"{peer} and condyle with pins differ by {difference:.1e}: not the same "
+                                "model")
 
     if "pinocchio" in installed:
         import pinocchio as pin
 
         model = human.pinocchio_model()
         data, theirs = model.createData(), human.for_peer(states, pinocchio=True)
-        agree("pinocchio", [pin.aba(model, data, *state).copy() for state in zip(*(a[:10] for a in theirs), strict=True)])
+        agree("pinocchio", [pin.aba(model, data, *state).copy() for state in zip(*(a[:10] for a in theirs),
+                                                                                 strict=True)])
         for name, more in (("", ()), (", world convention", (pin.Convention.WORLD,))):
             one[f"pinocchio: aba{name}"] = singly(lambda *a, m=more: pin.aba(model, data, *a, *m), theirs)
-            many[f"pinocchio: aba in a loop{name}"] = _loop(lambda *a, m=more: pin.aba(model, data, *a, *m), theirs)
+            many[f"pinocchio: aba in a loop{name}"] = _loop(lambda *a, m=more: pin.aba(model, data, *a, *m),
+                                                            theirs)
     if "mujoco" in installed:
         import mujoco
 
@@ -117,14 +129,17 @@ def human_like(report: Report, installed: list[str], rounds: int) -> None:
 
         one["mujoco: mj_forward, state written before"] = Case(written_before, 20)
     for group, cases, least in (("one state", one, 2.0), ("batch", many, 10.0)):
-        times = record(report, f"{group}, human", bodies, cases, rounds if group == "one state" else rounds // 6)
+        times = record(report, f"{group}, human", bodies, cases, rounds if group == "one state"
+                       else rounds // 6)
         for peer in {case.partition(":")[0] for case in cases} - {"condyle"}:
             theirs_best = min(t for case, t in times.items() if case.startswith(peer))
             claim(report, f"{group}, human of 30 dof, {peer} / condyle", bodies,
                   theirs_best / times["condyle: forward_dynamics"], ">=", least)
-    report.notes.append("human: peers have pins for knees; with pins Condyle's accelerations are theirs. OpenSim is left out")
+    report.notes.append("human: peers have pins for knees; with pins Condyle's accelerations are theirs. "
+                        "OpenSim is left out")
     jacobians(report, installed, "human", bodies, system, ours,
-              (human.pinocchio_model(), human.for_peer(states, pinocchio=True)) if "pinocchio" in installed else None, rounds)
+              (human.pinocchio_model(), human.for_peer(states, pinocchio=True)) if "pinocchio" in installed
+              else None, rounds)
 
 
 def _head(states: human.Human, count: int) -> human.Human:
@@ -163,11 +178,13 @@ def ellipsoid(report: Report, rounds: int) -> None:
 
 
 def spline_knees(report: Report, rounds: int) -> None:
-    """A chain of 7: pins; knees of seth2010, two splines each, of 10 and 30 knots; knees of four splines of 10 knots."""
+    """A chain of 7: pins; knees of seth2010, two splines each, of 10 and 30 knots; knees of four splines of
+    10 knots."""
     import condyle as cd
 
     tree = trees.random_tree(7, states=BATCH, branching=0)
-    joints = {"pins": cd.Pin(), "knees of 10 knots": human.knee(10, 2), "knees of 30 knots": human.knee(30, 2),
+    joints = {"pins": cd.Pin(), "knees of 10 knots": human.knee(10, 2), "knees of 30 knots": human.knee(30,
+                                                                                                        2),
               "knees of four splines": human.knee(10, 4)}
     systems = {name: trees.condyle_system(tree, joint) for name, joint in joints.items()}
     arrays = np.random.default_rng(7).uniform(-1.8, 0.1, tree.q.shape), tree.u, tree.tau
@@ -176,7 +193,8 @@ def spline_knees(report: Report, rounds: int) -> None:
 
 
 def gradients(report: Report, installed: list[str], rounds: int) -> None:
-    """vjp of forward dynamics beside forward dynamics, as a user calls them and, for one state, as bare kernels."""
+    """vjp of forward dynamics beside forward dynamics, as a user calls them and, for one state, as bare
+    kernels."""
     tree = trees.random_tree(30, states=BATCH)
     system, arrays = trees.condyle_system(tree), (tree.q, tree.u, tree.tau)
     w = np.random.default_rng(3).uniform(-1, 1, 30)
@@ -186,17 +204,21 @@ def gradients(report: Report, installed: list[str], rounds: int) -> None:
 
     first(report, "vjp: one state", 30, lambda: vjp(*(a[0] for a in arrays)))
     first(report, "vjp: batch", 30, lambda: vjp(*(a[:100] for a in arrays)))
-    primal, gradient, tail = system.compiled.function("forward_dynamics"), _compiled(system, "vjp"), system.compiled.tails.default
+    primal, gradient, tail = (system.compiled.function("forward_dynamics"), _compiled(system, "vjp"),
+                              system.compiled.tails.default)
     system.forward_dynamics(*(a[0] for a in arrays))
-    cases = {"forward_dynamics": singly(lambda *a: system.forward_dynamics(*a), arrays), "vjp": singly(vjp, arrays),
+    cases = {"forward_dynamics": singly(lambda *a: system.forward_dynamics(*a), arrays),
+             "vjp": singly(vjp, arrays),
              "kernel of forward_dynamics": singly(lambda *a: primal.fast(*a, tail), arrays),
              "kernel of vjp": singly(lambda *a: gradient.fast(*a, w, tail), arrays)}
     times = record(report, "one state, gradient", 30, cases, rounds)
-    claim(report, "one state, vjp / forward_dynamics, called from Python", 30, times["vjp"] / times["forward_dynamics"], "<=", 3)
+    claim(report, "one state, vjp / forward_dynamics, called from Python", 30,
+          times["vjp"] / times["forward_dynamics"], "<=", 3)
     claim(report, "one state, vjp / forward_dynamics, kernels", 30,
           times["kernel of vjp"] / times["kernel of forward_dynamics"], "<=", 3)
     batch = [a[:2000] for a in arrays]
-    times = record(report, "batch, gradient", 30, {"forward_dynamics": together(system.forward_dynamics, batch),
+    times = record(report, "batch, gradient", 30,
+                   {"forward_dynamics": together(system.forward_dynamics, batch),
                                                    "vjp": together(vjp, batch)}, rounds // 4)
     claim(report, "batch, vjp / forward_dynamics", 30, times["vjp"] / times["forward_dynamics"], "<=", 3)
     for bodies in (7, 30):
@@ -211,7 +233,8 @@ def _compiled(system: Any, kind: str) -> Any:
     return next(f for key, f in system.compiled.functions.items() if key[0] == kind)
 
 
-def jacobians(report: Report, installed: list[str], what: str, bodies: int, system: Any, arrays: Sequence[Array], peer: Any,
+def jacobians(report: Report, installed: list[str], what: str, bodies: int, system: Any,
+              arrays: Sequence[Array], peer: Any,
               rounds: int) -> None:
     """All of d udot/d (q, u, tau) beside pin.computeABADerivatives, which gives the same three matrices."""
     def jacobian(*a: Array, **options: Any) -> Any:
@@ -234,42 +257,53 @@ def jacobians(report: Report, installed: list[str], what: str, bodies: int, syst
         ours, *others = record(report, f"{group}, Jacobians, {what}", bodies, cases,
                                rounds // (1 if group == "one state" else 4)).values()
         if others and group == "one state":
-            claim(report, f"one state, Jacobians of {what}, pinocchio / condyle", bodies, others[0] / ours, ">=", 1.3)
+            claim(report, f"one state, Jacobians of {what}, pinocchio / condyle", bodies, others[0] / ours,
+                  ">=", 1.3)
         elif others:
-            claim(report, f"batch, Jacobians of {what}, pinocchio / condyle", bodies, others[0] / ours, ">=", 2)
+            claim(report, f"batch, Jacobians of {what}, pinocchio / condyle", bodies, others[0] / ours, ">=",
+                  2)
 
 
 def parameters(report: Report, rounds: int) -> None:
     """30 bodies: every mass, com, inertia and frame on the parent made of numbers, or of Parameters.
 
-    For one state the tail is made once, as a State keeps it, and, without a target, with a new p at each call. In a batch three
-    ways: the tail made once; parameters=p with the same p at each call; and with a new p at each call, as a fit has it.
+    For one state the tail is made once, as a State keeps it, and, without a target, with a new p at each
+    call. In a batch three
+    ways: the tail made once; parameters=p with the same p at each call; and with a new p at each call, as a
+    fit has it.
     """
     tree = trees.random_tree(30, states=BATCH)
     arrays = tree.q, tree.u, tree.tau
     plain, free = trees.condyle_system(tree), parametric(tree)
     p = free.default("parameters")
     new = (p * (1 + 1e-9 * k) for k in count(1))             # never the same twice
-    difference = np.abs(plain.forward_dynamics(*(a[0] for a in arrays)) - free.forward_dynamics(*(a[0] for a in arrays))).max()
+    difference = np.abs(plain.forward_dynamics(*(a[0] for a in arrays))
+                        - free.forward_dynamics(*(a[0] for a in arrays))).max()
     if not difference < 1e-9:
         report.notes.append(f"with Parameters udot differs by {difference:.1e}")
-    first(report, f"{len(p)} Parameters: batch", 30, lambda: free.forward_dynamics(*(a[:100] for a in arrays), parameters=p))
+    first(report, f"{len(p)} Parameters: batch", 30, lambda: free.forward_dynamics(*(a[:100] for a in arrays),
+                                                                                   parameters=p))
     tails = {"constants": plain.compiled.tail(), "Parameters": free.compiled.tail(parameters=p)}
     systems = {"constants": plain, "Parameters": free}
     kernels = {name: system.compiled.function("forward_dynamics") for name, system in systems.items()}
     cases = {n: singly(lambda *a, f=f, t=tails[n]: f.fast(*a, t), arrays, 50) for n, f in kernels.items()}
     cases["new p"] = singly(lambda *a: free.forward_dynamics(*a, parameters=next(new)), arrays, 50)
     times = record(report, "one state, parameters", 30, cases, rounds)
-    claim(report, f"one state, {len(p)} Parameters / constants, kernels", 30, times["Parameters"] / times["constants"], "<=", 1.3)
+    claim(report, f"one state, {len(p)} Parameters / constants, kernels", 30,
+          times["Parameters"] / times["constants"], "<=", 1.3)
     cases = {"constants": together(plain.forward_dynamics, arrays),
              "same p": together(lambda *a, **o: free.forward_dynamics(*a, parameters=p, **o), arrays),
              "new p": together(lambda *a, **o: free.forward_dynamics(*a, parameters=next(new), **o), arrays),
-             "Parameters": together(lambda *a, **o: kernels["Parameters"](*a, tails["Parameters"], **o), arrays)}
+             "Parameters": together(lambda *a, **o: kernels["Parameters"](*a, tails["Parameters"], **o),
+                                    arrays)}
     times = record(report, "batch, parameters", 30, cases, rounds // 6)
-    for way, case in (("tail made once", "Parameters"), ("same p at each call", "same p"), ("new p at each call", "new p")):
-        claim(report, f"batch, {len(p)} Parameters / constants, {way}", 30, times[case] / times["constants"], "<=", 1.3)
+    for way, case in (("tail made once", "Parameters"), ("same p at each call", "same p"),
+                      ("new p at each call", "new p")):
+        claim(report, f"batch, {len(p)} Parameters / constants, {way}", 30, times[case] / times["constants"],
+              "<=", 1.3)
     record(report, "tail(parameters=p)", 30, {"same p": Case(lambda: free.compiled.tail(parameters=p), 1),
-                                              "new p": Case(lambda: free.compiled.tail(parameters=next(new)), 1)}, rounds // 10)
+                                              "new p": Case(lambda: free.compiled.tail(parameters=next(new)),
+                                                            1)}, rounds // 10)
 
 
 def parametric(tree: trees.Tree) -> Any:
@@ -294,7 +328,8 @@ def parametric(tree: trees.Tree) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.engine", description="Every part of the engine, timed.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.engine",
+                                     description="Every part of the engine, timed.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()

@@ -1,11 +1,11 @@
 """Each engine as cases to time: one state a call from Python, and many states by the engine's own batch call.
 
-A case goes through the tree's states a few at a time, the next few at each run. A short run finds the quiet moments of
-a busy machine; a long one never does, and the slowest engine would look slower than it is.
+A case goes through the tree's states a few at a time, the next few at each run. A short run finds the quiet
+moments of a busy machine; a long one never does, and the slowest engine would look slower than it is.
 
-Before the clock starts: models, data, arrays split into contiguous rows, OpenSim's own vectors. Inside it: a new q, u
-and tau at every call. Where an engine can be called in several ways, each is a case and the fastest one counts, so that
-a peer is never slow by our choice. A case is named "engine: way".
+Before the clock starts: models, data, arrays split into contiguous rows, OpenSim's own vectors. Inside it: a
+new q, u and tau at every call. Where an engine can be called in several ways, each is a case and the fastest
+one counts, so that a peer is never slow by our choice. A case is named "engine: way".
 """
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from benchmarks.timing import Case
 from benchmarks.trees import Array, Tree
 
 State = tuple[Array, Array, Array]
-PEER_BATCH = 1000    # states that a peer gets at once where Condyle gets ten times as many: runs of similar length
+# states that a peer gets at once where Condyle gets ten times as many: runs of similar length
+PEER_BATCH = 1000
 
 
 def states_of(tree: Tree) -> list[State]:
@@ -46,7 +47,8 @@ class Condyle:
         return self.system.forward_dynamics(self.tree.q[0], self.tree.u[0], self.tree.tau[0])
 
     def one_state(self, calls: int) -> dict[str, Case]:
-        """Called as a user calls it, by its name: after the first call the name stands for a native builtin."""
+        """Called as a user calls it, by its name: after the first call the name stands for a native
+        builtin."""
         parts, system = parts_of(states_of(self.tree), calls), self.system
 
         def run() -> None:
@@ -102,7 +104,8 @@ class Pinocchio:
 
 
 class MuJoCo:
-    """mujoco.mj_forward, and mujoco.rollout: one step from each state, which is mj_forward and an addition."""
+    """mujoco.mj_forward, and mujoco.rollout: one step from each state, which is mj_forward and an
+    addition."""
 
     def __init__(self, tree: Tree) -> None:
         import mujoco
@@ -120,7 +123,8 @@ class MuJoCo:
         data.qpos[:], data.qvel[:], data.qfrc_applied[:] = self.tree.q[i], self.tree.u[i], self.tree.tau[i]
 
     def one_state(self, calls: int) -> dict[str, Case]:
-        """With q, u and tau written at each call, and from one MjData a state into which they were written before."""
+        """With q, u and tau written at each call, and from one MjData a state into which they were written
+        before."""
         parts = parts_of(states_of(self.tree), calls)
         mj_forward, model, data = self.mujoco.mj_forward, self.model, self.data
         qpos, qvel, qfrc_applied = data.qpos, data.qvel, data.qfrc_applied
@@ -172,7 +176,8 @@ class OpenSim:
         return self.process.ask("udot")[0]
 
     def one_state(self, calls: int) -> dict[str, Case]:
-        return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds", calls), calls,
+        return {"opensim: realizeAcceleration, no tau": Case(lambda: self.process.ask("seconds", calls),
+                                                             calls,
                                                              elsewhere=True)}
 
     def batch(self, threads: int) -> dict[str, Case]:

@@ -1,9 +1,10 @@
 """Many members side by side against one after the other: `python -m benchmarks.ensemble --help`.
 
-The same members run as an ensemble, in one thread and in all, and as single runs in a Python loop: Merson at one accuracy, ends
-only. Trees of pins from `trees.py` with random q and u, and a four-bar closed by a constraint. Runs take turns; the least time
-counts, of the processor where one thread works (a shared machine may let a thread wait), of the clock for all threads. The single
-runs are also timed without Python, as steps of the native loop alone.
+The same members run as an ensemble, in one thread and in all, and as single runs in a Python loop: Merson at
+one accuracy, ends only. Trees of pins from `trees.py` with random q and u, and a four-bar closed by a
+constraint. Runs take turns; the least time counts, of the processor where one thread works (a shared machine
+may let a thread wait), of the clock for all threads. The single runs are also timed without Python, as steps
+of the native loop alone.
 """
 from __future__ import annotations
 
@@ -23,15 +24,18 @@ def cases(bodies: list[int], members: int) -> list[tuple[str, int, cd.System, di
     rng, out = np.random.default_rng(0), []
     for n in bodies:
         system = condyle_system(random_tree(n, states=1))
-        out.append(("pins", n, system, {"q": rng.uniform(-1, 1, (members, n)), "u": rng.uniform(-1, 1, (members, n))}))
+        out.append(("pins", n, system, {"q": rng.uniform(-1, 1, (members, n)),
+                                        "u": rng.uniform(-1, 1, (members, n))}))
     theta = rng.uniform(1.6, 2.4, members)
     out.append(("four-bar", 3, four_bars(1), {"q": np.stack([-theta, theta, -theta], axis=1)}))
     return out
 
 
-def measure(system: cd.System, given: dict[str, Any], options: argparse.Namespace) -> tuple[dict[str, float], float]:
+def measure(system: cd.System, given: dict[str, Any], options: argparse.Namespace) -> tuple[dict[str, float],
+                                                                                            float]:
     """Seconds a member by each way, and the share of the lanes' steps that were needed."""
-    states = [system.state(**{name: value[i] for name, value in given.items()}) for i in range(options.members)]
+    states = [system.state(**{name: value[i] for name, value in given.items()})
+              for i in range(options.members)]
     keywords = {"t_final": options.seconds, "accuracy": options.accuracy}
     ways = {"one after the other": lambda: [cd.simulate(system, s, **keywords) for s in states],
             "lanes, one thread": lambda: cd.simulate(system, given, threads=1, **keywords),
@@ -50,7 +54,8 @@ def measure(system: cd.System, given: dict[str, Any], options: argparse.Namespac
             elif name == "one after the other":
                 evaluations = sum(traj.statistics.evaluations for traj in result)
         long = _long(system, states[0], options)
-        least["the native loop alone"] = min(least["the native loop alone"], long * evaluations / options.members)
+        least["the native loop alone"] = min(least["the native loop alone"],
+                                             long * evaluations / options.members)
     return least, used
 
 
@@ -62,7 +67,8 @@ def _long(system: cd.System, state: cd.State, options: argparse.Namespace) -> fl
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ensemble", description="Ensembles beside loops of single runs.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ensemble",
+                                     description="Ensembles beside loops of single runs.")
     parser.add_argument("--bodies", type=int, nargs="*", default=[7, 30, 221])
     parser.add_argument("--members", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=1.0, help="of motion")
@@ -76,7 +82,8 @@ def main() -> None:
         own = least["lanes, one thread"]
         report.times += [Time(f"{name}: a member", bodies, case, s, s / own) for case, s in least.items()]
         for peer in ("one after the other", "the native loop alone"):
-            report.claims.append(Claim(17, f"{name}: {peer} / lanes, one thread", bodies, least[peer] / own, ">=", 2.0))
+            report.claims.append(Claim(17, f"{name}: {peer} / lanes, one thread", bodies, least[peer] / own,
+                                       ">=", 2.0))
         report.notes.append(f"{name}, {bodies} bodies: lanes are used to {used:.0%}")
     report.print()
     if options.json:

@@ -1,9 +1,12 @@
-"""A human-like tree of 30 degrees of freedom, for Condyle and, with its knees as pins, for Pinocchio and MuJoCo.
+"""A human-like tree of 30 degrees of freedom, for Condyle and, with its knees as pins, for Pinocchio and
+MuJoCo.
 
-Free pelvis; balls at hips, ankles and shoulders; pins at lumbar spine, neck and elbows; knees whose angle carries the shank
-along splines. 13 bodies, depth-first. F sits at `at` in the parent, turned by nothing; M is the body frame.
+Free pelvis; balls at hips, ankles and shoulders; pins at lumbar spine, neck and elbows; knees whose angle
+carries the shank along splines. 13 bodies, depth-first. F sits at `at` in the parent, turned by nothing; M is
+the body frame.
 
-Peers hold angular velocities in the body and positions first, so each engine gets its own q, u and tau of the same states.
+Peers hold angular velocities in the body and positions first, so each engine gets its own q, u and tau of the
+same states.
 """
 from __future__ import annotations
 
@@ -15,12 +18,15 @@ import numpy as np
 from benchmarks.trees import GRAVITY, Array
 
 QUATERNION = {"free": 4, "ball": 4}
-BODIES: list[tuple[str, str, str, tuple[float, float, float], float]] = [    # name, parent, joint, F in the parent [m], mass [kg]
+# name, parent, joint, F in the parent [m], mass [kg]
+BODIES: list[tuple[str, str, str, tuple[float, float, float], float]] = [
     ("pelvis", "ground", "free", (0, 0, 0), 11.8), ("torso", "pelvis", "pin", (-.1, .08, 0), 26.8),
     ("head", "torso", "pin", (0, .4, 0), 5.2),
-    *((f"{name}_{side}", parent if parent in ("torso", "pelvis") else f"{parent}_{side}", joint, (x, y, sign * z), mass)
+    *((f"{name}_{side}", parent if parent in ("torso", "pelvis") else f"{parent}_{side}", joint,
+       (x, y, sign * z), mass)
       for side, sign in (("r", 1), ("l", -1)) for name, parent, joint, (x, y, z), mass in (
-          ("upper_arm", "torso", "ball", (0, .37, .17), 2.0), ("forearm", "upper_arm", "pin", (.01, -.29, 0), 1.2),
+          ("upper_arm", "torso", "ball", (0, .37, .17), 2.0), ("forearm", "upper_arm", "pin", (.01, -.29, 0),
+                                                               1.2),
           ("thigh", "pelvis", "ball", (-.07, -.07, .08), 9.3), ("shank", "thigh", "knee", (0, -.4, 0), 3.7),
           ("foot", "shank", "ball", (0, -.43, 0), 1.25)))]
 
@@ -58,14 +64,16 @@ def states(count: int, seed: int = 0) -> Human:
             if joint == "free":
                 parts.append(rng.uniform(-1, 1, (count, 3)))
         else:
-            parts.append(rng.uniform(-1.8, 0.1, (count, 1)) if joint == "knee" else rng.uniform(-1, 1, (count, 1)))
+            parts.append(rng.uniform(-1.8, 0.1, (count, 1)) if joint == "knee" else rng.uniform(-1, 1,
+                                                                                                (count, 1)))
     return Human(np.hstack(parts), *rng.uniform(-1, 1, (2, count, 30)))
 
 
 def knee(knots: int = 10, splines: int = 4) -> Any:
     """Flexion about z that carries the shank along splines of so many knots.
 
-    Two: translations forward and up, the knee of seth2010 (figure 6). Four: adduction and rotation follow it too.
+    Two: translations forward and up, the knee of seth2010 (figure 6). Four: adduction and rotation follow it
+    too.
     """
     import condyle as cd
 
@@ -73,7 +81,8 @@ def knee(knots: int = 10, splines: int = 4) -> Any:
     forward, up = cd.Spline(x, 0.004 * np.sin(2 * x)), cd.Spline(x, 0.02 * np.cos(x) - 0.02)
     adduction, rotation = cd.Spline(x, 0.05 * np.sin(x)), cd.Spline(x, 0.1 * np.sin(1.5 * x))
     turns = (adduction, rotation) if splines == 4 else (None, None)
-    return cd.FunctionBased(coordinates=("knee",), angles=(*turns, lambda q: q), translations=(forward, up, None))
+    return cd.FunctionBased(coordinates=("knee",), angles=(*turns, lambda q: q),
+                            translations=(forward, up, None))
 
 
 def condyle_system(pins: bool = False) -> Any:
@@ -84,7 +93,8 @@ def condyle_system(pins: bool = False) -> Any:
     system = cd.System(gravity=GRAVITY)
     for name, parent, joint, at, mass in _depth_first():
         com, inertia = about(mass)
-        system.add_body(name, parent=parent, mobilizer=joints[joint], X_PF=at, mass=mass, com=com, inertia=inertia,
+        system.add_body(name, parent=parent, mobilizer=joints[joint], X_PF=at, mass=mass, com=com,
+                        inertia=inertia,
                         coordinates=(name,) if joint in ("pin", "knee") else None)
     return system
 
@@ -92,7 +102,8 @@ def condyle_system(pins: bool = False) -> Any:
 def about(mass: float) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """Mass centre [m] and inertia about it [kg m^2] of a rod-like segment that hangs from its joint."""
     length = 0.25 * mass ** (1 / 3)
-    return (0.01, -0.45 * length, 0.0), (mass * length ** 2 / 12, mass * length ** 2 / 40, mass * length ** 2 / 11)
+    return (0.01, -0.45 * length, 0.0), (mass * length ** 2 / 12, mass * length ** 2 / 40,
+                                         mass * length ** 2 / 11)
 
 
 def rotation(q: Array) -> Array:
@@ -105,7 +116,8 @@ def rotation(q: Array) -> Array:
 
 
 def for_peer(human: Human, pinocchio: bool) -> tuple[Array, Array, Array]:
-    """q, u and tau as Pinocchio (all in the body, quaternion x y z w) or MuJoCo (v of a free body in ground) want them."""
+    """q, u and tau as Pinocchio (all in the body, quaternion x y z w) or MuJoCo (v of a free body in ground)
+    want them."""
     q, u, tau = [], [], []
     at = dof = 0
     for _, _, joint, _, _ in _depth_first():
@@ -151,11 +163,14 @@ def pinocchio_model() -> Any:
 
     model, joints = pin.Model(), {"ground": 0}
     model.gravity.linear = np.array(GRAVITY)
-    kinds = {"free": pin.JointModelFreeFlyer, "ball": pin.JointModelSpherical, "pin": pin.JointModelRZ, "knee": pin.JointModelRZ}
+    kinds = {"free": pin.JointModelFreeFlyer, "ball": pin.JointModelSpherical, "pin": pin.JointModelRZ,
+             "knee": pin.JointModelRZ}
     for name, parent, joint, at, mass in _depth_first():
         com, inertia = about(mass)
-        joints[name] = model.addJoint(joints[parent], kinds[joint](), pin.SE3(np.eye(3), np.array(at, dtype=float)), name)
-        model.appendBodyToJoint(joints[name], pin.Inertia(mass, np.array(com), np.diag(inertia)), pin.SE3.Identity())
+        joints[name] = model.addJoint(joints[parent], kinds[joint](),
+                                      pin.SE3(np.eye(3), np.array(at, dtype=float)), name)
+        model.appendBodyToJoint(joints[name], pin.Inertia(mass, np.array(com), np.diag(inertia)),
+                                pin.SE3.Identity())
     return model
 
 
@@ -167,13 +182,15 @@ def mujoco_model() -> Any:
     spec.compiler.degree = False
     spec.option.gravity = GRAVITY
     off, J = mujoco.mjtDisableBit, mujoco.mjtJoint
-    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR | off.mjDSBL_ACTUATION
+    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR
+                                   | off.mjDSBL_ACTUATION
                                    | off.mjDSBL_EULERDAMP)
     kinds = {"free": J.mjJNT_FREE, "ball": J.mjJNT_BALL, "pin": J.mjJNT_HINGE, "knee": J.mjJNT_HINGE}
     made = {"ground": spec.worldbody}
     for name, parent, joint, at, mass in _depth_first():
         com, (xx, yy, zz) = about(mass)
-        body = made[name] = made[parent].add_body(name=name, pos=at, mass=mass, ipos=com, explicitinertial=True,
+        body = made[name] = made[parent].add_body(name=name, pos=at, mass=mass, ipos=com,
+                                                  explicitinertial=True,
                                                   fullinertia=(xx, yy, zz, 0, 0, 0))
         body.add_joint(name=name, type=kinds[joint], axis=(0, 0, 1))
     return spec.compile()

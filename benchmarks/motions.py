@@ -1,7 +1,8 @@
-"""The motions that `simulate.py` times: what moves, from which state, for how long, and where it is at the end.
+"""The motions that `simulate.py` times: what moves, from which state, for how long, and where it is at the
+end.
 
-References are our own runs at 1e-12 by the method of order 8, or closed forms; tests/verification holds these against published
-and other programs' numbers.
+References are our own runs at 1e-12 by the method of order 8, or closed forms; tests/verification holds these
+against published and other programs' numbers.
 """
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ class Motion:
         """q at the end."""
         import condyle as cd
 
-        method = "dormand-prince" if self.bodies > 100 else "dormand-prince-8"      # order 8 takes long to compile there
+        # order 8 takes long to compile there
+        method = "dormand-prince" if self.bodies > 100 else "dormand-prince-8"
         traj = cd.simulate(self.system, self.start, self.t_final, accuracy=1e-12, integrator=method)
         if not traj.finished:
             raise RuntimeError(f"{self.name}: {traj.status}")
@@ -83,5 +85,6 @@ def andrews() -> Motion:
 
 
 MOTIONS: dict[str, Callable[[], Motion]] = {
-    "tree": tree_of_30, "chains": eleven_chains, "four-bar": lambda: four_bars(2), "four-bars": lambda: four_bars(10),
+    "tree": tree_of_30, "chains": eleven_chains, "four-bar": lambda: four_bars(2),
+    "four-bars": lambda: four_bars(10),
     "bricard": bricard, "andrews": andrews}

@@ -1,7 +1,7 @@
 """OpenSim's InverseKinematicsSolver on a Recording, in OpenSim's own process (opensim_process.py).
 
-Its free and ball joints have three Euler angles each; the motion stays away from where these are singular. Making model and
-solver, and assemble() of the first frame, are not timed; track() of all other frames is.
+Its free and ball joints have three Euler angles each; the motion stays away from where these are singular.
+Making model and solver, and assemble() of the first frame, are not timed; track() of all other frames is.
 """
 from __future__ import annotations
 
@@ -52,11 +52,13 @@ class Solver:
             weights = osim.SetMarkerWeights()
             for name, _, _ in recording.markers:
                 weights.cloneAndAppend(osim.MarkerWeight(name, 1.0))
-            self.made = model, state, osim.MarkersReference(table, weights), osim.SimTKArrayCoordinateReference()
+            self.made = model, state, osim.MarkersReference(table,
+                                                            weights), osim.SimTKArrayCoordinateReference()
         return self.made
 
     def run(self, recording: Recording, accuracy: float, errors: bool) -> tuple[float, Array]:
-        """Seconds of processor time of all frames but the first; rms residual [m] of each frame, if asked for."""
+        """Seconds of processor time of all frames but the first; rms residual [m] of each frame, if asked
+        for."""
         import opensim as osim
 
         model, start, markers, coordinates = self._prepared(recording)

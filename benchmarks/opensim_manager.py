@@ -1,6 +1,7 @@
 """Runs of OpenSim's Manager, in OpenSim's own process (opensim_process.py), on models of plain.py.
 
-The Manager does nothing but integrate: no storage, no analyses, no record of states. Making it, and initialize(), are not timed.
+The Manager does nothing but integrate: no storage, no analyses, no record of states. Making it, and
+initialize(), are not timed.
 """
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""OpenSim in a process of its own: its wheel brings a libcasadi that cannot be loaded beside the one Condyle uses.
+"""OpenSim in a process of its own: its wheel brings a libcasadi that cannot be loaded beside the one Condyle
+uses.
 
-Both libraries answer to the name libcasadi.so.3.7, so whichever comes second fails to import. The process takes turns
-with its parent: it works only while the parent waits, and it times itself.
+Both libraries answer to the name libcasadi.so.3.7, so whichever comes second fails to import. The process
+takes turns with its parent: it works only while the parent waits, and it times itself.
 """
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class OpenSimProcess:
 
     Args:
         model: what the questions are about, sent over once.
-        questions: a function, importable there, that returns what answers each question; by default those about a Tree.
+        questions: a function, importable there, that returns what answers each question; by default those
+            about a Tree.
     """
 
     def __init__(self, model: Any, questions: Callable[[], Answers] | None = None) -> None:
@@ -34,14 +36,17 @@ class OpenSimProcess:
     def ask(self, question: str, *details: Any, patience: float | None = None) -> Any:
         """The answer, e.g. to "udot" or "seconds"; an error over there is raised here.
 
-        After `patience` seconds without an answer the process is ended and TimeoutError raised; the next question starts another.
+        After `patience` seconds without an answer the process is ended and TimeoutError raised; the next
+        question starts another.
         """
         if self.connection is None:
             self.connection, far_end = multiprocessing.Pipe()
-            self.process = multiprocessing.get_context("spawn").Process(target=serve, args=(far_end,), daemon=True)
+            self.process = multiprocessing.get_context("spawn").Process(target=serve, args=(far_end,),
+                                                                        daemon=True)
             self.process.start()
             far_end.close()
-            self.connection.send((self.model, self.questions))      # not an argument: start() would hang if the process died
+            # not an argument: start() would hang if the process died
+            self.connection.send((self.model, self.questions))
         try:
             self.connection.send((question, details))
             if patience is not None and not self.connection.poll(patience):
@@ -50,7 +55,8 @@ class OpenSimProcess:
                 raise TimeoutError(f"OpenSim, asked for {question}, gave no answer in {patience:g} s")
             answer = self.connection.recv()
         except (EOFError, ConnectionError):
-            raise RuntimeError("the OpenSim process ended without an answer; its own error is printed above") from None
+            raise RuntimeError(
+                "the OpenSim process ended without an answer; its own error is printed above") from None
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -93,7 +99,8 @@ def accelerations(tree: Tree) -> Array:
 
 
 class Stopwatch:
-    """Time to realize the acceleration of the next few states, without tau. The model is made at the first call."""
+    """Time to realize the acceleration of the next few states, without tau. The model is made at the first
+    call."""
 
     def __init__(self) -> None:
         self.made: Any = None
@@ -104,7 +111,8 @@ class Stopwatch:
 
             model, state, order = opensim_model(tree)
             create = osim.Vector.createFromMat
-            self.made = model, state, cycle([(create(q[order]), create(u[order])) for q, u in zip(tree.q, tree.u)])
+            self.made = model, state, cycle([(create(q[order]), create(u[order])) for q,
+                                             u in zip(tree.q, tree.u)])
         model, state, states = self.made
         part = [next(states) for _ in range(calls)]
         with Clock() as clock:

@@ -1,8 +1,8 @@
 """A System of pins and sliders as plain data, and the same model in OpenSim and MuJoCo.
 
-One description, so that no engine has a model of its own. OpenSim runs in a process that cannot import Condyle
-(opensim_process.py), and plain data can be sent there. SI units. F and M are turned here so that pins are about z and sliders
-along x, as OpenSim has them.
+One description, so that no engine has a model of its own. OpenSim runs in a process that cannot import
+Condyle (opensim_process.py), and plain data can be sent there. SI units. F and M are turned here so that pins
+are about z and sliders along x, as OpenSim has them.
 """
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Frame = tuple[Array, Array]                                  # R, p
 
 @dataclass(frozen=True)
 class Body:
-    """A body, its joint ("pin" or "slider") and what acts on its one coordinate: k (rest - q) - c u + effort."""
+    """A body, its joint ("pin" or "slider") and what acts on its one coordinate: k (rest - q) - c u +
+    effort."""
 
     name: str
     parent: str
@@ -36,9 +37,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Model:
-    """Bodies, parents first; springs (a, p_a, b, p_b, stiffness, rest length); a state; and what closes loops.
+    """Bodies, parents first; springs (a, p_a, b, p_b, stiffness, rest length); a state; and what closes
+    loops.
 
-    points: (a, p_a, b, p_b), two stations that coincide.   lines: (a, p_a, direction, b, p_b), a station of b on a line of a.
+    points: (a, p_a, b, p_b), two stations that coincide.
+    lines: (a, p_a, direction, b, p_b), a station of b on a line of a.
     """
 
     name: str
@@ -64,10 +67,12 @@ def turned_to(axis: Array, joint: str) -> Array:
 
 
 def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ...], ...] = ()) -> Model:
-    """The data of a System. `lines` stand for those of its constraints that are no Ball, which OpenSim does not have."""
+    """The data of a System. `lines` stand for those of its constraints that are no Ball, which OpenSim does
+    not have."""
     model, acting = system.compiled.model, {b.name: {} for b in system.bodies}
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
-    springs, keys = [], {"MobilitySpring": "stiffness", "MobilityDamper": "damping", "MobilityForce": "effort"}
+    springs, keys = [], {"MobilitySpring": "stiffness", "MobilityDamper": "damping",
+                         "MobilityForce": "effort"}
     gravity = tuple(float(g) for g in model.gravity.acceleration)
     for force in model.forces.values():
         kind = type(force).__name__
@@ -84,19 +89,22 @@ def plain(name: str, system: Any, q: Array, u: Array, lines: tuple[tuple[Any, ..
         joint = {"Pin": "pin", "Slider": "slider"}[type(b.mobilizer).__name__]
         R, m = turned_to(np.array(b.mobilizer.axis, dtype=float), joint), b.mass_properties
         X_PF, X_BM = ((np.asarray(X.R) @ R, np.array(X.p, dtype=float)) for X in (b.X_PF, b.X_BM))
-        bodies.append(Body(b.name, b.parent.name, joint, X_PF, X_BM, float(m.mass), np.array(m.com), np.array(m.inertia),
+        bodies.append(Body(b.name, b.parent.name, joint, X_PF, X_BM, float(m.mass), np.array(m.com),
+                           np.array(m.inertia),
                            **acting[b.name]))
     points = tuple((c.a, c.p_a, c.b, c.p_b) for c in model.constraints.values() if type(c).__name__ == "Ball")
     return Model(name, gravity, tuple(bodies), tuple(springs), points, lines, np.array(q), np.array(u))
 
 
 def opensim_model(model: Model) -> tuple[Any, Any, list[int]]:
-    """(opensim.Model, State, order): entry k of its Q and U belongs to body order[k]. The state is the model's."""
+    """(opensim.Model, State, order): entry k of its Q and U belongs to body order[k]. The state is the
+    model's."""
     import opensim as osim
 
     osim.Logger.setLevelString("error")
     vec = lambda v: osim.Vec3(*(float(x) for x in v))
-    x_y_z = lambda R: osim.Vec3(np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(np.clip(R[0, 2], -1, 1)), np.arctan2(-R[0, 1], R[0, 0]))
+    x_y_z = lambda R: osim.Vec3(np.arctan2(-R[1, 2], R[2, 2]), np.arcsin(np.clip(R[0, 2], -1, 1)),
+                                np.arctan2(-R[0, 1], R[0, 0]))
     made = osim.Model()
     made.setName(model.name.replace(" ", "_"))
     made.setGravity(vec(model.gravity))
@@ -104,9 +112,11 @@ def opensim_model(model: Model) -> tuple[Any, Any, list[int]]:
     efforts = []
     for i, b in enumerate(model.bodies):
         I = b.inertia
-        new = osim.Body(b.name, b.mass, vec(b.com), osim.Inertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+        new = osim.Body(b.name, b.mass, vec(b.com), osim.Inertia(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2],
+                                                                 I[1, 2]))
         kind = osim.PinJoint if b.joint == "pin" else osim.SliderJoint
-        joint = kind(f"j{i}", body[b.parent], vec(b.X_PF[1]), x_y_z(b.X_PF[0]), new, vec(b.X_BM[1]), x_y_z(b.X_BM[0]))
+        joint = kind(f"j{i}", body[b.parent], vec(b.X_PF[1]), x_y_z(b.X_PF[0]), new, vec(b.X_BM[1]),
+                     x_y_z(b.X_BM[0]))
         joint.updCoordinate().setName(f"q{i}")
         joint.updCoordinate().setDefaultValue(float(model.q[i]))     # else it would be assembled from q = 0
         made.addBody(new)
@@ -140,7 +150,8 @@ def opensim_model(model: Model) -> tuple[Any, Any, list[int]]:
 
 
 def mujoco_model(model: Model) -> Any:
-    """mujoco.MjModel, for trees: no loops, no springs between points; bodies depth-first, as MuJoCo numbers them."""
+    """mujoco.MjModel, for trees: no loops, no springs between points; bodies depth-first, as MuJoCo numbers
+    them."""
     import mujoco
 
     if model.points or model.lines or model.springs or any(b.effort for b in model.bodies):
@@ -149,7 +160,8 @@ def mujoco_model(model: Model) -> Any:
     spec.compiler.degree = False
     spec.option.gravity = model.gravity
     off = mujoco.mjtDisableBit
-    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR | off.mjDSBL_ACTUATION
+    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR
+                                   | off.mjDSBL_ACTUATION
                                    | off.mjDSBL_EULERDAMP)
     body = {"ground": spec.worldbody}
     for b in model.bodies:
@@ -162,6 +174,7 @@ def mujoco_model(model: Model) -> Any:
         kind, axis = ((mujoco.mjtJoint.mjJNT_HINGE, R_BM[:, 2]) if b.joint == "pin" else
                       (mujoco.mjtJoint.mjJNT_SLIDE, R_BM[:, 0]))
         joint = new.add_joint(name=b.name, type=kind, axis=axis, pos=p_BM, springref=b.rest)
-        joint.stiffness, joint.damping = (b.stiffness, 0, 0), (b.damping, 0, 0)      # polynomials of deflection and speed
+        # polynomials of deflection and speed
+        joint.stiffness, joint.damping = (b.stiffness, 0, 0), (b.damping, 0, 0)
         body[b.name] = new
     return spec.compile()

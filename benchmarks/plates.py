@@ -1,8 +1,8 @@
 """Force plates at 1 kHz: what it costs that no step passes a sample unseen (integrate/knots.py).
 
-A leg on a pin, with damping, pushed by two recorded vectors of 100 s of gait: smooth, and with noise of a thousandth and a
-hundredth of the body weight. Each run is timed with and without knots, processor time, least of some; the first run finds the
-knots, later ones of the same recording have them.
+A leg on a pin, with damping, pushed by two recorded vectors of 100 s of gait: smooth, and with noise of a
+thousandth and a hundredth of the body weight. Each run is timed with and without knots, processor time, least
+of some; the first run finds the knots, later ones of the same recording have them.
 
     python -m benchmarks.plates
 """
@@ -23,12 +23,14 @@ WEIGHT, STRIDE, STANCE = 800.0, 1.1, 0.66
 
 
 def plates(seconds: float, noise: float) -> tuple[np.ndarray, np.ndarray]:
-    """Times [s] and forces (n, 3) [N] of one foot: two humps in stance, nothing in swing; noise in shares of the weight."""
+    """Times [s] and forces (n, 3) [N] of one foot: two humps in stance, nothing in swing; noise in shares of
+    the weight."""
     t = np.arange(round(1000 * seconds) + 1) / 1000
     x = np.clip(t % STRIDE / STANCE, 0, 1)
     hump = np.sin(np.pi * x)
     along = np.sin(2 * np.pi * x) * hump
-    force = WEIGHT * np.stack([-0.2 * along, hump * (1 + 0.4 * np.cos(4 * np.pi * (x - 0.5))), 0.04 * along * hump], axis=1)
+    force = WEIGHT * np.stack([-0.2 * along, hump * (1 + 0.4 * np.cos(4 * np.pi * (x - 0.5))),
+                               0.04 * along * hump], axis=1)
     return t, force + noise * WEIGHT * np.random.default_rng(0).normal(size=force.shape)
 
 
@@ -53,11 +55,13 @@ def least(run: Callable[[], Any], times: int = 3) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.plates", description="Force plates with and without knots.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.plates",
+                                     description="Force plates with and without knots.")
     parser.add_argument("--seconds", type=float, default=100.0)
     options = parser.parse_args()
     find = knots._found
-    print("| noise | integrator | accuracy | steps without, with | evaluations | time | seconds, once to find |\n"
+    print("| noise | integrator | accuracy | steps without, with | evaluations | time | seconds, once to "
+          "find |\n"
           "|---|---|---|---|---|---|---|")
     for noise in (0.0, 1e-3, 1e-2):
         system = leg(options.seconds, noise)
@@ -76,7 +80,8 @@ def main() -> None:
                 timed(system).memory.clear()
                 once = least(run, 1) - seconds[1]
                 a, b = statistics
-                print(f"| {noise:g} | {method} | {accuracy:g} | {a.steps} {b.steps} | x {b.evaluations / a.evaluations:.2f} | "
+                print(f"| {noise:g} | {method} | {accuracy:g} | {a.steps} {b.steps} | x "
+                      f"{b.evaluations / a.evaluations:.2f} | "
                       f"x {seconds[1] / seconds[0]:.2f} | {seconds[1]:.3f}, {once:.2f} |", flush=True)
 
 

@@ -58,7 +58,8 @@ class Report:
 
         console = Console(width=None if os.isatty(1) else 110)
         console.print(", ".join(f"{k} {v}" for k, v in self.machine.items()), highlight=False)
-        times = Table("what", "bodies", "case", "time", "ratio", title="Times (best round), and over Condyle's")
+        times = Table("what", "bodies", "case", "time", "ratio",
+                      title="Times (best round), and over Condyle's")
         for row in self.times:
             times.add_row(row.group, str(row.bodies), row.case, duration(row.seconds),
                           "" if row.ratio is None or row.ratio != row.ratio else f"{row.ratio:.2f}")

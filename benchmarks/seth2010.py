@@ -1,10 +1,11 @@
 """Tables 1 and 2 of seth2010, mobilizers against constraints: `python -m benchmarks.seth2010 --help`.
 
-Table 1: a body on an ellipsoid, as the mobilizer `Ellipsoid` and as `Free` with p = diag(radii) R e_z (papers' errata), in times
-of a `Ball`. Table 2: a knee whose shank follows two splines of its flexion, as `FunctionBased` and as `Planar` with two couplers,
-in times of a `Pin`. Accelerations of one state called from Python and of a batch; ten seconds of motion at accuracy 1e-4, the
-paper's tolerance; and how far the trajectory, steps and times between them, is off the manifold, by NumPy and SciPy alone.
-The paper's figures are of Simbody 1.5 on one machine of 2009; its constraints are kept to 1e-4, ours to much less.
+Table 1: a body on an ellipsoid, as the mobilizer `Ellipsoid` and as `Free` with p = diag(radii) R e_z
+(papers' errata), in times of a `Ball`. Table 2: a knee whose shank follows two splines of its flexion, as
+`FunctionBased` and as `Planar` with two couplers, in times of a `Pin`. Accelerations of one state called from
+Python and of a batch; ten seconds of motion at accuracy 1e-4, the paper's tolerance; and how far the
+trajectory, steps and times between them, is off the manifold, by NumPy and SciPy alone. The paper's figures
+are of Simbody 1.5 on one machine of 2009; its constraints are kept to 1e-4, ours to much less.
 """
 from __future__ import annotations
 
@@ -24,14 +25,18 @@ RADII = np.array([0.08, 0.15, 0.11])                         # [m]
 SCAPULA: dict[str, Any] = {"mass": 2.0, "com": (0.01, 0.02, 0.1), "inertia": (0.02, 0.025, 0.015)}
 TURN, SPIN = np.array([0.8, 0.36, 0.48, 0.0]), np.array([1.0, 2.0, -1.0])
 SHANK: dict[str, Any] = {"mass": 3.7, "com": (0, -0.19, 0), "inertia": (0.05, 0.005, 0.05)}
-FORWARD = np.radians([-120, -100, -80, -60, -40, -20, 0]), np.array([-3.2, 1.8, 4.1, 4.1, 2.1, -1.0, -4.2]) / 1000
-DOWN = np.radians([-120, -70, -30, -20, -10, 0]), np.array([-422.6, -408.2, -399.0, -397.6, -396.6, -396.0]) / 1000
-RAISED = np.radians(60)                                      # the thigh: the shank swings from straight to 120 degrees
+FORWARD = np.radians([-120, -100, -80, -60, -40, -20, 0]), np.array([-3.2, 1.8, 4.1, 4.1, 2.1, -1.0,
+                                                                     -4.2]) / 1000
+DOWN = np.radians([-120, -70, -30, -20, -10, 0]), np.array([-422.6, -408.2, -399.0, -397.6, -396.6,
+                                                            -396.0]) / 1000
+# the thigh: the shank swings from straight to 120 degrees
+RAISED = np.radians(60)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One way to describe a joint: the System, its start, and how far states q (..., nq) are off the manifold [m]."""
+    """One way to describe a joint: the System, its start, and how far states q (..., nq) are off the manifold
+    [m]."""
 
     name: str
     system: Any
@@ -62,7 +67,8 @@ def ellipsoid() -> list[Row]:
 
     free, n = of(cd.Free()), z_axis(TURN)
     free.add_constraint("ellipsoid", cd.constraints.Holonomic(rides))
-    return [Row("Ball", of(cd.Ball()), TURN, SPIN), Row("Ellipsoid", of(cd.Ellipsoid(RADII)), TURN, SPIN, off),
+    return [Row("Ball", of(cd.Ball()), TURN, SPIN), Row("Ellipsoid", of(cd.Ellipsoid(RADII)), TURN, SPIN,
+                                                        off),
             Row("Constraints", free, np.r_[TURN, RADII * n], np.r_[SPIN, RADII * np.cross(SPIN, n)], off)]
 
 
@@ -80,21 +86,26 @@ def knee() -> list[Row]:
 
     def off(system: Any, q: np.ndarray) -> np.ndarray:
         p, flexion = system.body_pose(q, "shank").p, q[..., 0]
-        inside = (flexion >= FORWARD[0][0]) & (flexion <= 0)                     # beyond the points the splines go on straight
+        # beyond the points the splines go on straight
+        inside = (flexion >= FORWARD[0][0]) & (flexion <= 0)
         return np.where(inside, np.hypot(p[..., 0] - paths[0](flexion), p[..., 1] - paths[1](flexion)), 0.0)
 
     planar = of(cd.Planar(), "flexion", "x", "y")
-    planar.add_constraint("forward", cd.constraints.CoordinateCoupler(lambda flexion, x: x - forward(flexion), ("flexion", "x")))
-    planar.add_constraint("down", cd.constraints.CoordinateCoupler(lambda flexion, y: y - down(flexion), ("flexion", "y")))
+    planar.add_constraint("forward", cd.constraints.CoordinateCoupler(lambda flexion, x: x - forward(flexion),
+                                                                      ("flexion", "x")))
+    planar.add_constraint("down", cd.constraints.CoordinateCoupler(lambda flexion, y: y - down(flexion),
+                                                                   ("flexion", "y")))
     mobile = cd.FunctionBased("flexion", angles=(None, None, lambda q: q), translations=(forward, down, None))
     zero, at_rest = np.zeros(1), np.zeros(3)
-    return [Row("Pin", of(cd.Pin(), "flexion"), zero, zero), Row("Custom mobilizer", of(mobile, "flexion"), zero, zero, off),
+    return [Row("Pin", of(cd.Pin(), "flexion"), zero, zero), Row("Custom mobilizer", of(mobile, "flexion"),
+                                                                 zero, zero, off),
             Row("Constraints", planar, np.array([0.0, FORWARD[1][-1], DOWN[1][-1]]), at_rest, off)]
 
 
 PAPER = {"Table 1": {"Ellipsoid": ("0.98", "1.01", "~1e-14"), "Constraints": ("11.84", "10.37", "~1e-4"),
                      "Speedup": ("12.1", "10.3", "")},
-         "Table 2": {"Custom mobilizer": ("1.28", "1.98", "~1e-11 mm"), "Constraints": ("7.26", "7.17", "~1e-1 mm"),
+         "Table 2": {"Custom mobilizer": ("1.28", "1.98", "~1e-11 mm"),
+                     "Constraints": ("7.26", "7.17", "~1e-1 mm"),
                      "Speedup": ("5.7", "3.6", "")}}
 
 
@@ -103,7 +114,8 @@ def simulated(row: Row, accuracy: float = ACCURACY) -> Any:
 
 
 def accelerations(rows: list[Row], rounds: int) -> tuple[dict[str, float], dict[str, float]]:
-    """Seconds a state: called one by one from Python, and in a batch on one thread. States are those of a motion."""
+    """Seconds a state: called one by one from Python, and in a batch on one thread. States are those of a
+    motion."""
     one, many = {}, {}
     for row in rows:
         traj, fd = simulated(row), row.system.forward_dynamics
@@ -119,7 +131,8 @@ def accelerations(rows: list[Row], rounds: int) -> tuple[dict[str, float], dict[
         one[row.name] = Case(calls, len(few))
         many[row.name] = Case(lambda fd=fd, q=q[:1000], u=u[:1000]: fd(q, u), 1000)        # short: one thread
     found = (interleaved(one, rounds), interleaved(many, rounds))
-    return tuple({name: timing.seconds for name, timing in each.items()} for each in found)  # type: ignore[return-value]
+    return tuple({name: timing.seconds for name, timing in each.items()}
+                 for each in found)  # type: ignore[return-value]
 
 
 def simulations(rows: list[Row], rounds: int) -> dict[str, float]:
@@ -153,7 +166,8 @@ def table(report: Report, title: str, rows: list[Row], rounds: int) -> list[tupl
     for what, found in (("one state", one), ("batch", many), ("simulation", runs)):
         report.times += [Time(f"{title}: {what}", 1, name, t, t / found[unit]) for name, t in found.items()]
     report.settings[title] = {"steps": steps, "off the manifold [mm]": error}
-    lines = [(f"{title}, in times of", f"{unit}: {duration(one[unit])}", duration(many[unit]), duration(runs[unit]), "")]
+    lines = [(f"{title}, in times of", f"{unit}: {duration(one[unit])}", duration(many[unit]),
+              duration(runs[unit]), "")]
     for name in (mobilizer, constraints):
         paper = PAPER[title][name]
         lines.append((name, f"{one[name] / one[unit]:.2f} ({paper[0]})", f"{many[name] / many[unit]:.2f}",
@@ -161,18 +175,21 @@ def table(report: Report, title: str, rows: list[Row], rounds: int) -> list[tupl
                       f"{error[name][0]:.0e}, {error[name][1]:.0e} mm ({paper[2]})"))
     paper = PAPER[title]["Speedup"]
     lines.append(("Speedup", f"{one[constraints] / one[mobilizer]:.1f} ({paper[0]})",
-                  f"{many[constraints] / many[mobilizer]:.1f}", f"{runs[constraints] / runs[mobilizer]:.1f} ({paper[1]})", ""))
+                  f"{many[constraints] / many[mobilizer]:.1f}",
+                  f"{runs[constraints] / runs[mobilizer]:.1f} ({paper[1]})", ""))
     return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.seth2010", description="Mobilizers against constraints.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.seth2010",
+                                     description="Mobilizers against constraints.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a measurement")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers here")
     options = parser.parse_args()
     report = Report(machine(), {"seconds": SECONDS, "accuracy": ACCURACY})
     rounds = 20 if options.quick else 200
-    print("| | acceleration, one state | batch | simulation | off the manifold: steps, between |\n|---|---|---|---|---|")
+    print("| | acceleration, one state | batch | simulation | off the manifold: steps, between "
+          "|\n|---|---|---|---|---|")
     for title, rows in (("Table 1", ellipsoid()), ("Table 2", knee())):
         for line in table(report, title, rows, rounds):
             print(f"| {' | '.join(line)} |")

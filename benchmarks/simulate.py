@@ -1,9 +1,10 @@
-"""Simulation at equal measured error, beside OpenSim's Manager, MuJoCo and SciPy: `python -m benchmarks.simulate --help`.
+"""Simulation at equal measured error, beside OpenSim's Manager, MuJoCo and SciPy: `python -m
+benchmarks.simulate --help`.
 
-Every engine runs each motion (motions.py) at a row of accuracies (MuJoCo: of steps, RK4). The error of a run is the rms
-difference of q [rad, m] to a reference at the end, and its time the least processor time of some runs; engines take turns. Of an
-engine's runs at one error the quickest method counts. Times at equal error: see `at_error`. Also: what the step loop adds to the
-right-hand side.
+Every engine runs each motion (motions.py) at a row of accuracies (MuJoCo: of steps, RK4). The error of a run
+is the rms difference of q [rad, m] to a reference at the end, and its time the least processor time of some
+runs; engines take turns. Of an engine's runs at one error the quickest method counts. Times at equal error:
+see `at_error`. Also: what the step loop adds to the right-hand side.
 """
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ METHODS = ("merson", "dormand-prince", "dormand-prince-8")
 ERRORS = (1e-3, 1e-5, 1e-7)
 ACCURACIES = tuple(10.0 ** -np.arange(1, 12))
 PATIENCE = {"CPodes": 8.0}                                   # [s] for one run of OpenSim; 60 for the others
-LONGEST = 4.0                                                # [s]: an engine that took longer is not asked for a tighter run
+# [s]: an engine that took longer is not asked for a tighter run
+LONGEST = 4.0
 MOST = 50                                                    # repetitions
 
 
@@ -65,10 +67,11 @@ class Series:
                 self.seconds[i] = min(self.seconds[i], self.run(setting)[0])
 
     def at_error(self, error: float) -> float:
-        """Seconds until an error is reached, by straight lines between the runs in logarithms; NaN if it was not.
+        """Seconds until an error is reached, by straight lines between the runs in logarithms; NaN if it was
+        not.
 
-        A run counts with the largest error of itself and of tighter runs, so that a lucky one does not, and with the least time
-        of these. An error larger than that of the loosest run costs as much as that run.
+        A run counts with the largest error of itself and of tighter runs, so that a lucky one does not, and
+        with the least time of these. An error larger than that of the loosest run costs as much as that run.
         """
         errors = np.maximum.accumulate(np.maximum(self.errors, 1e-16)[::-1])
         seconds = np.minimum.accumulate(np.array(self.seconds)[::-1])
@@ -83,7 +86,8 @@ def condyle_series(motion: Motion) -> list[Series]:
 
     def run(method: str, accuracy: float) -> tuple[float, Any]:
         with Clock() as clock:
-            traj = cd.simulate(motion.system, motion.start, motion.t_final, accuracy=accuracy, integrator=method)
+            traj = cd.simulate(motion.system, motion.start, motion.t_final, accuracy=accuracy,
+                               integrator=method)
         return clock.cpu, traj.q[-1] if traj.finished else np.full(motion.system.nq, np.inf)
 
     methods = METHODS if motion.bodies < 100 else METHODS[:2]
@@ -100,14 +104,16 @@ def opensim_series(motion: Motion, report: Report) -> list[Series]:
     process = OpenSimProcess(motion.plain(), about_motion)
     udot, own = process.ask("udot"), motion.start.udot
     off = float(np.abs(udot - own).max() / np.abs(own).max())
-    report.notes.append(f"{motion.name}: accelerations of OpenSim and Condyle at the start differ by {off:.1e}, relative")
+    report.notes.append(f"{motion.name}: accelerations of OpenSim and Condyle at the start differ by "
+                        f"{off:.1e}, relative")
     if off > 1e-8:
         raise RuntimeError(f"{motion.name}: OpenSim has another model: {udot} instead of {own}")
 
     def run(method: str, accuracy: float) -> tuple[float, Any]:
         return process.ask("run", method, accuracy, motion.t_final, patience=PATIENCE.get(method, 60.0))
 
-    methods = [m for m in THEIRS if m != "CPodes" or motion.bodies < 100]         # CPodes is slower there, and gets stuck
+    # CPodes is slower there, and gets stuck
+    methods = [m for m in THEIRS if m != "CPodes" or motion.bodies < 100]
     return [Series("opensim", m, lambda a, m=m: run(m, a), ACCURACIES) for m in methods]
 
 
@@ -142,7 +148,8 @@ def scipy_series(motion: Motion) -> list[Series]:
 
     def run(method: str, tolerance: float) -> tuple[float, Any]:
         with Clock() as clock:
-            y = solve_ivp(lambda _, y: np.concatenate([y[n:], fd(y[:n], y[n:])]), (0, motion.t_final), y0, method=method,
+            y = solve_ivp(lambda _, y: np.concatenate([y[n:], fd(y[:n], y[n:])]), (0, motion.t_final), y0,
+                          method=method,
                           rtol=tolerance, atol=tolerance).y
         return clock.cpu, y[:n, -1]
 
@@ -150,7 +157,8 @@ def scipy_series(motion: Motion) -> list[Series]:
 
 
 def compare(report: Report, motion: Motion, budget: float) -> None:
-    """All engines on one motion: once to see errors, then again in turns for the times, each for about `budget` seconds."""
+    """All engines on one motion: once to see errors, then again in turns for the times, each for about
+    `budget` seconds."""
     exact, series = motion.exact(), condyle_series(motion)
     makers: dict[str, Callable[[], list[Series]]] = {"opensim": lambda: opensim_series(motion, report)}
     if motion.tree:
@@ -161,7 +169,8 @@ def compare(report: Report, motion: Motion, budget: float) -> None:
         if find_spec(engine):
             series += make()
         else:
-            report.notes.append(f"{engine} is left out, it is not installed: python -m pip install '.[peers]'")
+            report.notes.append(f"{engine} is left out, it is not installed: python -m pip install "
+                                "'.[peers]'")
     for s in series:
         s.explore(exact)
     spent = dict.fromkeys((s.case for s in series), 0.0)
@@ -171,16 +180,20 @@ def compare(report: Report, motion: Motion, budget: float) -> None:
                 s.repeat()
                 spent[s.case] += max(sum(s.seconds), budget / MOST)
     report.settings.setdefault("runs", []).extend(
-        {"motion": motion.name, "engine": s.engine, "method": s.method, "settings": list(s.settings[:len(s.errors)]),
+        {"motion": motion.name, "engine": s.engine, "method": s.method,
+         "settings": list(s.settings[:len(s.errors)]),
          "errors": s.errors, "seconds": s.seconds} for s in series)
     for error in ERRORS:
         seconds = {s.case: s.at_error(error) for s in series}
-        own = min((t for case, t in seconds.items() if case.startswith("condyle") and t == t), default=math.nan)
-        report.times += [Time(f"{motion.name}, error {error:g}", motion.bodies, case, t, t / own) for case, t in seconds.items()]
+        own = min((t for case, t in seconds.items() if case.startswith("condyle") and t == t),
+                  default=math.nan)
+        report.times += [Time(f"{motion.name}, error {error:g}", motion.bodies, case, t, t / own) for case,
+                         t in seconds.items()]
         for engine, aim in (("opensim", 20.0), ("mujoco", 1.0), ("scipy", 1.0)):
             theirs = [t for case, t in seconds.items() if case.startswith(engine) and t == t]
             if theirs:
-                report.claims.append(Claim(17, f"{engine} / condyle, {motion.name}, error {error:g}", motion.bodies,
+                report.claims.append(Claim(17, f"{engine} / condyle, {motion.name}, error {error:g}",
+                                           motion.bodies,
                                            min(theirs) / own, ">=", aim))
 
 
@@ -197,7 +210,8 @@ def overhead(rounds: int) -> tuple[float, float]:
     sizes = {"t": 1, "y": eq.n, "p": eq.parameters, "k": eq.n}
     alone = Program(Scan(count, RightHandSide(eq.f, eq.n, sizes, {}, {})("t", "y", "k")), sizes)
     ws = alone.workspace()
-    ws["y"], ws["p"] = np.concatenate([start.q, start.u]), start.tail[system.compiled.model.tail["inputs"].start:]
+    ws["y"], ws["p"] = np.concatenate([start.q,
+                                       start.u]), start.tail[system.compiled.model.tail["inputs"].start:]
     loop, one = np.inf, np.inf
     for _ in range(rounds):                                  # in turns: the machine may be busy
         with Clock() as clock:
@@ -210,7 +224,8 @@ def overhead(rounds: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate", description="Simulation at equal measured error.")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.simulate",
+                                     description="Simulation at equal measured error.")
     parser.add_argument("--motions", nargs="+", choices=MOTIONS, default=list(MOTIONS), metavar="MOTION",
                         help=f"some of {', '.join(MOTIONS)}")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions: a look, not a measurement")

@@ -14,7 +14,8 @@ PATIENCE = 3         # times the rounds asked for, while a case waits for its qu
 
 
 class Clock:
-    """Wall and processor time of one thread: `with Clock() as clock: ...`, then clock.seconds, clock.cpu and clock.quiet."""
+    """Wall and processor time of one thread: `with Clock() as clock: ...`, then clock.seconds, clock.cpu and
+    clock.quiet."""
 
     seconds: float
     cpu: float
@@ -32,7 +33,8 @@ class Clock:
 
 @dataclass(frozen=True)
 class Case:
-    """A piece of work, `run`, that evaluates `states` states on so many threads (with several all runs are quiet).
+    """A piece of work, `run`, that evaluates `states` states on so many threads (with several all runs are
+    quiet).
 
     `elsewhere`: the work is done in another process, and run() returns that process's (seconds, quiet).
     """
@@ -58,10 +60,11 @@ class Timing:
 def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, Timing]:
     """The least over the rounds of the mean over a run's states, for each case.
 
-    Every round runs each case, in another order each time, so a slow spell of the machine meets all of them and no
-    case always follows the same one. In each turn a case runs twice and the second run is timed: turns share the
-    machine's noise, but no engine pays for what the others left in the processor's caches. There are more rounds, up to
-    PATIENCE times as many, while a case has been interrupted in all but a few of its runs.
+    Every round runs each case, in another order each time, so a slow spell of the machine meets all of them
+    and no case always follows the same one. In each turn a case runs twice and the second run is timed: turns
+    share the machine's noise, but no engine pays for what the others left in the processor's caches. There
+    are more rounds, up to PATIENCE times as many, while a case has been interrupted in all but a few of its
+    runs.
     """
     best = {name: Timing() for name in cases}
     order, shuffle = list(cases.items()), random.Random(0).shuffle
@@ -76,7 +79,8 @@ def interleaved(cases: Mapping[str, Case], rounds: int) -> dict[str, Timing]:
                 case.run()
                 with Clock() as clock:
                     answer = case.run()
-                seconds, quiet = answer if case.elsewhere else (clock.seconds, clock.quiet or case.threads > 1)
+                seconds, quiet = answer if case.elsewhere else (clock.seconds,
+                                                                clock.quiet or case.threads > 1)
                 timing = best[name]
                 timing.seconds = min(timing.seconds, seconds / case.states)
                 timing.quiet += quiet

@@ -1,11 +1,11 @@
 """Trees of pins, random or stored, and the same tree as a model of each engine.
 
-A tree is plain data, in the format of tests/data/trees: body i hangs from `parent` (-1 is ground) by a pin about z of
-F, where F sits at (R_PF, p_PF) in the parent, and M is the body frame. So q, u, tau and udot mean the same for every
-engine.
+A tree is plain data, in the format of tests/data/trees: body i hangs from `parent` (-1 is ground) by a pin
+about z of F, where F sits at (R_PF, p_PF) in the parent, and M is the body frame. So q, u, tau and udot mean
+the same for every engine.
 
-Bodies are numbered depth-first (the parent of body i lies on the path from the root to body i - 1), as MuJoCo numbers
-its joints whatever it is given. Only OpenSim, which numbers by level, needs its arrays permuted.
+Bodies are numbered depth-first (the parent of body i lies on the path from the root to body i - 1), as MuJoCo
+numbers its joints whatever it is given. Only OpenSim, which numbers by level, needs its arrays permuted.
 """
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ GRAVITY = (0.0, -9.81, 0.0)
 
 @dataclass(frozen=True)
 class Body:
-    """One body and the pin that carries it. Lengths in m, mass in kg, inertia in kg m^2 about com in body axes."""
+    """One body and the pin that carries it. Lengths in m, mass in kg, inertia in kg m^2 about com in body
+    axes."""
 
     parent: int
     R_PF: Array
@@ -35,7 +36,8 @@ class Body:
 
 @dataclass(frozen=True)
 class Tree:
-    """Bodies in depth-first order, and states: q [rad], u [rad/s], tau [N m], udot [rad/s^2] or None, shape (m, n)."""
+    """Bodies in depth-first order, and states: q [rad], u [rad/s], tau [N m], udot [rad/s^2] or None, shape
+    (m, n)."""
 
     name: str
     bodies: tuple[Body, ...]
@@ -51,7 +53,8 @@ class Tree:
             while path and path[-1] != body.parent:
                 path.pop()
             if not path and body.parent != -1:
-                raise ValueError(f"tree {self.name!r}: body {i} hangs from {body.parent}, which is not on the path "
+                raise ValueError(f"tree {self.name!r}: body {i} hangs from {body.parent}, which is not on "
+                                 "the path "
                                  f"from the root to body {i - 1}; number the bodies depth-first")
             path.append(i)
 
@@ -69,14 +72,16 @@ def load_tree(path: str | Path) -> Tree:
     data = json.loads(Path(path).read_text())
     bodies = tuple(Body(b["parent"], np.array(b["R_PF"]), np.array(b["p_PF"]), b["mass"], np.array(b["com"]),
                         np.array(b["inertia_com"])) for b in data["bodies"])
-    return Tree(data["name"], bodies, tuple(data["gravity"]), *(np.array(data[k]) for k in ("q", "u", "tau", "udot")))
+    return Tree(data["name"], bodies, tuple(data["gravity"]),
+                *(np.array(data[k]) for k in ("q", "u", "tau", "udot")))
 
 
 def random_tree(bodies: int, states: int = 100, seed: int = 0, branching: float = 0.2) -> Tree:
     """A random tree of pins and random states, the same for the same arguments.
 
-    Each body hangs from the one before it or, with probability `branching`, from a random ancestor of that one: limbs
-    of a few bodies on a common trunk, 6 to 24 bodies deep for the default seed. Sizes are those of tests/data/trees.
+    Each body hangs from the one before it or, with probability `branching`, from a random ancestor of that
+    one: limbs of a few bodies on a common trunk, 6 to 24 bodies deep for the default seed. Sizes are those of
+    tests/data/trees.
     """
     rng = np.random.default_rng((seed, bodies))
     made: list[Body] = []
@@ -100,7 +105,8 @@ def random_rotation(rng: np.random.Generator) -> Array:
 
 
 def random_inertia(rng: np.random.Generator) -> Array:
-    """R diag(b + c, a + c, a + b) R' with a, b, c > 0, shape (3, 3), so the triangle inequality holds [kg m^2]."""
+    """R diag(b + c, a + c, a + b) R' with a, b, c > 0, shape (3, 3), so the triangle inequality holds [kg
+    m^2]."""
     a, b, c = rng.uniform(0.002, 0.025, 3)
     R = random_rotation(rng)
     return R @ np.diag((b + c, a + c, a + b)) @ R.T
@@ -121,7 +127,8 @@ def pinocchio_model(tree: Tree) -> Any:
 def mujoco_model(tree: Tree) -> Any:
     """mujoco.MjModel with a hinge a body and no geometry, so nothing collides.
 
-    Constraints, contact, sensors and actuation are off: qacc is M^-1 (tau - h), and mj_forward does no more than that.
+    Constraints, contact, sensors and actuation are off: qacc is M^-1 (tau - h), and mj_forward does no more
+    than that.
     """
     import mujoco
 
@@ -129,7 +136,8 @@ def mujoco_model(tree: Tree) -> Any:
     spec.compiler.degree = False
     spec.option.gravity = tree.gravity
     off = mujoco.mjtDisableBit
-    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR | off.mjDSBL_ACTUATION
+    spec.option.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR
+                                   | off.mjDSBL_ACTUATION
                                    | off.mjDSBL_EULERDAMP)
     made: list[Any] = []
     for i, b in enumerate(tree.bodies):
@@ -137,7 +145,8 @@ def mujoco_model(tree: Tree) -> Any:
         mujoco.mju_mat2Quat(quat, np.ascontiguousarray(b.R_PF).ravel())
         I = b.inertia_com
         parent = spec.worldbody if b.parent < 0 else made[b.parent]
-        body = parent.add_body(name=f"b{i}", pos=b.p_PF, quat=quat, mass=b.mass, ipos=b.com, explicitinertial=True,
+        body = parent.add_body(name=f"b{i}", pos=b.p_PF, quat=quat, mass=b.mass, ipos=b.com,
+                               explicitinertial=True,
                                fullinertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
         body.add_joint(name=f"b{i}", type=mujoco.mjtJoint.mjJNT_HINGE, axis=(0, 0, 1))
         made.append(body)
@@ -145,9 +154,11 @@ def mujoco_model(tree: Tree) -> Any:
 
 
 def opensim_model(tree: Tree, efforts: bool = False) -> tuple[Any, Any, list[int]]:
-    """(opensim.Model, State, order) with a PinJoint a body; entry k of its Q, U and UDot belongs to body order[k].
+    """(opensim.Model, State, order) with a PinJoint a body; entry k of its Q, U and UDot belongs to body
+    order[k].
 
-    With `efforts` there is also a CoordinateActuator a body, in the tree's order, so that the controls are tau.
+    With `efforts` there is also a CoordinateActuator a body, in the tree's order, so that the controls are
+    tau.
     """
     import opensim as osim
 
@@ -189,6 +200,7 @@ def condyle_system(tree: Tree, mobilizer: Any = None) -> Any:
     made: list[Any] = []
     for i, b in enumerate(tree.bodies):
         parent = system.ground if b.parent < 0 else made[b.parent]
-        made.append(system.add_body(f"b{i}", parent=parent, mobilizer=mobilizer, X_PF=cd.Transform(b.R_PF, b.p_PF),
+        made.append(system.add_body(f"b{i}", parent=parent, mobilizer=mobilizer,
+                                    X_PF=cd.Transform(b.R_PF, b.p_PF),
                                     mass=b.mass, com=b.com, inertia=b.inertia_com))
     return system

@@ -1,4 +1,5 @@
-"""What MkDocs does to the pages: formulas to MathML, and text that is taken from the code so that it cannot drift.
+"""What MkDocs does to the pages: formulas to MathML, and text that is taken from the code so that it cannot
+drift.
 
 A line `<!-- name: argument -->` of a page is replaced:
 
@@ -6,7 +7,8 @@ A line `<!-- name: argument -->` of a page is replaced:
     members: condyle.mobilizers    API entries of the public names of a package, under their shortest path
     entries: simulate,Event        API entries of names in `cd`
     operators                      the table of the operators
-    examples: knee,pendulum        files of examples: what each says of itself, its picture, its code that opens at a click
+    examples: knee,pendulum
+    files of examples: what each says of itself, its picture, its code that opens at a click
 
 Pictures of examples are docs/img/NAME.png or .svg. Formulas are between $ or $$, with \\tag{1} for a number.
 """
@@ -25,7 +27,8 @@ from latex2mathml.converter import convert
 
 ROOT = Path(__file__).resolve().parent.parent
 DIRECTIVE = re.compile(r"^<!-- (docstring|members|entries|operators|examples)(?:: (\S+))? -->$", re.MULTILINE)
-INTERNAL = {"derived_motion", "motion", "motion_at", "motion_size", "motion_symbols", "runaway", "possible_masses", "too_large"}
+INTERNAL = {"derived_motion", "motion", "motion_at", "motion_size", "motion_symbols", "runaway",
+            "possible_masses", "too_large"}
 """Names that packages share among themselves."""
 MATH = re.compile(r"(```.*?```|`[^`\n]+`)|\$\$(.+?)\$\$|\$([^$\n]+)\$", re.DOTALL)
 
@@ -34,7 +37,8 @@ def on_config(config: Any) -> None:
     """Pages of theory that the navigation does not name come last."""
     (theory,) = (section["Theory"] for section in config.nav if "Theory" in section)
     named = [uri for entry in theory for uri in entry.values()]
-    theory += [uri for path in sorted((ROOT / "docs" / "theory").glob("*.md")) if (uri := f"theory/{path.name}") not in named]
+    theory += [uri for path in sorted((ROOT / "docs" / "theory").glob("*.md"))
+               if (uri := f"theory/{path.name}") not in named]
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
@@ -72,18 +76,23 @@ def docstring(path: str) -> str:
 def members(package: str) -> str:
     import condyle
 
-    module = getattr(condyle, package.removeprefix("condyle."), None) or import_module(package)      # wherever it is at home
-    flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__", "").startswith(module.__name__)]
+    # wherever it is at home
+    module = getattr(condyle, package.removeprefix("condyle."), None) or import_module(package)
+    flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__",
+                                                  "").startswith(module.__name__)]
     names = [n for n in getattr(module, "__all__", flat) if n not in INTERNAL]
     return "\n\n".join(entries(name) if name in flat else f"::: {package}.{name}" for name in names)
 
 
 def entries(names: str) -> str:
-    """A function may share its name with its module, which would be shown instead: it is asked for at home."""
+    """A function may share its name with its module, which would be shown instead: it is asked for at
+    home."""
     import condyle
 
-    home = {name: getattr(condyle, name).__module__ for name in names.split(",") if inspect.isfunction(getattr(condyle, name))}
-    return "\n\n".join(f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}' if name in home else f"::: condyle.{name}"
+    home = {name: getattr(condyle, name).__module__ for name in names.split(",")
+            if inspect.isfunction(getattr(condyle, name))}
+    return "\n\n".join(f'<a id="condyle.{name}"></a>\n\n::: {home[name]}.{name}' if name in home
+                       else f"::: condyle.{name}"
                        for name in names.split(","))
 
 
@@ -110,9 +119,11 @@ def examples(names: str) -> str:
         picture = next((p for p in (ROOT / "docs" / "img").glob(f"{path.stem}.*")), None)
         code = source.split('"""', 2)[2].strip()
         parts += [f"### {path.stem}", says, f"![{path.stem}](img/{picture.name})" if picture else "",
-                  f'??? example "examples/{path.name}"\n\n{indent(f"```py{chr(10)}{code}{chr(10)}```", "    ")}']
+                  '??? example '
+                  f'"examples/{path.name}"\n\n{indent(f"```py{chr(10)}{code}{chr(10)}```", "    ")}']
     return "\n\n".join(parts)
 
 
 DIRECTIVES: dict[str, Callable[[str], str]] = {
-    "docstring": docstring, "members": members, "entries": entries, "operators": operators, "examples": examples}
+    "docstring": docstring, "members": members, "entries": entries, "operators": operators,
+    "examples": examples}

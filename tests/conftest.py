@@ -16,16 +16,21 @@ _SCRATCH = pytest.StashKey[str]()
 _records: list[dict] = []
 WORKERS = 8                                                 # at most; some tests use all cores themselves
 QUICK = ("test_project.py", "test_readme_claims.py", "test_files.py", "native/calls/test_function.py",
-         "native/programs/test_program_run.py", "native/machine/test_interrupts.py", "functions/test_elementary.py",
-         "forces/test_two_point.py", "constraints/test_mechanisms.py", "system/test_system.py", "system/test_state.py",
-         "system/test_operators.py", "system/test_prescribe.py", "integrate/test_simulate.py", "fit/test_frames.py",
+         "native/programs/test_program_run.py", "native/machine/test_interrupts.py",
+         "functions/test_elementary.py",
+         "forces/test_two_point.py", "constraints/test_mechanisms.py", "system/test_system.py",
+         "system/test_state.py",
+         "system/test_operators.py", "system/test_prescribe.py", "integrate/test_simulate.py",
+         "fit/test_frames.py",
          "maximal/test_equations.py", "cli/test_commands.py")
 """What --quick runs: about a minute, and something of every room."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--evidence-out", metavar="FILE", help="write the records of `evidence` as JSON, for tests.trust")
-    parser.addoption("--quick", action="store_true", help="run some tests of every part, which takes about a minute")
+    parser.addoption("--evidence-out", metavar="FILE",
+                     help="write the records of `evidence` as JSON, for tests.trust")
+    parser.addoption("--quick", action="store_true",
+                     help="run some tests of every part, which takes about a minute")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -36,7 +41,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """The whole suite runs on all cores, each with a stretch of it; named files and tests run here, where -s and --pdb work.
+    """The whole suite runs on all cores, each with a stretch of it; named files and tests run here, where -s
+    and --pdb work.
 
     -n says otherwise. Comes before xdist's own, which makes workers of these numbers.
     """
@@ -52,14 +58,16 @@ def cores() -> int:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Point this run, and every process that it starts, at an empty cache of its own. Workers of xdist share it."""
+    """Point this run, and every process that it starts, at an empty cache of its own. Workers of xdist share
+    it."""
     if hasattr(config, "workerinput"):
         return
     scratch = tempfile.mkdtemp(prefix="condyle-tests-")
     config.stash[_SCRATCH] = scratch
     os.environ["CONDYLE_CACHE_DIR"] = str(Path(scratch, "cache"))
     os.environ["MPLCONFIGDIR"] = str(Path(scratch, "matplotlib"))
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(config.rootpath / ".pytest_cache" / "hypothesis"))
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY",
+                          str(config.rootpath / ".pytest_cache" / "hypothesis"))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -69,16 +77,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def evidence(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """evidence(claim, measured, tolerance, headline=None): fail unless measured <= tolerance, and record the numbers.
+    """evidence(claim, measured, tolerance, headline=None): fail unless measured <= tolerance, and record the
+    numbers.
 
-    A claim is one short sentence in a reader's words; measured and tolerance share one unit, which the claim names.
-    A headline is a key of tests.trust.HEADLINES: the record counts for that row of README too.
+    A claim is one short sentence in a reader's words; measured and tolerance share one unit, which the claim
+    names. A headline is a key of tests.trust.HEADLINES: the record counts for that row of README too.
     `python -m tests.trust` writes docs/trust.md and README's table from these records.
     """
 
     def record(claim: str, measured: float, tolerance: float, headline: str | None = None) -> None:
         assert headline is None or headline in HEADLINES, f"{headline!r} is not in tests.trust.HEADLINES"
-        row = {"claim": claim, "measured": float(measured), "tolerance": float(tolerance), "headline": headline,
+        row = {"claim": claim, "measured": float(measured), "tolerance": float(tolerance),
+               "headline": headline,
                "test": request.node.nodeid}
         request.node.user_properties.append(("evidence", row))
         assert measured <= tolerance, f"{claim}: measured {measured:.3g}, allowed {tolerance:.3g}"

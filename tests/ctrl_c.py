@@ -1,4 +1,5 @@
-"""Ctrl-C in tests: pressed at a known moment, never after the test, also where whoever started the tests ignores SIGINT."""
+"""Ctrl-C in tests: pressed at a known moment, never after the test, also where whoever started the tests
+ignores SIGINT."""
 from __future__ import annotations
 
 import _thread
@@ -10,7 +11,8 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
-    """SIGINT raises KeyboardInterrupt here, and has its default in a process started here, which would inherit an ignored one."""
+    """SIGINT raises KeyboardInterrupt here, and has its default in a process started here, which would
+    inherit an ignored one."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -22,10 +24,13 @@ def heard() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def pressed_from(when: Callable[..., bool] = lambda *_: True, after: float = 0.05) -> Iterator[Callable[..., None]]:
-    """A function to give as `progress=`: the first call of which `when` is true presses Ctrl-C once, `after` seconds later.
+def pressed_from(when: Callable[..., bool] = lambda *_: True,
+                 after: float = 0.05) -> Iterator[Callable[..., None]]:
+    """A function to give as `progress=`: the first call of which `when` is true presses Ctrl-C once, `after`
+    seconds later.
 
-    Pressed while the run goes on, since the run itself calls it: no slow machine makes it come before the run has begun.
+    Pressed while the run goes on, since the run itself calls it: no slow machine makes it come before the run
+    has begun.
     """
     timers: list[threading.Timer] = []
 

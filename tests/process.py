@@ -13,10 +13,12 @@ from tests import ctrl_c
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 300.0
-"""[s]: some thirty times what the longest takes on a free machine; a process that hangs fails its test and not the whole run."""
+"""[s]: some thirty times what the longest takes on a free machine; a process that hangs fails its test and
+not the whole run."""
 
 
-def start(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+def start(*command: str | Path, cwd: Path = ROOT,
+          environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """A process with pipes for input and output, in a group of its own so that `end` reaches what it starts.
 
     Args:
@@ -27,7 +29,8 @@ def start(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str]
     if words[0].startswith("-"):
         words.insert(0, sys.executable)
     with ctrl_c.heard():
-        return subprocess.Popen(words, cwd=cwd, env=os.environ | dict(environment or {}), text=True, stdin=subprocess.PIPE,
+        return subprocess.Popen(words, cwd=cwd, env=os.environ | dict(environment or {}), text=True,
+                                stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
 
@@ -54,13 +57,15 @@ def finish(process: subprocess.Popen[str], limit: float = LIMIT) -> subprocess.C
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def run(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, limit: float = LIMIT,
+def run(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None,
+        limit: float = LIMIT,
         ) -> subprocess.CompletedProcess[str]:
     """A finished process; arguments as of `start`."""
     return finish(start(*command, cwd=cwd, environment=environment), limit)
 
 
-def output(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None, limit: float = LIMIT) -> str:
+def output(*command: str | Path, cwd: Path = ROOT, environment: Mapping[str, str] | None = None,
+           limit: float = LIMIT) -> str:
     """What a process that succeeds writes; its failure is the test's, with its errors shown."""
     done = run(*command, cwd=cwd, environment=environment, limit=limit)
     assert done.returncode == 0, f"{command[:2]} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -1,4 +1,5 @@
-"""Calls with unknown or missing arguments, in every room: the answer names the argument that is meant, or all there are."""
+"""Calls with unknown or missing arguments, in every room: the answer names the argument that is meant, or all
+there are."""
 from __future__ import annotations
 
 import inspect
@@ -15,7 +16,8 @@ POINTS = ("thigh", (0, 0, 0), "shank", (0, 0, 0))
 def leg() -> cd.System:
     system = cd.System()
     for name, parent, joint in (("thigh", "ground", "hip"), ("shank", "thigh", "knee")):
-        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05), coordinates=joint)
+        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
+                        coordinates=joint)
     return system
 
 
@@ -24,15 +26,18 @@ STATE = LEG.state(q=[1.0, 0.1])
 
 
 @pytest.mark.parametrize(("mistake", "words"), [
-    (lambda: LEG.forward_dynamics([0, 0]), "missing a required argument: 'u'. It is forward_dynamics(q, u, tau=None"),
+    (lambda: LEG.forward_dynamics([0, 0]), "missing a required argument: 'u'. It is forward_dynamics(q, u, "
+                                           "tau=None"),
     (lambda: LEG.energy([0, 0], t=0.5), "missing a required argument: 'u'. It is energy(q, u"),
     (lambda: cd.System(g=9.81), "there is no argument g=; did you mean gravity=?"),
     (lambda: cd.simulate(LEG, STATE, 1.0, dt=0.01), "no argument dt=; a fixed step is step="),
     (lambda: cd.simulate(LEG, STATE, 1.0, method="RK45"), "no argument method=; it is integrator="),
     (lambda: cd.simulate(LEG, STATE, 1.0, rtol=1e-6), "accuracy= is one number"),
     (lambda: cd.simulate(LEG, STATE, 1.0, t_eval=[0.5]), "traj.at(times)"),
-    (lambda: cd.simulate(STATE, 1.0), "missing a required argument: 't_final'. It is simulate(system, state, t_final, "),
-    (lambda: F.TwoPointSpring(*POINTS, 10.0, rest=1.0), "no argument rest=; did you mean rest_length=? It is TwoPointSpring("),
+    (lambda: cd.simulate(STATE, 1.0), "missing a required argument: 't_final'. It is simulate(system, state, "
+                                      "t_final, "),
+    (lambda: F.TwoPointSpring(*POINTS, 10.0, rest=1.0), "no argument rest=; did you mean rest_length=? It is "
+                                                        "TwoPointSpring("),
     (lambda: F.MobilitySpring("hip", 1.0, rest_length=1.0), "did you mean rest=?"),
     (lambda: F.MobilityDamper("hip", dissipation=1.0), "did you mean damping=?"),
     (lambda: F.MobilityStop("hip", 0.0, 1.0, 10.0, damping=1.0), "did you mean dissipation=?"),
@@ -64,9 +69,11 @@ def test_the_answer_says_what_to_do(mistake, words):
 def test_wrong_calls_are_type_errors_too_and_signatures_stay():
     with pytest.raises(TypeError):
         cd.simulate(LEG, STATE, 1.0, dt=0.01)
-    assert list(inspect.signature(F.MobilitySpring).parameters) == ["coordinate", "stiffness", "rest", "group"]
+    assert list(inspect.signature(F.MobilitySpring).parameters) == ["coordinate", "stiffness", "rest",
+                                                                    "group"]
     assert "accuracy" in inspect.signature(cd.simulate).parameters
-    assert list(inspect.signature(cd.System.forward_dynamics).parameters)[:5] == ["self", "q", "u", "tau", "t"]
+    assert list(inspect.signature(cd.System.forward_dynamics).parameters)[:5] == ["self", "q", "u", "tau",
+                                                                                  "t"]
 
 
 def test_a_type_error_of_a_users_own_function_stays_itself():

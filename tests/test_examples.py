@@ -1,4 +1,5 @@
-"""Every example runs as a script, in a folder of its own, and asserts its own result. README's runs in a process of its own."""
+"""Every example runs as a script, in a folder of its own, and asserts its own result. README's runs in a
+process of its own."""
 from __future__ import annotations
 
 import re
@@ -14,7 +15,8 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 def test_example(path, tmp_path, monkeypatch, capfd):
     """In this process: importing takes longer than most of them."""
     monkeypatch.chdir(tmp_path)
-    runpy.run_path(str(path), run_name="__main__")           # a warning is an error, as everywhere in these tests
+    # a warning is an error, as everywhere in these tests
+    runpy.run_path(str(path), run_name="__main__")
     said = capfd.readouterr()
     assert said.out.strip()                                  # it tells its user something
     assert not said.err.strip()

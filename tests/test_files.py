@@ -26,7 +26,8 @@ def table(value=1.0):
 
 
 @pytest.mark.parametrize(("machine", "process", "age", "goes"), [
-    ("here", "gone", 60, True), ("here", "gone", 0, False), ("here", "this", 60, False), ("here", "parent", 60, False),
+    ("here", "gone", 60, True), ("here", "gone", 0, False), ("here", "this", 60, False),
+    ("here", "parent", 60, False),
     ("elsewhere", "gone", 60, False), ("elsewhere", "gone", 4000, True), ("here", "this", 4000, True),
     ("here", "huge", 60, True)])
 def test_which_are_orphans(tmp_path, machine, process, age, goes):

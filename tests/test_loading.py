@@ -1,4 +1,5 @@
-"""OpenSim and CasADi in one process: what their wheels do to each other is said in words. Packages made here stand for them."""
+"""OpenSim and CasADi in one process: what their wheels do to each other is said in words. Packages made here
+stand for them."""
 from __future__ import annotations
 
 import pytest
@@ -48,11 +49,13 @@ def test_a_casadi_that_fails_alone_is_not_blamed_on_opensim(packages):
 
 
 def test_an_opensim_that_can_be_imported_is(packages, tmp_path):
-    """As where both share one library. Other errors of its import stay what they are, and so does its absence."""
+    """As where both share one library. Other errors of its import stay what they are, and so does its
+    absence."""
     path = packages(opensim="from opensim.part import number\nhere = __file__, __spec__.name")
     part = tmp_path / "opensim" / "part.py"
     part.write_text("number = 4.6")
-    said = output("-c", "import condyle, opensim, importlib; importlib.reload(opensim); print(opensim.number, opensim.here[1])",
+    said = output("-c", "import condyle, opensim, importlib; importlib.reload(opensim); "
+                        "print(opensim.number, opensim.here[1])",
                   environment=path)
     assert said.split() == ["4.6", "opensim"]
     part.write_text("import numpi")

@@ -1,4 +1,5 @@
-"""The project as a whole: linters, types, layers, what an import loads, documents that cannot drift from the code."""
+"""The project as a whole: linters, types, layers, what an import loads, documents that cannot drift from the
+code."""
 from __future__ import annotations
 
 import itertools
@@ -21,7 +22,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def marked(name: str) -> str:
     """What is in the one fenced block between `<!-- name:begin -->` and `<!-- name:end -->` of README."""
-    (inside,) = re.findall(rf"<!-- {name}:begin -->\s*```\w+\n(.*?)```\s*<!-- {name}:end -->", README, re.DOTALL)
+    (inside,) = re.findall(rf"<!-- {name}:begin -->\s*```\w+\n(.*?)```\s*<!-- {name}:end -->", README,
+                           re.DOTALL)
     return inside
 
 
@@ -40,11 +42,13 @@ def test_imports_point_one_way() -> None:
 
 
 def test_import_loads_three_packages_only(tmp_path: Path) -> None:
-    """Whatever else is installed stays out of `import condyle`: quick to start, nothing loaded that is not used."""
+    """Whatever else is installed stays out of `import condyle`: quick to start, nothing loaded that is not
+    used."""
     script = (
         "import sys; before = set(sys.modules); import condyle; "
         "new = {n.split('.')[0] for n in set(sys.modules) - before}; "
-        "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"  # SWIG makes some of nothing
+        # SWIG makes some of nothing
+        "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"
     )
     loaded = set(output("-c", script, cwd=tmp_path).split())
     assert loaded - sys.stdlib_module_names - {"condyle"} == {"numpy", "casadi", "llvmlite"}
@@ -58,7 +62,8 @@ def test_package_is_typed() -> None:
 
 def test_one_version_everywhere() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    (cited,) = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    (cited,) = re.findall(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"),
+                          re.MULTILINE)
     newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
     assert condyle.__version__ == version("condyle") == cited == newest == declared
 
@@ -102,17 +107,22 @@ def test_every_row_of_trust_has_its_test(page: Path) -> None:
     for claim, measured, allowed, test in rows:
         path, name = test.split("::")
         source = (ROOT / path).read_text(encoding="utf-8")
-        said = [trust.HEADLINES.get(headline or "") if page == trust.README else pattern.fullmatch(claim) and claim
+        said = [trust.HEADLINES.get(headline or "") if page == trust.README else pattern.fullmatch(claim)
+                and claim
                 for pattern, headline in trust.claims_in(source)]
-        assert f"def {name}(" in source, f"{page.name} names {test}, which does not exist; run python -m tests.trust"
-        assert claim in said, f"{page.name} claims {claim!r}, which {path} does not record; run python -m tests.trust"
+        assert f"def {name}(" in source, (f"{page.name} names {test}, which does not exist; run python -m "
+                                          "tests.trust")
+        assert claim in said, (f"{page.name} claims {claim!r}, which {path} does not record; run python -m "
+                               "tests.trust")
         assert measured <= allowed
 
 
 def test_the_tables_of_trust_have_all_that_is_recorded() -> None:
-    """README one row per headline, in order; the page a section for each folder whose tests record evidence."""
+    """README one row per headline, in order; the page a section for each folder whose tests record
+    evidence."""
     assert [claim for claim, *_ in trust.rows_of(README)] == list(trust.HEADLINES.values())
-    users = [path for path in (ROOT / "tests").rglob("test_*.py") if trust.claims_in(path.read_text(encoding="utf-8"))]
+    users = [path for path in (ROOT / "tests").rglob("test_*.py")
+             if trust.claims_in(path.read_text(encoding="utf-8"))]
     assert {str(path.parent.relative_to(ROOT / "tests")).strip(".") for path in users} == set(trust.SECTIONS)
 
 
@@ -127,7 +137,8 @@ def test_readme_points_at_files_that_exist() -> None:
 
 def test_every_process_of_the_tests_has_a_time_limit() -> None:
     """They go through tests/process.py, so that none can hang the run."""
-    alone = {"process.py", "trust.py", Path(__file__).name}         # tests.trust runs pytest for a person who watches it
+    # tests.trust runs pytest for a person who watches it
+    alone = {"process.py", "trust.py", Path(__file__).name}
     users = [path.name for path in (ROOT / "tests").rglob("*.py")
              if path.name not in alone and re.search(r"subprocess\.(run|Popen|check_\w+|call)|os\.system",
                                                      path.read_text(encoding="utf-8"))]

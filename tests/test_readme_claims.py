@@ -16,7 +16,9 @@ def test_the_map_names_every_part() -> None:
 
 
 def test_every_environment_variable_is_listed() -> None:
-    read = {name for path in PACKAGE.rglob("*.py") for name in re.findall(r"\"(CONDYLE_\w+)\"", path.read_text(encoding="utf-8"))}
-    listed = set(re.findall(r"^\| `(CONDYLE_\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE))
+    read = {name for path in PACKAGE.rglob("*.py") for name in re.findall(r"\"(CONDYLE_\w+)\"",
+                                                                          path.read_text(encoding="utf-8"))}
+    listed = set(re.findall(r"^\| `(CONDYLE_\w+)` \|", (ROOT / "README.md").read_text(encoding="utf-8"),
+                            re.MULTILINE))
     assert read
     assert read <= listed

@@ -62,6 +62,7 @@ def test_other_files_are_refused_with_the_remedy(tmp_path, name, words):
 
 
 def test_files_that_cannot_be_written(tmp_path):
-    for path, words in ((tmp_path / "no" / "run.csv", "there is no folder"), (tmp_path, "is a folder"), (3, "got 3")):
+    for path, words in ((tmp_path / "no" / "run.csv", "there is no folder"), (tmp_path, "is a folder"),
+                        (3, "got 3")):
         with pytest.raises(cd.DescriptionError, match=words):
             TABLE.save(path)

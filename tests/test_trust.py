@@ -19,7 +19,8 @@ def relative(measured: np.ndarray, expected: np.ndarray) -> float:
 
 
 def lagrange_leg() -> ca.Function:
-    """(q, u, tau) -> udot of the demo's leg from its Lagrangian, written without Condyle: d/dt L_u - L_q = tau."""
+    """(q, u, tau) -> udot of the demo's leg from its Lagrangian, written without Condyle: d/dt L_u - L_q =
+    tau."""
     q, u, tau = (ca.SX.sym(name, 2) for name in ("q", "u", "tau"))
     ct, st, ck, sk = ca.cos(q[0]), ca.sin(q[0]), ca.cos(q[1]), ca.sin(q[1])
     R_thigh = ca.vertcat(ca.horzcat(1, 0, 0), ca.horzcat(0, ct, -st), ca.horzcat(0, st, ct))
@@ -28,7 +29,8 @@ def lagrange_leg() -> ca.Function:
     com = R_thigh @ (knee + R_knee @ ca.vertcat(0.19, 0, 0))
     v = ca.jacobian(com, q) @ u
     w = R_knee.T @ ca.vertcat(u[0], 0, u[1])                        # of the shank, in the shank
-    kinetic = 0.5 * 0.035 * u[0] ** 2 + 0.5 * 3.7 * ca.dot(v, v) + 0.5 * ca.dot(w, ca.vertcat(0.005, 0.05, 0.05) * w)
+    kinetic = 0.5 * 0.035 * u[0] ** 2 + 0.5 * 3.7 * ca.dot(v, v) + 0.5 * ca.dot(w, ca.vertcat(0.005, 0.05,
+                                                                                              0.05) * w)
     L = kinetic - 3.7 * 9.81 * com[1]
     momentum = ca.gradient(L, u)
     force = tau + ca.gradient(L, q) - ca.jacobian(momentum, q) @ u
@@ -51,9 +53,11 @@ def test_inverse_of_forward(leg: cd.System, evidence) -> None:
 
 def test_energy(leg: cd.System, evidence) -> None:
     check = demo.energy_drift(leg, demo.swing(leg))
-    evidence("energy drift over 5 s of its free swing, Runge-Kutta 4 at 1 ms, relative", check.measured, check.allowed)
+    evidence("energy drift over 5 s of its free swing, Runge-Kutta 4 at 1 ms, relative", check.measured,
+             check.allowed)
 
 
 def test_derivatives(leg: cd.System, evidence) -> None:
     check = demo.derivatives(leg)
-    evidence("Jacobian of its ankle by AD against central differences, relative", check.measured, check.allowed)
+    evidence("Jacobian of its ankle by AD against central differences, relative", check.measured,
+             check.allowed)

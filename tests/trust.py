@@ -1,7 +1,8 @@
 """The tables of trust: `python -m tests.trust` runs the tests that record evidence and writes both.
 
-docs/trust.md has one row per claim. Where several tests (or seeds) record the same claim, the row shows the record that is
-closest to its tolerance. README.md has one row per headline, the closest record among all that name it.
+docs/trust.md has one row per claim. Where several tests (or seeds) record the same claim, the row shows the
+record that is closest to its tolerance. README.md has one row per headline, the closest record among all that
+name it.
 """
 from __future__ import annotations
 
@@ -18,17 +19,20 @@ README, PAGE = ROOT / "README.md", ROOT / "docs" / "trust.md"
 BEGIN, END = "<!-- trust:begin -->", "<!-- trust:end -->"
 
 HEADLINES = {
-    "oracle": "accelerations of random trees of every joint against an independent dense program, in n cond(M) eps",
+    "oracle": "accelerations of random trees of every joint against an independent dense program, in n "
+              "cond(M) eps",
     "inverse": "inverse dynamics gives back the forces of forward dynamics, on these trees, relative",
     "energy": "rate of energy against the power of all forces, relative to the energy",
     "derivatives": "derivatives of all operators by all variables against differences of order 8, relative",
     "engines": "accelerations against Pinocchio and MuJoCo, trees with balls and free bodies, relative",
     "loops": "where motions end against OpenSim's Manager: a tree, four-bars, Bricard, Andrews [rad, rms]",
     "accuracy": "error of a run over accuracy and growth of perturbations, worst method and motion",
-    "maximal": "accelerations, forces, reactions of trees with constraints: minimal against maximal coordinates, relative",
+    "maximal": "accelerations, forces, reactions of trees with constraints: minimal against maximal "
+               "coordinates, relative",
 }
 
-SECTIONS = {                            # of docs/trust.md: folders of tests, in the order of a reader's interest
+# of docs/trust.md: folders of tests, in the order of a reader's interest
+SECTIONS = {
     "dynamics": "Identities of mechanics",
     "system": "Operators and their derivatives",
     "": "The leg of the demo",
@@ -50,12 +54,14 @@ def measure() -> list[dict]:
     )
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "evidence.json")
-        subprocess.run([sys.executable, "-m", "pytest", "-q", f"--evidence-out={out}", *users], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "pytest", "-q", f"--evidence-out={out}", *users], cwd=ROOT,
+                       check=True)
         return json.loads(out.read_text(encoding="utf-8"))
 
 
 def worst(records: list[dict], key: str) -> dict[str, dict]:
-    """The record closest to its tolerance for every value of `key`, in the order in which these first appear."""
+    """The record closest to its tolerance for every value of `key`, in the order in which these first
+    appear."""
     rows: dict[str, dict] = {}
     for record in records:
         known = rows.setdefault(record[key], record)
@@ -77,7 +83,8 @@ def short(records: list[dict]) -> str:
     """README's table: one row per headline."""
     found = worst([record for record in records if record["headline"]], "headline")
     if missing := [headline for headline in HEADLINES if headline not in found]:
-        raise SystemExit(f"No test recorded {missing}. Those that compare with other engines need the extra [peers].")
+        raise SystemExit(f"No test recorded {missing}. Those that compare with other engines need the extra "
+                         "[peers].")
     return table({text: found[headline] for headline, text in HEADLINES.items()})
 
 
@@ -91,8 +98,10 @@ def long(records: list[dict]) -> str:
 
 
 def claims_in(source: str) -> list[tuple[re.Pattern[str], str | None]]:
-    """What the calls of `evidence` in a test file can claim, and their headlines; the holes of an f-string match anything."""
-    calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "evidence"]
+    """What the calls of `evidence` in a test file can claim, and their headlines; the holes of an f-string
+    match anything."""
+    calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call)
+             and ast.unparse(n.func) == "evidence"]
     text = lambda part: re.escape(part.value) if isinstance(part, ast.Constant) else ".+"
     claims = []
     for call in calls:
@@ -106,7 +115,8 @@ def rows_of(page: str) -> list[tuple[str, float, float, str]]:
     """(claim, measured, allowed, test) of each row that is in a page."""
     lines = re.findall(r"^\| (?!claim ).*\|$", page.split(BEGIN)[1].split(END)[0], re.MULTILINE)
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return [(claim, float(measured), float(allowed), test.strip("`")) for claim, measured, allowed, test in cells]
+    return [(claim, float(measured), float(allowed), test.strip("`")) for claim, measured, allowed,
+            test in cells]
 
 
 def write(path: Path, text: str) -> None:

@@ -1,4 +1,5 @@
-"""One system with every family of mobilizers, Parameters, an Input and forces of several kinds, and a state of it."""
+"""One system with every family of mobilizers, Parameters, an Input and forces of several kinds, and a state
+of it."""
 from __future__ import annotations
 
 import functools
@@ -10,21 +11,26 @@ from condyle.spatial import rotation_z
 
 
 def zoo() -> cd.System:
-    """Every family of mobilizers, Parameters everywhere, an Input, springs, dampers, a user's law and a thermostat."""
+    """Every family of mobilizers, Parameters everywhere, an Input, springs, dampers, a user's law and a
+    thermostat."""
     P = cd.Parameter
     size = P("size", 0.3)
     system = cd.System(gravity=(0.5, -P("g", 9.81), 0.2))
-    add = functools.partial(system.add_body, com=(0.03, -0.02, 0.01), inertia=(0.02, 0.03, 0.025, 0.001, 0.002, -0.001))
+    add = functools.partial(system.add_body, com=(0.03, -0.02, 0.01), inertia=(0.02, 0.03, 0.025, 0.001,
+                                                                               0.002, -0.001))
     add("base", mobilizer=cd.Free(), X_BM=(0.1, 0, size), mass=2.0)
     add("head", "base", cd.Ball().reversed(), X_PF=(0, size, 0.1), mass=P("head_mass", 1.2))
     add("arm", "base", cd.Gimbal(), X_PF=(0.2, 0.1, 0), X_BM=(0, 0.1, 0), mass=0.8)
     add("hand", "arm", cd.FunctionBased(("grip",), (lambda t, q: 0.3 * np.sin(q + t), None, lambda t, q: q),
-                                        (lambda t, q: 0.1 * q * q, lambda t, q: P("reach", 0.2) * t, None), time=True), mass=0.5)
+                                        (lambda t, q: 0.1 * q * q, lambda t, q: P("reach", 0.2) * t, None),
+                                        time=True), mass=0.5)
     add("leg", "base", cd.Screw(P("pitch", 0.15)), X_PF=(0, -2 * size, 0), mass=0.9 * size)
     add("foot", "leg", cd.Ellipsoid((0.2, P("radius", 0.3), 0.25)), X_PF=(0, -0.3, 0), mass=0.6)
-    add("tail", "base", cd.Custom(("wag",), lambda q: (rotation_z(q), (0.1 * np.cos(q), 0.2 * q, 0.0))).reversed(), mass=0.3)
+    add("tail", "base", cd.Custom(("wag",), lambda q: (rotation_z(q),
+                                                       (0.1 * np.cos(q), 0.2 * q, 0.0))).reversed(), mass=0.3)
     system.add_body("ear", "head", cd.LineOrientation(), X_PF=(0.1, 0, 0), mass=0.2, com=(0, 0, 0.1))
-    system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "head", (0.1, 0, 0), P("stiffness", 40.0), 0.3))
+    system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "head", (0.1, 0, 0),
+                                                        P("stiffness", 40.0), 0.3))
     system.add_force("damper", cd.forces.TwoPointDamper("base", (0, 0, 0.2), "foot", (0, 0.1, 0), 3.0))
     system.add_force("joint", cd.forces.MobilitySpring("grip", 2.0, 0.1))
     system.add_force("drag", cd.forces.Custom(drag))

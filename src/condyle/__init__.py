@@ -1,4 +1,5 @@
-"""Condyle: dynamics of living things. Describe a System, ask for accelerations: your joints run as machine code.
+"""Condyle: dynamics of living things. Describe a System, ask for accelerations: your joints run as machine
+code.
 
     import condyle as cd
     system = cd.System()
@@ -73,13 +74,19 @@ from condyle.tree.prescribed import Prescribed
 
 __version__ = "0.1.0"
 __all__ = [
-    "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError", "ConstraintError",
+    "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError",
+    "ConstraintError",
     "ConvergenceError",
-    "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event", "Frames", "Free",
-    "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "NativeError", "Parameter",
-    "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline",
-    "Stage", "State", "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions",
+    "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event",
+    "Frames", "Free",
+    "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer",
+    "NativeError", "Parameter",
+    "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
+    "SphericalCoords", "Spline",
+    "Stage", "State", "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation",
+    "Universal",
+    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
+    "functions",
     "goals", "integrators", "maximal", "measures", "read_table", "relax", "simulate", "where",
 ]
 
@@ -95,16 +102,20 @@ def __getattr__(name: str) -> object:
         return importlib.import_module("condyle.maximal")
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
-    rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}" for room in (functions, constraints, forces) for n in room.__all__}
+    rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}" for room in (functions, constraints, forces)
+             for n in room.__all__}
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
 
 _ELSEWHERE = {
-    "Hinge": "cd.Pin", "Revolute": "cd.Pin", "Prismatic": "cd.Slider", "Spherical": "cd.Ball", "Fixed": "cd.Weld",
-    "Floating": "cd.Free", "FreeJoint": "cd.Free", "Joint": "a mobilizer such as cd.Pin, an argument of system.add_body",
+    "Hinge": "cd.Pin", "Revolute": "cd.Pin", "Prismatic": "cd.Slider", "Spherical": "cd.Ball",
+    "Fixed": "cd.Weld",
+    "Floating": "cd.Free", "FreeJoint": "cd.Free",
+    "Joint": "a mobilizer such as cd.Pin, an argument of system.add_body",
     "Spring": "cd.forces.TwoPointSpring, or MobilitySpring on a coordinate",
     "Damper": "cd.forces.TwoPointDamper, or MobilityDamper on a coordinate",
     "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
 """What other libraries call it."""
 
-_spoken(Coordinate, Discrete, Event, Input, Parameter, Prescribed, SimmSpline, Spline, System, Table, Transform)
+_spoken(Coordinate, Discrete, Event, Input, Parameter, Prescribed, SimmSpline, Spline, System, Table,
+        Transform)

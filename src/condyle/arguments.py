@@ -1,4 +1,5 @@
-"""Calls that do not fit, answered in words: which argument is unknown or missing, what it is called here, what there is."""
+"""Calls that do not fit, answered in words: which argument is unknown or missing, what it is called here,
+what there is."""
 from __future__ import annotations
 
 import difflib
@@ -12,12 +13,16 @@ from condyle.errors import ArgumentError
 F = TypeVar("F", bound=Callable[..., Any])
 
 SAME: tuple[frozenset[str], ...] = tuple(map(frozenset, (
-    ("rest", "rest_length"), ("damping", "dissipation", "viscosity", "c"), ("stiffness", "k"), ("coordinate", "speed", "name"),
+    ("rest", "rest_length"), ("damping", "dissipation", "viscosity", "c"), ("stiffness", "k"),
+    ("coordinate", "speed", "name"),
     ("a", "body", "body_a", "body1"), ("b", "body_b", "body2"), ("station", "point", "location"),
-    ("p_a", "point_a", "station_a"), ("p_b", "point_b", "station_b"), ("axis", "direction"), ("mobilizer", "joint"),
+    ("p_a", "point_a", "station_a"), ("p_b", "point_b", "station_b"), ("axis", "direction"),
+    ("mobilizer", "joint"),
     ("coordinates", "names"), ("value", "default"), ("position", "target", "q"), ("velocity", "u"),
-    ("acceleration", "udot", "g", "gravity"), ("x", "times"), ("y", "values"), ("degree", "order"), ("time", "t"),
-    ("range", "limits", "bounds"), ("at", "station"), ("R", "rotation"), ("p", "translation"), ("accuracy", "tol", "tolerance"))))
+    ("acceleration", "udot", "g", "gravity"), ("x", "times"), ("y", "values"), ("degree", "order"),
+    ("time", "t"),
+    ("range", "limits", "bounds"), ("at", "station"), ("R", "rotation"), ("p", "translation"),
+    ("accuracy", "tol", "tolerance"))))
 """Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
 
 
@@ -59,7 +64,8 @@ def _speak(cls: Any, init: Callable[..., None]) -> None:
 
 def check_call(name: str, signature: inspect.Signature, arguments: tuple[Any, ...], named: Mapping[str, Any],
                answers: Mapping[str, str] | None, skip: int = 0) -> None:
-    """Raise ArgumentError if the arguments do not fit the signature, whose first `skip` a user does not give."""
+    """Raise ArgumentError if the arguments do not fit the signature, whose first `skip` a user does not
+    give."""
     try:
         signature.bind(*arguments, **named)
         return

@@ -1,11 +1,13 @@
 """Vectors that users give become checked arrays. One rule holds wherever arrays go in:
 
 - real numbers: text, truth values, complex numbers, dates, other objects and masked entries are refused;
-- names count: a mapping, a Table, a pandas object or a structured array goes by its labels, in any order; where these are not
-  the names of the entries it is refused; without labels (none of them text) entries go by position;
+- names count: a mapping, a Table, a pandas object or a structured array goes by its labels, in any order;
+  where these are not the names of the entries it is refused; without labels (none of them text) entries go by
+  position;
 - every number is finite, and a quaternion has a direction.
 
-A mapping may leave entries out, which keep their defaults; what is a table must have them all, and nothing else.
+A mapping may leave entries out, which keep their defaults; what is a table must have them all, and nothing
+else.
 """
 from __future__ import annotations
 
@@ -59,15 +61,19 @@ def real(what: str, value: Any, expected: str = "real numbers") -> np.ndarray:
     value = in_order(what, value, expected)
     try:
         array = np.asarray(value)
-        if array.dtype == object:                           # whole columns of a table may be numbers all the same
+        # whole columns of a table may be numbers all the same
+        if array.dtype == object:
             array = _numbers_in(array)
     except ValueError:
-        raise ShapeError(f"{what}: expected {expected}, got rows of different lengths: {reprlib.repr(value)}") from None
+        raise ShapeError(
+            f"{what}: expected {expected}, got rows of different lengths: {reprlib.repr(value)}") from None
     except (TypeError, OverflowError) as error:
         raise ShapeError(f"{what}: expected {expected}, got {type(value).__name__}: {error}") from error
     if array.dtype.kind not in "fiu":
-        got = f"ndarray of {array.dtype}" if isinstance(value, np.ndarray) else f"{type(value).__name__}: {reprlib.repr(value)}"
-        hint = {"c": "; complex steps are no derivatives here: use system.jvp", "b": "; truth values are no numbers"}
+        got = (f"ndarray of {array.dtype}" if isinstance(value, np.ndarray)
+               else f"{type(value).__name__}: {reprlib.repr(value)}")
+        hint = {"c": "; complex steps are no derivatives here: use system.jvp",
+                "b": "; truth values are no numbers"}
         raise ShapeError(f"{what}: expected {expected}, got {got}{hint.get(array.dtype.kind, '')}")
     return array.astype(np.float64, copy=False)
 
@@ -81,7 +87,8 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
     if isinstance(value, np.ma.MaskedArray):
         if np.ma.is_masked(value):
             where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
-            raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or fill them: "
+            raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or "
+                             "fill them: "
                              "array.filled(...)")
         return value.data
     labels, column, _ = _labels(value) or ((), None, ())
@@ -90,8 +97,10 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
     if len(labels) == 3 and set(labels) == set(POINT.names):
         return np.stack([np.asarray(column(name), dtype=float) for name in POINT.names], axis=-1)
     is_table = len(labels) > 1 and np.ndim(column(labels[0]))
-    if is_table or len(labels) == 3:                        # the labels of a longer Series may be those of its rows
-        raise ShapeError(f"{what}: it has {'columns' if is_table else 'labels'} {list(labels)[:3]}, but names are known here for "
+    # the labels of a longer Series may be those of its rows
+    if is_table or len(labels) == 3:
+        raise ShapeError(f"{what}: it has {'columns' if is_table else 'labels'} {list(labels)[:3]}, but "
+                         "names are known here for "
                          "x, y, z only; its values alone, as .to_numpy() gives them, go by position")
     return value
 
@@ -104,9 +113,11 @@ def gaps(value: Any) -> Any:
 
 
 def vector(what: str, value: Any, size: int, entries: Entries | None = None, one: bool = False) -> np.ndarray:
-    """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that are not finite
+    """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that
+    are not finite
     pass: see `check_finite`."""
-    if type(value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == size and (
+    if type(
+        value) is np.ndarray and value.dtype == np.float64 and value.ndim and value.shape[-1] == size and (
             not one or value.ndim == 1):
         return value
     shape = f"({size},)" if one else f"(..., {size})"
@@ -117,31 +128,40 @@ def vector(what: str, value: Any, size: int, entries: Entries | None = None, one
     else:
         array = real(what, value, f"real numbers of shape {shape}")
     if array.ndim == 0 or array.shape[-1] != size or (one and array.ndim > 1):
-        turned = "; one row per state: transpose it" if array.ndim == 2 and array.shape[0] == size and not one else ""
-        many = "; a State is one state: the operators of the System take many" if one and array.shape[1:] == (size,) else ""
-        names = f", one for each of {', '.join(entries.names)}" if entries and 0 < len(entries.names) <= 6 else ""
-        raise ShapeError(f"{what}: expected {'shape ' if one else ''}{shape}, got {array.shape}{turned or many or names}")
+        turned = ("; one row per state: transpose it" if array.ndim == 2 and array.shape[0] == size
+                  and not one else "")
+        many = ("; a State is one state: the operators of the System take many" if one
+                and array.shape[1:] == (size,) else "")
+        names = (f", one for each of {', '.join(entries.names)}" if entries and 0 < len(entries.names) <= 6
+                 else "")
+        raise ShapeError(f"{what}: expected {'shape ' if one else ''}{shape}, got "
+                         f"{array.shape}{turned or many or names}")
     return array
 
 
 def check_finite(what: str, array: np.ndarray, entries: Entries, result: Any = None) -> None:
-    """Raise ShapeError that names the first entry which is not finite, or the first quaternion without direction."""
+    """Raise ShapeError that names the first entry which is not finite, or the first quaternion without
+    direction."""
     bad = unusable(array, entries)
     if bad.any():
         where = tuple(map(int, np.argwhere(bad)[0])) if bad.ndim else ()
-        raise ShapeError(f"{what}: {complaint(array[where], entries)}{place(where, bad, result is not None)}", result)
+        raise ShapeError(f"{what}: {complaint(array[where], entries)}{place(where, bad, result is not None)}",
+                         result)
 
 
 def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]:
-    """A function that says of a value whether nothing is left to check: a float64 vector of that size, finite, no quaternion
-    zero. Quicker than `check_finite`, which says what is wrong; where it says no, that decides."""
+    """A function that says of a value whether nothing is left to check: a float64 vector of that size,
+    finite, no quaternion zero. Quicker than `check_finite`, which says what is wrong; where it says no, that
+    decides."""
     shape = (size,)
 
     def short(value: Any) -> bool:
-        return type(value) is np.ndarray and value.dtype is _FLOAT and value.shape == shape and isfinite(sum(value.tolist()))
+        return (type(value) is np.ndarray and value.dtype is _FLOAT and value.shape == shape
+                and isfinite(sum(value.tolist())))
 
     def long(value: Any) -> bool:                           # one product is quicker than a list here
-        return type(value) is np.ndarray and value.dtype is _FLOAT and value.shape == shape and isfinite(value.dot(value))
+        return (type(value) is np.ndarray and value.dtype is _FLOAT and value.shape == shape
+                and isfinite(value.dot(value)))
 
     check = short if size < _LONG else long
     if not quaternions:
@@ -150,7 +170,8 @@ def plain(size: int, quaternions: Sequence[slice] = ()) -> Callable[[Any], bool]
 
 
 def unusable(array: np.ndarray, entries: Entries) -> np.ndarray:
-    """Which states of an array (..., n) have a number that is not finite, or a quaternion without direction: shape (...)."""
+    """Which states of an array (..., n) have a number that is not finite, or a quaternion without direction:
+    shape (...)."""
     bad = ~np.isfinite(array).all(axis=-1)
     with np.errstate(all="ignore"):
         for _, part in entries.quaternions:
@@ -166,7 +187,8 @@ def complaint(row: np.ndarray, entries: Entries) -> str:
     for body, part in entries.quaternions:
         with np.errstate(all="ignore"):
             if np.square(row[part]).sum() == 0:
-                return (f"the quaternion of body {body!r} is zero, which is no orientation; start from system.defaults(), or "
+                return (f"the quaternion of body {body!r} is zero, which is no orientation; start from "
+                        "system.defaults(), or "
                         "write (1, 0, 0, 0) for a body that is not turned")
     return ""
 
@@ -180,11 +202,13 @@ def place(where: tuple[int, ...], bad: np.ndarray, result: bool = True) -> str:
             "np.isfinite(q).all(axis=-1) says which to leave out)")
 
 
-# ---- labels ---------------------------------------------------------------------------------------------------------------
+# ---- labels ------------------------------------------------------------------------------------------------
 
-def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entries | None, one: bool) -> np.ndarray:
+def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entries | None,
+                  one: bool) -> np.ndarray:
     if entries is None or not (entries.names or entries.default is not None):
-        raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: {reprlib.repr(value)}; "
+        raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: "
+                         f"{reprlib.repr(value)}; "
                          "give the numbers in their order, not by name")
     for key in value:
         if key not in entries.names:
@@ -214,7 +238,8 @@ def _joined(what: str, columns: Mapping[str, np.ndarray], entries: Entries) -> n
 
 
 def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | None:
-    """The values of something with labels in the order of the names; None if it has no labels that are text."""
+    """The values of something with labels in the order of the names; None if it has no labels that are
+    text."""
     found = _labels(value)
     if found is None:
         return None
@@ -222,31 +247,37 @@ def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | Non
     names = entries.names if entries else ()
     if not any(isinstance(label, (str, tuple)) for label in labels):
         if any(isinstance(row, str) and row in names for row in rows):
-            raise ShapeError(f"{what}: its rows have the names {list(rows)[:3]}; one row per state: transpose it")
+            raise ShapeError(f"{what}: its rows have the names {list(rows)[:3]}; one row per state: "
+                             "transpose it")
         return None
     by_position = "its values alone, as .to_numpy() gives them, go by position"
     if entries is None or not names:
-        raise ShapeError(f"{what}: it has labels, {list(labels)[:3]}, but here entries have no names; {by_position}")
+        raise ShapeError(f"{what}: it has labels, {list(labels)[:3]}, but here entries have no names; "
+                         f"{by_position}")
     for label in labels:
         if label not in names:
-            raise UnknownNameError(entries.noun, label, names, f"{what}: its labels must be the names of the {entries.noun}s and "
+            raise UnknownNameError(entries.noun, label, names,
+                                   f"{what}: its labels must be the names of the {entries.noun}s and "
                                    f"no others; {by_position}")
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if list(labels).count(label) > 1)
         raise ShapeError(f"{what}: the label {twice!r} is there more than once")
     if len(labels) < len(names):
         raise ShapeError(f"{what}: {_lacks(entries, labels)}")
-    return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", bare(column(name))) for name in names}, entries)
+    return _joined(what, {name: real(f"{what}: {entries.noun} {name!r}", bare(column(name)))
+                          for name in names}, entries)
 
 
 def _labels(value: Any) -> tuple[Sequence[Any], Callable[[Any], Any], Sequence[Any]] | None:
-    """Labels of the entries, a function from a label to its values, and labels of the rows; None if there are no labels."""
+    """Labels of the entries, a function from a label to its values, and labels of the rows; None if there are
+    no labels."""
     if isinstance(value, np.ndarray):
         names = value.dtype.names
         return None if names is None else (names, value.__getitem__, ())
     if isinstance(value, (list, tuple, str, float, int)):
         return None
-    if isinstance(getattr(value, "names", None), tuple) and isinstance(getattr(value, "values", None), np.ndarray):
+    if isinstance(getattr(value, "names", None), tuple) and isinstance(getattr(value, "values", None),
+                                                                       np.ndarray):
         return value.names, lambda name: value.values[:, value.names.index(name)], ()        # a Table
     if not hasattr(value, "to_numpy"):
         return None
@@ -278,5 +309,6 @@ def _lacks(entries: Entries, given: Any) -> str:
 
 def _numbers_in(array: np.ndarray) -> np.ndarray:
     """An array of objects that are all plain numbers as numbers; else as it is."""
-    plain = all(isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool) for x in array.flat)
+    plain = all(isinstance(x, (float, int, np.floating, np.integer)) and not isinstance(x, bool)
+                for x in array.flat)
     return array.astype(float) if plain and array.size else array

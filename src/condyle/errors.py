@@ -27,7 +27,8 @@ class FrozenError(CondyleError, RuntimeError):
 class ShapeError(CondyleError, ValueError):
     """An array argument of the wrong shape or kind, or not finite.
 
-    Carries `result` where numbers were not finite: what was asked, with NaN for the states that they spoil; else None.
+    Carries `result` where numbers were not finite: what was asked, with NaN for the states that they spoil;
+    else None.
     """
 
     def __init__(self, message: str = "", result: object = None) -> None:
@@ -36,9 +37,11 @@ class ShapeError(CondyleError, ValueError):
 
 
 class SingularError(CondyleError, ArithmeticError):
-    """A mobilizer has lost a direction of motion at some coordinates, or its coordinates cannot follow the speeds there.
+    """A mobilizer has lost a direction of motion at some coordinates, or its coordinates cannot follow the
+    speeds there.
 
-    Carries `body`, `speed`, `q` of its mobilizer, and `result`: what was asked, with NaN for the states that are singular.
+    Carries `body`, `speed`, `q` of its mobilizer, and `result`: what was asked, with NaN for the states that
+    are singular.
     """
 
     status: ClassVar[Status] = Status.SINGULAR
@@ -51,13 +54,14 @@ class SingularError(CondyleError, ArithmeticError):
 class ConstraintError(CondyleError, ArithmeticError):
     """Constraints that cannot be satisfied.
 
-    Carries `violated`, amounts by equation; `nearest`, the best q or u found, where one was looked for; and `result`, what an
-    operator was asked for, with NaN for the states without an answer.
+    Carries `violated`, amounts by equation; `nearest`, the best q or u found, where one was looked for; and
+    `result`, what an operator was asked for, with NaN for the states without an answer.
     """
 
     status: ClassVar[Status] = Status.CONSTRAINTS
 
-    def __init__(self, message: str, violated: dict[str, float], nearest: object, result: object = None) -> None:
+    def __init__(self, message: str, violated: dict[str, float], nearest: object,
+                 result: object = None) -> None:
         super().__init__(message)
         self.violated, self.nearest, self.result = violated, nearest, result
 

@@ -1,8 +1,9 @@
 """Files that appear whole or not at all, and what killed processes leave of them.
 
-A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever ends the writing
-removes it, except a kill or the loss of power. Such an orphan is told from a file at work by its name: no process of that
-number is left on that machine, and nothing has been written for some seconds. Of another machine it is one after an hour.
+A file is written beside its target as `<target>.<machine>.<process>.<random>.new` and then renamed. Whatever
+ends the writing removes it, except a kill or the loss of power. Such an orphan is told from a file at work by
+its name: no process of that number is left on that machine, and nothing has been written for some seconds. Of
+another machine it is one after an hour.
 """
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _NAME = re.compile(r"\.([\w-]*)\.(\d+)\.\w+\.new$")
 
 @contextlib.contextmanager
 def whole(path: Path, mode: str = "wb", *, private: bool = False, **options: Any) -> Iterator[IO[Any]]:
-    """A file open for writing, which takes the place of `path` when the block ends, and is removed if it fails.
+    """A file open for writing, which takes the place of `path` when the block ends, and is removed if it
+    fails.
 
     What killed processes left of the same target is removed first.
 
@@ -36,7 +38,8 @@ def whole(path: Path, mode: str = "wb", *, private: bool = False, **options: Any
     """
     for orphan in orphans(path.parent, path.name):
         remove(orphan)
-    descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.", path.parent)
+    descriptor, temporary = tempfile.mkstemp(UNFINISHED, f"{path.name}.{_machine()}.{os.getpid()}.",
+                                             path.parent)
     try:
         with os.fdopen(descriptor, mode, **options) as file:
             yield file
@@ -71,7 +74,8 @@ def remove(path: str | Path) -> bool:
 
 def _is_orphan(name: str, age: float) -> bool:
     parts = _NAME.search(name)
-    return age >= _HOUR or (age >= _PAUSE and parts is not None and parts[1] == _machine() and not _runs(int(parts[2])))
+    return age >= _HOUR or (age >= _PAUSE and parts is not None and parts[1] == _machine()
+                            and not _runs(int(parts[2])))
 
 
 def _machine() -> str:

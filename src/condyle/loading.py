@@ -1,10 +1,11 @@
 """Load CasADi, and say in words why it and OpenSim cannot be loaded together.
 
-The wheels of casadi and opensim each bring a library that answers to the name libcasadi.so.3.7 (libcasadi.dll on Windows), and
-they differ. The loader of the operating system takes the first for both, so that the second package lacks some symbol and its
-import fails. Both can be loaded by force, with symbols of one of them for the whole process; then the solvers that CasADi loads
-later find the wrong library and read garbage: tried, and Moco did. Where both packages come from one build, as from conda,
-they share one library and nothing here matters.
+The wheels of casadi and opensim each bring a library that answers to the name libcasadi.so.3.7 (libcasadi.dll
+on Windows), and they differ. The loader of the operating system takes the first for both, so that the second
+package lacks some symbol and its import fails. Both can be loaded by force, with symbols of one of them for
+the whole process; then the solvers that CasADi loads later find the wrong library and read garbage: tried,
+and Moco did. Where both packages come from one build, as from conda, they share one library and nothing here
+matters.
 """
 from __future__ import annotations
 
@@ -13,9 +14,12 @@ from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-_REMEDY = ("the wheels of opensim and casadi bring two libraries of one name (libcasadi) that differ, and a process can hold "
-           "one of them. Run the part that needs OpenSim as a process of its own, such as subprocess.run([sys.executable, "
-           "'opensim_part.py']), and pass numbers through files: see \"Beside OpenSim\" in the guide to errors")
+_REMEDY = ("the wheels of opensim and casadi bring two libraries of one name (libcasadi) that differ, and a "
+           "process can hold "
+           "one of them. Run the part that needs OpenSim as a process of its own, such as "
+           "subprocess.run([sys.executable, "
+           "'opensim_part.py']), and pass numbers through files: see \"Beside OpenSim\" in the guide to "
+           "errors")
 _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
 
 
@@ -30,22 +34,27 @@ def load_casadi() -> None:
 
 
 def explain_opensim() -> None:
-    """From now on say the same where `import opensim` fails. Looks at the name of each import, and at nothing else."""
-    others = [finder for finder in sys.meta_path if type(finder).__module__ != __name__]        # not ours of before a reload
+    """From now on say the same where `import opensim` fails. Looks at the name of each import, and at nothing
+    else."""
+    # not ours of before a reload
+    others = [finder for finder in sys.meta_path if type(finder).__module__ != __name__]
     sys.meta_path[:] = [_Finder(), *others]  # type: ignore[list-item]
 
 
 class _Finder:
     """Finds opensim as it would be found anyway, and watches its import."""
 
-    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(self, name: str, path: Sequence[str] | None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:
         if name != "opensim":
             return None
         for finder in sys.meta_path:
-            spec = finder.find_spec(name, path, target) if finder is not self and hasattr(finder, "find_spec") else None
+            spec = finder.find_spec(name, path,
+                                    target) if finder is not self and hasattr(finder, "find_spec") else None
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader.exec_module = _watched(spec.loader.exec_module)  # type: ignore[assignment, method-assign]
+                    spec.loader.exec_module = (_watched(
+                        spec.loader.exec_module))  # type: ignore[assignment, method-assign]
                 return spec
         return None
 

@@ -4,15 +4,16 @@
     system.add_measure("peak", cd.measures.Maximum(lambda s: s.station_position("foot", p)[1]))
     traj.measure("work"), traj["peak_time"], traj.table()
 
-The functions are those of laws (condyle.laws.ask): traced once, run as machine code. With g(s) the number, a run from t_0 has
+The functions are those of laws (condyle.laws.ask): traced once, run as machine code. With g(s) the number, a
+run from t_0 has
 
-    Integral         z + integral of g dt, an auxiliary state z, within the accuracy of the run                     (1)
-    Maximum          max of g from t_0 on, between steps too, and when it was first reached                         (2)
-    Delay            g at t - delay; before that was part of the run, g at its earliest time                        (3)
-    SampleAndHold    g when it was last sampled, a discrete variable                                                (4)
+    Integral         z + integral of g dt, an auxiliary state z, within the accuracy of the run            (1)
+    Maximum          max of g from t_0 on, between steps too, and when it was first reached                (2)
+    Delay            g at t - delay; before that was part of the run, g at its earliest time               (3)
+    SampleAndHold    g when it was last sampled, a discrete variable                                       (4)
 
-Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterwards from the run: equations of motion
-that depend on their own past would be others than those that are solved here.
+Laws may read (1) by s.z(name) and (4) by s.discrete(name). (2) and (3) are found afterwards from the run:
+equations of motion that depend on their own past would be others than those that are solved here.
 """
 from __future__ import annotations
 
@@ -78,8 +79,8 @@ class Measure(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Integral(Measure):
-    """The integral of g over time (1). It is an auxiliary state, NAME among `system.state_variables`, and runs backward too;
-    `disabled=[NAME]` holds it. Laws read it by s.z(NAME).
+    """The integral of g over time (1). It is an auxiliary state, NAME among `system.state_variables`, and
+    runs backward too; `disabled=[NAME]` holds it. Laws read it by s.z(NAME).
 
     Args:
         function: g(s), as of `cd.forces.Custom`.
@@ -105,8 +106,8 @@ class Integral(Measure):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Maximum(Measure):
-    """The largest g of the run so far (2), and the time at which it was first reached, NAME_time. It is found between steps too,
-    by the method's own polynomial. Backward in time, so far is from the later times on.
+    """The largest g of the run so far (2), and the time at which it was first reached, NAME_time. It is found
+    between steps too, by the method's own polynomial. Backward in time, so far is from the later times on.
 
     Args:
         function: g(s), as of `cd.forces.Custom`; the largest size is that of abs(g).
@@ -139,19 +140,20 @@ class Delay(Measure):
     history: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delay", quantity("s", lowest=0.0, plain=True).take(self.delay, "Delay: delay"))
+        object.__setattr__(self, "delay", quantity("s", lowest=0.0, plain=True).take(self.delay,
+                                                                                     "Delay: delay"))
         super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampleAndHold(Measure):
-    """g when it was last sampled (4): a discrete variable, NAME among `system.discrete`, that laws read by s.discrete(NAME). Runs
-    with it go forward in time.
+    """g when it was last sampled (4): a discrete variable, NAME among `system.discrete`, that laws read by
+    s.discrete(NAME). Runs with it go forward in time.
 
     Args:
         function: g(s), as of `cd.forces.Custom`.
-        period: it is sampled at all its multiples [s], the start of a run among them if it is one, before other events set in
-            time; a run that starts between goes on with what its state holds.
+        period: it is sampled at all its multiples [s], the start of a run among them if it is one, before
+            other events set in time; a run that starts between goes on with what its state holds.
         event: instead of a period, the name of the Event before whose action it is sampled.
         initial: its value in a new State.
     """
@@ -182,7 +184,8 @@ class SampleAndHold(Measure):
 
 spoken(Delay, Integral, Maximum, Minimum, SampleAndHold)
 
-_ELSEWHERE = {"Max": "Maximum", "Min": "Minimum", "MaxAbs": "Maximum of abs(...)", "MinAbs": "Minimum of abs(...)",
+_ELSEWHERE = {"Max": "Maximum", "Min": "Minimum", "MaxAbs": "Maximum of abs(...)",
+              "MinAbs": "Minimum of abs(...)",
               "Extreme": "Maximum or Minimum", "Integrate": "Integral", "Sample": "SampleAndHold"}
 """What other libraries call it."""
 

@@ -1,4 +1,5 @@
-"""How things look at a prompt and in a notebook: short texts, small tables of text and of HTML, names for completion.
+"""How things look at a prompt and in a notebook: short texts, small tables of text and of HTML, names for
+completion.
 
 HTML is escaped and needs nothing from outside.
 """
@@ -52,7 +53,8 @@ def span(t: Any) -> str:
 
 
 class Shown:
-    """A base for what users hold in their hands: completion shows what they may use, and a notebook shows HTML."""
+    """A base for what users hold in their hands: completion shows what they may use, and a notebook shows
+    HTML."""
 
     __slots__ = ()
     plumbing: ClassVar[frozenset[str]] = frozenset()        # public in Python, but not for users
@@ -63,7 +65,8 @@ class Shown:
         return [name for name in super().__dir__() if not name.startswith("_") and name not in hidden]
 
     def _named(self, name: str) -> str:
-        """How to ask for what has this name and is no attribute, as a coordinate; nothing if there is none."""
+        """How to ask for what has this name and is no attribute, as a coordinate; nothing if there is
+        none."""
         return ""
 
     if not TYPE_CHECKING:
@@ -75,7 +78,8 @@ class Shown:
                 raise AttributeError(f"{kind!r} object has no attribute {name!r}")
             there = self.elsewhere.get(name) or self._named(name)
             known = [n for n in dir(type(self)) if not n.startswith("_") and n not in self.plumbing]
-            raise missing(f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}", name, known, {name: there} if there else {})
+            raise missing(f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}", name, known, {name: there} if there
+                          else {})
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,8 @@ class Block:
         most = len(self.rows) if len(self.rows) <= LINES else LINES
         rows = [_row("td", r) for r in self.rows[:most]]
         if most < len(self.rows):
-            rows.append(f"<tr><td colspan={max(1, len(self.head))}>... {len(self.rows) - most} more</td></tr>")
+            rows.append(f"<tr><td colspan={max(1, len(self.head))}>... {len(self.rows) - most} "
+                        "more</td></tr>")
         caption = f'<caption style="text-align:left">{escape(self.title)}</caption>' if self.title else ""
         head = f"<thead>{_row('th', self.head)}</thead>" if self.head else ""
         return f"<table>{caption}{head}<tbody>{''.join(rows)}</tbody></table>"
@@ -111,12 +116,14 @@ def page(title: str, *blocks: Block) -> str:
     parts = [f"<div><strong>{escape(title)}</strong></div>"]
     for k, block in enumerate(blocks):
         bare = Block("", block.head, block.rows).html()
-        parts.append(block.html() if not k else f"<details><summary>{escape(block.title)}</summary>{bare}</details>")
+        parts.append(block.html() if not k
+                     else f"<details><summary>{escape(block.title)}</summary>{bare}</details>")
     return "".join(parts)
 
 
 def rows_of(titles: Sequence[str], *parts: Any) -> Block:
-    """The first and last rows, and the first columns, of arrays (m,) and (m, k) side by side under their titles."""
+    """The first and last rows, and the first columns, of arrays (m,) and (m, k) side by side under their
+    titles."""
     m, n = len(parts[0]), len(titles)
     wide = n > COLUMNS + 1
     shown = COLUMNS if wide else n

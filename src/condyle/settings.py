@@ -1,4 +1,5 @@
-"""Settings: the environment variables of Condyle, all read here, at each use, so that a program may change them.
+"""Settings: the environment variables of Condyle, all read here, at each use, so that a program may change
+them.
 
     CONDYLE_LAYOUT      auto (default), looped or unrolled: how operators are laid out (model/layouts.py)
     CONDYLE_EVALUATOR   native (default) or casadi: what evaluates the operators
@@ -58,7 +59,8 @@ def lanes() -> int | None:
     """States per SIMD kernel; None where it is left to the machine."""
     text = _text("CONDYLE_LANES")
     if text and text not in map(str, LANES):
-        raise _refusal("CONDYLE_LANES", text, f"one of {', '.join(map(str, LANES))}; unset it for the width of this processor")
+        raise _refusal("CONDYLE_LANES", text,
+                       f"one of {', '.join(map(str, LANES))}; unset it for the width of this processor")
     return int(text) if text else None
 
 

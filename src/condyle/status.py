@@ -20,8 +20,8 @@ class _Kinds(EnumMeta):
 class Status(StrEnum, metaclass=_Kinds):
     """How a run, a member of an ensemble, a frame or a search ended. `advice` says what to try.
 
-    `traj.status`, `ens.status[i]`, `frames.status` and values of `frames.failures` are texts that are equal to one of these;
-    errors that end a search carry one as `error.status`.
+    `traj.status`, `ens.status[i]`, `frames.status` and values of `frames.failures` are texts that are equal
+    to one of these; errors that end a search carry one as `error.status`.
     """
 
     FINISHED = "finished"
@@ -54,7 +54,8 @@ class Status(StrEnum, metaclass=_Kinds):
 
 
 class Outcome(str):
-    """How one computation ended, in words: what happened, where, and what to try. It is a text, and equal to its `kind` too.
+    """How one computation ended, in words: what happened, where, and what to try. It is a text, and equal to
+    its `kind` too.
 
     Attributes:
         kind: which Status it is.
@@ -88,15 +89,18 @@ _ADVICE = {
     Status.FINISHED: "",
     Status.INTERRUPTED: "what was computed until then is there; go on from its last state",
     Status.EVENT: "a terminal event asked for it: see traj.events",
-    Status.ZENO: "let its action bring the state to rest where it is slow, state.replace(u=..., locked=[...]) or an enabled "
+    Status.ZENO: "let its action bring the state to rest where it is slow, state.replace(u=..., "
+                 "locked=[...]) or an enabled "
                  "constraint; or end the run there (terminal=True), or give a smaller window",
     Status.WITNESS: "guard its roots, quotients and logarithms with cd.where",
     Status.NOT_FINITE: "see system.explain(traj[-1])",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",
-    Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies can reach? Disable "
+    Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies "
+                        "can reach? Disable "
                         "one, start nearer, or end the run before",
     Status.STEP_TOO_LONG: "take a shorter step, or use error control",
-    Status.NO_STEP: "is a force discontinuous there, or not finite just after? Try a looser accuracy, or smooth it",
+    Status.NO_STEP: "is a force discontinuous there, or not finite just after? Try a looser accuracy, or "
+                    "smooth it",
     Status.TIME: "let time start nearer to zero, or take longer steps",
     Status.REJECTED: "loosen the accuracy",
     Status.STILL_IMPROVING: "start nearer, or loosen the accuracy",

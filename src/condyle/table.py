@@ -60,10 +60,12 @@ class Table(Shown):
 
     elsewhere: ClassVar[dict[str, str]] = {
         "to_csv": "table.save('run.csv')", "columns": "table.names", "index": "table.time",
-        "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)", "iloc": "table[2:10] for rows",
+        "shape": "table.values.shape", "mean": "of the array: table.values.mean(axis=0)",
+        "iloc": "table[2:10] for rows",
         "loc": "table['knee'] for a column", "to_numpy": "table.values"}
 
-    def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike, units: Sequence[str] | None = None, *,
+    def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike,
+                 units: Sequence[str] | None = None, *,
                  status: str = "finished", degrees: bool | None = None) -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
@@ -205,7 +207,8 @@ class Table(Shown):
         path = Path(path)
         ending = path.suffix.lower()
         if not path.parent.is_dir():
-            raise DescriptionError(f"Table.save: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+            raise DescriptionError(f"Table.save: {str(path)!r}: there is no folder {str(path.parent)!r}; "
+                                   "make it first")
         if path.is_dir():
             raise DescriptionError(f"Table.save: {str(path)!r} is a folder; give the name of a file")
         if ending not in (".csv", ".sto", ".mot", ".npz"):

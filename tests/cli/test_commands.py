@@ -40,7 +40,8 @@ def test_cache_is_filled_told_and_cleared(tmp_path: Path) -> None:
     """A cache that no run has used is empty; an operator adds to it; clear removes that and says so."""
     directory = tmp_path / "cache"
     assert condyle_here("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: 0 entries")
-    fill = ("import condyle as cd; system = cd.System(); system.add_body('rod', mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1)); "
+    fill = ("import condyle as cd; system = cd.System(); system.add_body('rod', mobilizer=cd.Pin(), mass=1, "
+            "inertia=(1, 1, 1)); "
             "system.forward_dynamics(*system.defaults())")
     output("-c", fill, environment={"CONDYLE_CACHE_DIR": str(directory)})
     held = len(list(directory.iterdir()))
@@ -61,4 +62,5 @@ def test_cache_that_is_off_says_so(tmp_path: Path) -> None:
 def test_wrong_setting_of_the_cache_is_one_line(tmp_path: Path) -> None:
     done = condyle_here("cache", "info", cwd=tmp_path, CONDYLE_CACHE_MB="plenty")
     assert done.returncode == 1
-    assert done.stderr == "condyle: error: CONDYLE_CACHE_MB=plenty: expected a number of megabytes from 0 on\n"
+    assert (done.stderr == "condyle: error: CONDYLE_CACHE_MB=plenty: expected a number of megabytes from 0 "
+                           "on\n")

@@ -30,7 +30,8 @@ def test_demo_twice_says_what_it_does_and_overwrites_nothing(tmp_path: Path) -> 
     assert "machine code" in first.stdout
     assert "compiled" in first.stdout
     assert first.stdout.count("pass") == 3
-    for words in ("energy drift", "inverse dynamics undoes", "central differences", "10,000 states", "Try next"):
+    for words in ("energy drift", "inverse dynamics undoes", "central differences", "10,000 states",
+                  "Try next"):
         assert words in first.stdout
     picture = tmp_path / "condyle-demo" / "swing.png"
     assert whole_picture(picture)
@@ -41,12 +42,14 @@ def test_demo_twice_says_what_it_does_and_overwrites_nothing(tmp_path: Path) -> 
     assert "from the cache" in second.stdout
     assert whole_picture(tmp_path / "condyle-demo-2" / "swing.png")
     assert picture.read_bytes() == before
-    assert sorted(p.name for p in tmp_path.iterdir() if p.name != "cache") == ["condyle-demo", "condyle-demo-2"]
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name != "cache") == ["condyle-demo",
+                                                                               "condyle-demo-2"]
 
 
 def test_out_twice_into_the_same_folder(tmp_path: Path) -> None:
     for _ in range(2):
-        done = condyle_here("demo", "--out", "a/b", cwd=tmp_path, CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
+        done = condyle_here("demo", "--out", "a/b", cwd=tmp_path,
+                            CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
         assert done.returncode == 0, done.stdout + done.stderr
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["swing-2.png", "swing.png"]
     assert not (tmp_path / "condyle-demo").exists()

@@ -31,7 +31,8 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
     import condyle as cd
 
     (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n")
-    done = condyle("simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--out", "leg.csv", cwd=tmp_path)
+    done = condyle("simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--out", "leg.csv",
+                   cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "finished" in done.stdout
     titles, *rows = csv.reader((tmp_path / "leg.csv").read_text().splitlines())
@@ -39,7 +40,7 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
     names: dict[str, cd.System] = {}
     exec(LEG, names)
     t, q, _ = np.array(rows, dtype=float).T
-    np.testing.assert_allclose(t, np.linspace(0, 0.5, 6), rtol=0, atol=1e-15)                     # sums of tenths
+    np.testing.assert_allclose(t, np.linspace(0, 0.5, 6), rtol=0, atol=1e-15)  # sums of tenths
     traj = cd.simulate(names["system"], names["system"].state(q=[1.0]), 0.5, accuracy=1e-8)
     np.testing.assert_array_equal(q, traj.at(t)[:, 0])
 
@@ -47,11 +48,13 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "arguments", "words"), [
     (None, (), "no such file"), ("x = 1", (), "expected a cd.System under the name `system`, got None"),
     (LEG + "state = [1.0]", (), "`state` must be a State"), (LEG, ("--out", "leg.txt"), "ends in .csv"),
-    (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"), (LEG, ("--integrator", "mersen"), "merson"),
+    (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"),
+    (LEG, ("--integrator", "mersen"), "merson"),
     (LEG, ("--rate", "1e12"), "--rate 1e+12: 1e+12 rows in 1 s; at most 10,000,000"),
     ("raise RuntimeError('the file ran')", ("--out", "no/leg.csv"), "an existing folder"),
     ("raise RuntimeError('the file ran')", ("--out", "/proc/leg.csv"), "nothing can be written into /proc")])
-def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str,
+                               tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / "leg.py").write_text(text)
     done = condyle_here("simulate", "leg.py", "1", *arguments, cwd=tmp_path)
@@ -89,17 +92,20 @@ def test_nothing_is_overwritten_unless_told(tmp_path: Path) -> None:
     done = condyle("simulate", "leg.py", "0.1", cwd=tmp_path)
     assert done.returncode == 1
     assert "motion.csv: exists already" in done.stderr
-    assert "nope.py: no such file" in condyle_here("simulate", "nope.py", "0.1", cwd=tmp_path).stderr   # what is wrong first
+    # what is wrong first
+    assert "nope.py: no such file" in condyle_here("simulate", "nope.py", "0.1", cwd=tmp_path).stderr
     assert "--force" in done.stderr
     assert (tmp_path / "motion.csv").read_text() == "mine"
     assert condyle("simulate", "leg.py", "0.1", "--force", cwd=tmp_path).returncode == 0
     assert (tmp_path / "motion.csv").read_text().startswith("time")
 
 
-def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_are_found(tmp_path: Path) -> None:
+def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_are_found(
+    tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "parts.py").write_text(LEG)
-    (tmp_path / "model" / "leg.py").write_text("from parts import system\nopen('leg.csv', 'x').write('mine')\n")
+    (tmp_path / "model" / "leg.py").write_text("from parts import system\nopen('leg.csv', "
+                                               "'x').write('mine')\n")
     done = condyle("simulate", "model/leg.py", "0.1", "--out", "leg.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "leg-2.csv" in done.stdout

@@ -21,19 +21,25 @@ EVERY = {
     "ConstantCoordinate": C.ConstantCoordinate("elbow", 0.4),
     "ConstantSpeed": C.ConstantSpeed("shoulder", 0.7),
     "ConstantAcceleration": C.ConstantAcceleration("elbow", -2.0),
-    "CoordinateCoupler": C.CoordinateCoupler(lambda a, b, w: a - 0.5 * np.sin(b) + w**2, ("shoulder", "elbow", "float_qx")),
+    "CoordinateCoupler": C.CoordinateCoupler(lambda a, b, w: a - 0.5 * np.sin(b) + w**2,
+                                             ("shoulder", "elbow", "float_qx")),
     "SpeedCoupler": C.SpeedCoupler(lambda a, b, q: a * np.cos(q) - 2 * b, ("shoulder", "elbow"), ("elbow",)),
     "PrescribedMotion": C.PrescribedMotion(lambda t: 0.3 + 0.5 * np.sin(2 * t), "shoulder"),
     "NoSlip1D": C.NoSlip1D("float", (0.1, 0.2, 0.0), (0.0, 1.0, 0.4), "upper", "tip"),
     "PointOnPlaneContact": C.PointOnPlaneContact("tip", (0.3, 1.0, -0.2), 0.2, "float", (0.0, 0.3, 0.1)),
-    "SphereOnPlaneContact": C.SphereOnPlaneContact("float", (0.3, 1.0, 0.2), 0.1, "tip", (0.1, 0.0, 0.1), 0.2, rolling=True),
-    "SphereOnSphereContact": C.SphereOnSphereContact("tip", (0.0, 0.1, 0.0), 0.3, "float", (0.1, 0.0, 0.2), 0.4, rolling=True),
-    "LineOnLineContact": C.LineOnLineContact("tip", (0.1, 0, 0.2), (1, 0.2, 0), "float", (0, 0.1, 0), (0.1, 1, 1), rolling=True),
-    "Holonomic": C.Holonomic(lambda s: s.station_position("float", (0.1, 0, 0))[1] - s.rotation("tip")[0, 1] + 0.1 * s.t),
+    "SphereOnPlaneContact": C.SphereOnPlaneContact("float", (0.3, 1.0, 0.2), 0.1, "tip", (0.1, 0.0, 0.1), 0.2,
+                                                   rolling=True),
+    "SphereOnSphereContact": C.SphereOnSphereContact("tip", (0.0, 0.1, 0.0), 0.3, "float", (0.1, 0.0, 0.2),
+                                                     0.4, rolling=True),
+    "LineOnLineContact": C.LineOnLineContact("tip", (0.1, 0, 0.2), (1, 0.2, 0), "float", (0, 0.1, 0),
+                                             (0.1, 1, 1), rolling=True),
+    "Holonomic": C.Holonomic(lambda s: s.station_position("float", (0.1, 0, 0))[1] - s.rotation("tip")[0, 1]
+                             + 0.1 * s.t),
     "Nonholonomic": C.Nonholonomic(
         lambda s: s.station_velocity("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_velocity("tip")[2]),
     "AccelerationOnly": C.AccelerationOnly(
-        lambda s: s.station_acceleration("float", (0.1, 0, 0))[0] - s.q("elbow") * s.angular_acceleration("tip")[2]
+        lambda s: s.station_acceleration("float", (0.1, 0, 0))[0]
+        - s.q("elbow") * s.angular_acceleration("tip")[2]
         + s.udot("shoulder") + s.u("elbow") - 0.3),
 }
 MOVED_BY_TIME = ("AccelerationOnly", "ConstantSpeed", "ConstantAcceleration", "PrescribedMotion", "Holonomic")
@@ -59,7 +65,8 @@ def rig(*constraints: str, **more: cd.constraints.Constraint) -> cd.System:
 
 @functools.cache
 def shared(*constraints: str) -> cd.System:
-    """The rig with these constraints, made once: its operators are compiled once for all tests that only use it."""
+    """The rig with these constraints, made once: its operators are compiled once for all tests that only use
+    it."""
     return rig(*constraints)
 
 

@@ -1,4 +1,5 @@
-"""Rows by level, power and impulses of constraints: by differences, energy balances and the equations they solve."""
+"""Rows by level, power and impulses of constraints: by differences, energy balances and the equations they
+solve."""
 from __future__ import annotations
 
 import numpy as np

@@ -16,16 +16,19 @@ def chain(mass: float) -> cd.System:
     """Three pins of 1 m and a tip of 1 g and 1 mm, whose end is held and which is geared to the last."""
     system, parent, at = cd.System(gravity=(0, -9.81, 0)), "ground", (0, 0, 0)
     for k in range(3):
-        system.add_body(f"b{k}", parent, cd.Pin(), X_PF=at, mass=mass, com=(0, -0.5, 0), inertia=(mass / 12,) * 3)
+        system.add_body(f"b{k}", parent, cd.Pin(), X_PF=at, mass=mass, com=(0, -0.5, 0),
+                        inertia=(mass / 12,) * 3)
         parent, at = f"b{k}", (0, -1, 0)
-    system.add_body("tip", parent, cd.Pin(), X_PF=at, mass=TIP, com=(0, -TIP / 2, 0), inertia=(TIP**3 / 12,) * 3)
+    system.add_body("tip", parent, cd.Pin(), X_PF=at, mass=TIP, com=(0, -TIP / 2, 0),
+                    inertia=(TIP**3 / 12,) * 3)
     system.add_constraint("ball", C.Ball("ground", (*HOOK, 0), "tip", (0, -TIP, 0)))
     system.add_constraint("gear", C.CoordinateCoupler(lambda a, b: a - 0.5 * b, ("tip", "b2")))
     return system
 
 
 def oracle(mass: float, q, u) -> np.ndarray:
-    """udot by the equations with multipliers, in 60 digits: absolute angles, lengths and masses as the floats they are."""
+    """udot by the equations with multipliers, in 60 digits: absolute angles, lengths and masses as the floats
+    they are."""
     with mp.workdps(60):
         masses, lengths = [mp.mpf(mass)] * 3 + [mp.mpf(TIP)], [mp.mpf(1)] * 3 + [mp.mpf(TIP)]
         inertias = [mp.mpf(mass / 12)] * 3 + [mp.mpf(TIP**3 / 12)]
@@ -45,7 +48,8 @@ def oracle(mass: float, q, u) -> np.ndarray:
             for i in range(4):
                 f[i] -= masses[k] * (J[0][i] * a[0] + J[1][i] * a[1])
                 for j in range(4):
-                    M[i, j] += masses[k] * (J[0][i] * J[0][j] + J[1][i] * J[1][j]) + (inertias[k] if max(i, j) <= k else 0)
+                    M[i, j] += masses[k] * (J[0][i] * J[0][j] + J[1][i] * J[1][j]) + (inertias[k] if max(i, j)
+                                                                                      <= k else 0)
         J, a = point(lengths)
         G = mp.matrix([*J, [0, 0, mp.mpf(-0.5), 1]])
         A, b = mp.zeros(7), mp.zeros(7, 1)
@@ -55,7 +59,8 @@ def oracle(mass: float, q, u) -> np.ndarray:
 
 
 # Rounding times the condition of Y with a unit diagonal, which is 1e4 times the mass, and at least 1e-12.
-@pytest.mark.parametrize(("mass", "tolerance"), [(1.0, 1e-12), (70.0, 1e-10), (100.0, 1e-10), (1e3, 1e-9), (1e5, 1e-6)])
+@pytest.mark.parametrize(("mass", "tolerance"), [(1.0, 1e-12), (70.0, 1e-10), (100.0, 1e-10), (1e3, 1e-9),
+                                                 (1e5, 1e-6)])
 def test_independent_constraints_behind_a_light_part(mass, tolerance, monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = chain(mass)
@@ -78,4 +83,5 @@ def test_a_run_behind_a_light_part():
     assert all(run.finished for run in runs)
     energy = [sum(system.energy(x.q, x.u)) for x in (runs[1][0], runs[1][-1])]
     assert abs(energy[1] - energy[0]) < 1e-6                # of some 1000 J, by a run at 1e-9
-    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], rtol=0, atol=1e-5)              # ten times the accuracy
+    # ten times the accuracy
+    np.testing.assert_allclose(runs[0].q[-1], runs[1].q[-1], rtol=0, atol=1e-5)

@@ -29,7 +29,8 @@ def test_planar_body_on_a_ball_is_a_pendulum():
     wrench = system.constraint_reactions(q, u, "hinge")["bob"]
     np.testing.assert_allclose(wrench[[0, 1, 2, 3, 4]], F[[0, 1, 2, 3, 4]], rtol=0, atol=1e-11)
     assert system.constraint_rank(q, u)[0] == 2
-    np.testing.assert_array_equal(system.forward_dynamics(np.stack([q, q]), u)[1], system.forward_dynamics(q, u))
+    np.testing.assert_array_equal(system.forward_dynamics(np.stack([q, q]), u)[1],
+                                  system.forward_dynamics(q, u))
 
 
 @pytest.mark.parametrize("coordinates", ["quaternion", "euler"])
@@ -62,14 +63,15 @@ def test_welded_together_is_one_body():
         two.add_body(name, mobilizer=cd.Pin(), mass=1.5, com=(0, -0.4, 0), inertia=(0.05, 0.05, 0.05))
     two.add_constraint("glue", C.Weld("left", (0.1, 0.2, 0), "right", (0.1, 0.2, 0)))
     udot = one.forward_dynamics([0.7], [0.3])[0]
-    np.testing.assert_allclose(two.forward_dynamics([0.7, 0.7], [0.3, 0.3], [2.0, -2.0]), [udot, udot], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(two.forward_dynamics([0.7, 0.7], [0.3, 0.3], [2.0, -2.0]), [udot, udot],
+                               rtol=0, atol=1e-11)
     lambda_ = two.multipliers([0.7, 0.7], [0.3, 0.3], [2.0, -2.0])
     F = [two.reactions([0.7] * 2, [0.3] * 2, [udot] * 2, name, lambda_) for name in ("left", "right")]
     # The weld passes the 2 N m on: joints feel tau along their axis, as the mobilizers' own.
     np.testing.assert_allclose([f[2] for f in F], [2.0, -2.0], rtol=0, atol=1e-9)
 
 
-# ---- the four-bar linkage ----------------------------------------------------------------------------------------------
+# ---- the four-bar linkage ----------------------------------------------------------------------------------
 
 A, B, D, GROUND = 0.3, 0.9, 0.7, 0.8        # crank, coupler, rocker, distance of the pivots [m]
 MASSES = {"crank": (0.5, A), "coupler": (1.1, B), "rocker": (0.8, D)}
@@ -90,7 +92,8 @@ def four_bar(copies: int = 1) -> cd.System:
 
 
 def closed(theta):
-    """Angles of coupler and rocker in ground from the crank's, with mpmath: the triangle over the diagonal."""
+    """Angles of coupler and rocker in ground from the crank's, with mpmath: the triangle over the
+    diagonal."""
     x, y = A * mp.cos(theta), A * mp.sin(theta)
     dx, dy = GROUND - x, -y
     r = mp.sqrt(dx**2 + dy**2)
@@ -160,7 +163,8 @@ def test_four_bar_keeps_its_energy():
         b = f(q + h / 2 * a[0], u + h / 2 * a[1])
         c = f(q + h / 2 * b[0], u + h / 2 * b[1])
         d = f(q + h * c[0], u + h * c[1])
-        q, u = (x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) for x, k1, k2, k3, k4 in zip((q, u), a, b, c, d, strict=True))
+        q, u = (x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) for x, k1, k2, k3,
+                k4 in zip((q, u), a, b, c, d, strict=True))
         q, u = system.project(q, u)
     # h^4 = 1e-12 per step of unit rates; the linkage is some ten times quicker.
     assert abs(sum(system.energy(q, u)) - start) < 1e-7 * abs(start)
@@ -171,7 +175,8 @@ def test_uncoupled_blocks_are_solved_by_themselves():
     """Ten linkages cost eleven times one at most, counted in operations."""
     from condyle.model.operators import OPERATORS
 
-    count = [OPERATORS["forward_dynamics"].build(four_bar(n).compiled.model, "f").n_instructions() for n in (1, 10)]
+    count = [OPERATORS["forward_dynamics"].build(four_bar(n).compiled.model, "f").n_instructions()
+             for n in (1, 10)]
     assert count[1] <= 11 * count[0]
     q, u = four_bar_state(1.2, 2.0)
     many = four_bar(3).forward_dynamics(np.tile(q, 3), np.tile(u, 3))
@@ -184,20 +189,23 @@ def test_machine_code_equals_casadi(monkeypatch):
     native = [system.forward_dynamics(q, u), system.multipliers(q, u), *system.constraint_errors(q + 0.1, u)]
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = four_bar()
-    for x, y in zip(native, [system.forward_dynamics(q, u), system.multipliers(q, u), *system.constraint_errors(q + 0.1, u)]):
+    for x, y in zip(native, [system.forward_dynamics(q, u), system.multipliers(q, u),
+                             *system.constraint_errors(q + 0.1, u)]):
         # FMA rounds once less; the condition of Y is 1e2.
         np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-13)
 
 
 @pytest.mark.parametrize("slope", [0.2, 0.6])
 def test_a_ball_rolls_down_a_slope(slope):
-    """A solid ball without slip: a = 5/7 g sin(slope); with slip: g sin(slope). On the plane it presses with m g cos(slope)."""
+    """A solid ball without slip: a = 5/7 g sin(slope); with slip: g sin(slope). On the plane it presses with
+    m g cos(slope)."""
     R = np.array([[np.cos(slope), -np.sin(slope), 0], [np.sin(slope), np.cos(slope), 0], [0, 0, 1]])
     normal, down, m, r = R[:, 1], -R[:, 0], 2.0, 0.3
     for rolling, share in ((True, 5 / 7), (False, 1.0)):
         system = cd.System()
         system.add_body("ball", mobilizer=cd.Free(), mass=m, inertia=(0.4 * m * r**2,) * 3)
-        system.add_constraint("floor", C.SphereOnPlaneContact("ground", normal, 0.0, "ball", (0, 0, 0), r, rolling=rolling))
+        system.add_constraint("floor", C.SphereOnPlaneContact("ground", normal, 0.0, "ball", (0, 0, 0), r,
+                                                              rolling=rolling))
         q, u = system.defaults()
         q, u = system.project(q + np.r_[0, 0, 0, 0, r * normal], u)
         udot = system.forward_dynamics(q, u)
@@ -208,11 +216,13 @@ def test_a_ball_rolls_down_a_slope(slope):
 
 
 def test_planets_roll_on_a_sphere():
-    """A ball on top of a fixed ball of radius R, both of radius r: rolling, (7/5) (R + r) theta'' = g sin(theta)."""
+    """A ball on top of a fixed ball of radius R, both of radius r: rolling, (7/5) (R + r) theta'' = g
+    sin(theta)."""
     R, r, theta = 0.5, 0.2, 0.4
     system = cd.System()
     system.add_body("ball", mobilizer=cd.Free(), mass=1.5, inertia=(0.4 * 1.5 * r**2,) * 3)
-    system.add_constraint("on", C.SphereOnSphereContact("ground", (0, 0, 0), R, "ball", (0, 0, 0), r, rolling=True))
+    system.add_constraint("on", C.SphereOnSphereContact("ground", (0, 0, 0), R, "ball", (0, 0, 0), r,
+                                                        rolling=True))
     q, u = system.defaults()
     q[4:] = (R + r) * np.array([np.sin(theta), np.cos(theta), 0])
     along = np.array([np.cos(theta), -np.sin(theta), 0])

@@ -34,8 +34,8 @@ def test_doubled_constraints_share_the_load(name):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_multipliers_have_the_least_norm(seed):
-    """Ball inside Weld, a rod between the same bodies that the weld makes redundant: rank 6 of 10 equations. Multipliers count
-    by the root of Y_ii, which no choice of units changes."""
+    """Ball inside Weld, a rod between the same bodies that the weld makes redundant: rank 6 of 10 equations.
+    Multipliers count by the root of Y_ii, which no choice of units changes."""
     print(f"seed {seed}")
     system = rig("Weld", "Rod", at=C.Ball("tip", (0.1, 0.2, -0.1), "float", (0.1, 0.0, 0.2)))
     q, u = state(system, seed)
@@ -60,7 +60,8 @@ def test_disabled_constraints_are_not_there():
     q, u = state(system)
     off = ["Rod", "NoSlip1D"]
     udot = without.forward_dynamics(q, u)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, disabled=off), udot, rtol=0, atol=1e-10 * np.abs(udot).max())
+    np.testing.assert_allclose(system.forward_dynamics(q, u, disabled=off), udot, rtol=0,
+                               atol=1e-10 * np.abs(udot).max())
     lambda_ = system.multipliers(q, u, disabled=off)
     assert lambda_[0] == lambda_[2] == 0
     np.testing.assert_allclose(lambda_[1], without.multipliers(q, u)[0], rtol=1e-10)
@@ -95,7 +96,8 @@ def test_locked_speeds():
     held = system.motion_forces(q, u, locked=["shoulder", "elbow"])
     force = system.constraint_forces(q, u, locked=["shoulder", "elbow"])
     # The locks and the constraint together are all that must be added for this udot.
-    np.testing.assert_allclose(system.inverse_dynamics(q, u, udot), held + force, rtol=0, atol=1e-8 * np.abs(held).max())
+    np.testing.assert_allclose(system.inverse_dynamics(q, u, udot), held + force, rtol=0,
+                               atol=1e-8 * np.abs(held).max())
     assert np.abs(held[:2]).min() > 0.1
     assert not held[2:].any()
 
@@ -112,7 +114,8 @@ def test_numbers_may_be_parameters():
         expected = fixed.forward_dynamics(q, u)
         np.testing.assert_allclose(system.forward_dynamics(q, u, parameters=values), expected, rtol=0,
                                    atol=1e-12 * np.abs(expected).max())
-        np.testing.assert_allclose(system.constraint_errors(q, u, parameters=values)[0], fixed.constraint_errors(q, u)[0],
+        np.testing.assert_allclose(system.constraint_errors(q, u, parameters=values)[0],
+                                   fixed.constraint_errors(q, u)[0],
                                    rtol=0, atol=1e-15)
     with pytest.raises(cd.DescriptionError, match=r"Rod: length: expected .* above 0"):
         system.forward_dynamics(q, u, parameters={"length": -1.0})
@@ -127,11 +130,13 @@ def test_user_python_equals_rod_and_rolling():
 
     def slip(s):
         X, P = s.body_pose("float"), s.station_position("float", (0.1, 0.2, 0.0))
-        velocity = lambda b: s.station_velocity(b) + np.cross(s.angular_velocity(b), P - s.station_position(b))
+        velocity = lambda b: s.station_velocity(b) + np.cross(s.angular_velocity(b),
+                                                              P - s.station_position(b))
         n = X.R @ (np.array([0.0, 1.0, 0.4]) / np.sqrt(1.16))
         return n @ (velocity("tip") - velocity("upper"))
 
-    for ours, own in ((rig("Rod"), rig(own=C.Holonomic(distance))), (rig("NoSlip1D"), rig(own=C.Nonholonomic(slip)))):
+    for ours, own in ((rig("Rod"), rig(own=C.Holonomic(distance))),
+                      (rig("NoSlip1D"), rig(own=C.Nonholonomic(slip)))):
         q, u = state(ours)
         np.testing.assert_allclose(own.multipliers(q, u), ours.multipliers(q, u), rtol=1e-11)
         udot = ours.forward_dynamics(q, u)
@@ -151,7 +156,8 @@ def test_a_coupler_takes_splines():
 
 
 def test_reactions_balance():
-    """What a constraint does to one body it does to the other the other way round, moments about one point included."""
+    """What a constraint does to one body it does to the other the other way round, moments about one point
+    included."""
     system = rig("Weld")
     q, u = rig("Weld").project(*state(system))
     wrench = system.constraint_reactions(q, u, "Weld")
@@ -193,7 +199,8 @@ def test_states_copies_and_pickles():
 
 
 def test_other_operators_may_be_looped(monkeypatch):
-    """Flags of constraints in the tail do not disturb what is made of loops; accelerations then stay a straight line."""
+    """Flags of constraints in the tail do not disturb what is made of loops; accelerations then stay a
+    straight line."""
     names = ("forward_dynamics", "qdot", "energy", "power", "applied_forces", "mass_matrix")
     plain = rig("Rod", "ConstantCoordinate")
     q, u = state(plain)
@@ -215,7 +222,8 @@ def test_a_lock_that_leaves_a_constraint_nothing_to_move():
     locked = ["shoulder"]
     assert system.multipliers(q, u, locked=locked)[0] == 0
     udot = without.forward_dynamics(q, u, locked=locked)
-    np.testing.assert_allclose(system.forward_dynamics(q, u, locked=locked), udot, rtol=0, atol=1e-10 * np.abs(udot).max())
+    np.testing.assert_allclose(system.forward_dynamics(q, u, locked=locked), udot, rtol=0,
+                               atol=1e-10 * np.abs(udot).max())
 
 
 def test_explain_names_the_constraint():
@@ -226,7 +234,8 @@ def test_explain_names_the_constraint():
     assert system.explain(at).first == "constraint 'bad': G"
     good = system.explain(at.replace(disabled=["bad"]))
     assert good.first is None
-    np.testing.assert_allclose(good.values["multipliers of 'Rod'"], at.replace(disabled=["bad"]).multipliers()[:1], rtol=1e-12)
+    np.testing.assert_allclose(good.values["multipliers of 'Rod'"],
+                               at.replace(disabled=["bad"]).multipliers()[:1], rtol=1e-12)
 
 
 def test_a_system_without_constraints_answers_with_none():
@@ -237,7 +246,8 @@ def test_a_system_without_constraints_answers_with_none():
     np.testing.assert_array_equal(system.project(q, u)[1], u)
 
 
-@pytest.mark.parametrize("names", [("Rod",), ("Ball", "CoordinateCoupler"), ("SpeedCoupler", "Holonomic")], ids=" ".join)
+@pytest.mark.parametrize("names", [("Rod",), ("Ball", "CoordinateCoupler"), ("SpeedCoupler", "Holonomic")],
+                         ids=" ".join)
 def test_derivatives_of_accelerations(names):
     """jvp, vjp and Jacobian agree, and equal differences along the manifold."""
     system = rig(*names)
@@ -270,7 +280,8 @@ def test_derivatives_of_redundant_constraints():
     # The rule needs multipliers, whose least norm is good to 1e-8, only through the sum of their forces.
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     dq = np.ones(once.nu)
-    np.testing.assert_allclose(twice.jvp("forward_dynamics", q, u, tau, tangents={"q": dq}), expected @ dq, rtol=0,
+    np.testing.assert_allclose(twice.jvp("forward_dynamics", q, u, tau, tangents={"q": dq}), expected @ dq,
+                               rtol=0,
                                atol=1e-8 * np.abs(expected).max())
     for _ in range(2):                                       # the second call finds the function made
         with pytest.raises(cd.ConstraintError, match=r"multipliers .* rank 3 of 6"):
@@ -282,7 +293,8 @@ def test_derivatives_of_redundant_constraints():
 
 @pytest.mark.parametrize("inertia", [1e-3, 1e-6, 1e-9, 1e-12])
 def test_light_bodies_do_not_hide_heavy_ones(inertia):
-    """A trunk that is driven, and a bone geared to it: accelerations and multipliers are known beforehand, whatever it weighs."""
+    """A trunk that is driven, and a bone geared to it: accelerations and multipliers are known beforehand,
+    whatever it weighs."""
     system = cd.System()
     system.add_body("trunk", mobilizer=cd.Pin(), mass=70, com=(0, -0.5, 0), inertia=(10, 10, 10))
     system.add_body("bone", "trunk", cd.Pin(), X_PF=(0, -1, 0), mass=1e-3, inertia=(inertia,) * 3)
@@ -290,16 +302,19 @@ def test_light_bodies_do_not_hide_heavy_ones(inertia):
     system.add_constraint("drive", C.PrescribedMotion(lambda t: 0.5 * np.sin(3 * t), "trunk"))
     q, u = system.project(*system.defaults(), t=0.3)
     udot = -4.5 * np.sin(0.9) * np.array([1.0, 0.5])
-    # Two equations with pivots of their own scale: some roundings of numbers near 4, and of a moment near 300 N m.
+    # Two equations with pivots of their own scale: some roundings of numbers near 4, and of a moment near 300
+    # N m.
     np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3), udot, rtol=0, atol=1e-12)
     G, h = system.constraint_jacobian(q, u, t=0.3), system.inverse_dynamics(q, u, udot, t=0.3)
-    np.testing.assert_allclose(system.multipliers(q, u, t=0.3), np.linalg.solve(G.T, -h), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(system.multipliers(q, u, t=0.3), np.linalg.solve(G.T, -h), rtol=1e-12,
+                               atol=1e-12)
     assert system.constraint_rank(q, u, t=0.3)[0] == 2
 
 
 @pytest.mark.parametrize("inertia", [1e-4, 1e-6])
 def test_two_constraints_through_one_light_body(inertia):
-    """The bone is driven, the trunk only by the gear between them: what the trunk weighs is a small part of Y."""
+    """The bone is driven, the trunk only by the gear between them: what the trunk weighs is a small part of
+    Y."""
     system = cd.System()
     system.add_body("trunk", mobilizer=cd.Pin(), mass=70, com=(0, -0.5, 0), inertia=(10, 10, 10))
     system.add_body("bone", "trunk", cd.Pin(), X_PF=(0, -1, 0), mass=1e-3, inertia=(inertia,) * 3)
@@ -308,12 +323,14 @@ def test_two_constraints_through_one_light_body(inertia):
     q, u = system.project(*system.defaults(), t=0.3)
     condition = system.constraint_rank(q, u, t=0.3)[1]
     # Rounding times the condition of Y, up to 5e8; (4) of multipliers.py takes (1e-12 times it)^4.
-    np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3), -4.5 * np.sin(0.9) * np.array([2.0, 1.0]), rtol=0,
+    np.testing.assert_allclose(system.forward_dynamics(q, u, t=0.3),
+                               -4.5 * np.sin(0.9) * np.array([2.0, 1.0]), rtol=0,
                                atol=1e-15 * condition)
 
 
 def test_a_constraint_on_held_speeds_alone():
-    """A motion and a constraint that say the same: the motion does the work, the multiplier is zero, and the run goes on."""
+    """A motion and a constraint that say the same: the motion does the work, the multiplier is zero, and the
+    run goes on."""
     system, curve = cd.System(), lambda t: 0.5 * np.sin(3 * t)
     fields = {"mass": 1.0, "com": (0, -0.5, 0), "inertia": (0.02, 0.015, 0.01)}
     system.add_body("a", mobilizer=cd.Pin(), motion=cd.Prescribed(position=curve), **fields)

@@ -1,4 +1,5 @@
-"""Accelerations that no constraints allow, and constraints that have no value, are refused by name; healthy ones are not."""
+"""Accelerations that no constraints allow, and constraints that have no value, are refused by name; healthy
+ones are not."""
 from __future__ import annotations
 
 import numpy as np
@@ -32,36 +33,43 @@ def contradicting() -> cd.System:
 
 
 @pytest.mark.parametrize("ask", [
-    lambda s, q, u: s.forward_dynamics(q, u), lambda s, q, u: s.multipliers(q, u), lambda s, q, u: s.constraint_forces(q, u),
-    lambda s, q, u: s.state(q=q, u=u).udot, lambda s, q, u: s.state(q=q, u=u).reactions(), lambda s, q, u: s.motion_forces(q, u),
+    lambda s, q, u: s.forward_dynamics(q, u), lambda s, q, u: s.multipliers(q, u), lambda s, q,
+    u: s.constraint_forces(q, u),
+    lambda s, q, u: s.state(q=q, u=u).udot, lambda s, q, u: s.state(q=q, u=u).reactions(), lambda s, q,
+    u: s.motion_forces(q, u),
     lambda s, q, u: s.jacobian("forward_dynamics", q, u, wrt="q"),
     lambda s, q, u: s.jvp("forward_dynamics", q, u, tangents={"q": u}),
     lambda s, q, u: s.vjp("forward_dynamics", q, u, cotangent=u, wrt=("q",))],
     ids=["udot", "lambda", "forces", "State", "reactions", "motion", "jacobian", "jvp", "vjp"])
 def test_contradicting_constraints_are_named(ask):
     system = contradicting()
-    with pytest.raises(cd.ConstraintError, match=r"no accelerations satisfy the constraints; .*allowed 0\.0") as caught:
+    with pytest.raises(cd.ConstraintError,
+                       match=r"no accelerations satisfy the constraints; .*allowed 0\.0") as caught:
         ask(system, np.zeros(2), np.array([1.0, 0.0]))
     assert set(caught.value.violated) == {"steady", "pushed"}
-    assert sum(map(abs, caught.value.violated.values())) == pytest.approx(3.0, abs=1e-6)     # they share the 3 rad/s^2
+    # they share the 3 rad/s^2
+    assert sum(map(abs, caught.value.violated.values())) == pytest.approx(3.0, abs=1e-6)
 
 
 def test_a_run_of_contradicting_constraints_does_not_begin():
     system = contradicting()
     run = cd.simulate(system, system.state(u={"a": 1.0}), 1.0)
     assert not run.finished and len(run.t) == 1
-    assert "accelerations violate them" in run.status and "'steady' by" in run.status and "'pushed' by" in run.status
+    assert ("accelerations violate them" in run.status and "'steady' by" in run.status
+            and "'pushed' by" in run.status)
 
 
 @pytest.mark.parametrize("evaluator", ["native", "casadi"])
 def test_only_the_states_without_an_answer_are_lost(evaluator, monkeypatch):
-    """A constraint on time that a motion contradicts at some times only; the others are what they are alone."""
+    """A constraint on time that a motion contradicts at some times only; the others are what they are
+    alone."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", evaluator)
     system = arm(cd.Prescribed(position=lambda t: t**3), hold=C.ConstantCoordinate("a", 0.0))
     t = np.array([0.0, 0.5, 0.0, 1.0])
     q, u = np.zeros((4, 2)), np.zeros((4, 2))
     q[:, 1] = 0.3
-    with pytest.raises(cd.ConstraintError, match=r"violated: hold by 3 .*state \(1,\) of the batch; `error\.result`") as caught:
+    with pytest.raises(cd.ConstraintError,
+                       match=r"violated: hold by 3 .*state \(1,\) of the batch; `error\.result`") as caught:
         system.forward_dynamics(q, u, t=t)
     assert caught.value.violated == {"hold": pytest.approx(3.0)}
     result = caught.value.result
@@ -80,7 +88,8 @@ def test_a_motion_against_a_constraint_stops_the_run():
 def test_locks_against_a_constraint():
     system = arm(ball=C.Ball("ground", (0.6, -1.6, 0), "b", (0, -1, 0)))
     q, _ = system.project([0.5, -0.2], [0.0, 0.0])
-    assert np.isfinite(system.forward_dynamics(q, [0.0, 0.0])).all()                         # nothing is free: it stands
+    # nothing is free: it stands
+    assert np.isfinite(system.forward_dynamics(q, [0.0, 0.0])).all()
     with pytest.raises(cd.ConstraintError, match=r"violated: ball\[[01]\] by .*a lock or a motion"):
         system.forward_dynamics(q, [0.0, 0.0], locked={"a": 2.0})
 
@@ -90,18 +99,21 @@ def test_locks_against_a_constraint():
     lambda: rig("Weld", at=C.Ball("tip", RAIL.p, "float", (0.1, 0.0, 0.2))), bricard, lambda: four_bars(2)],
     ids=["Weld twice", "Rod twice", "Ball in Weld", "Bricard", "four-bars"])
 def test_redundant_constraints_are_met_beside_themselves(make):
-    """States that are more and more off, by which the equations of some contradict each other: it does not show."""
+    """States that are more and more off, by which the equations of some contradict each other: it does not
+    show."""
     system, rng = make(), np.random.default_rng(5)
     q, u = state(system) if "float" in [b.name for b in system.bodies] else system.defaults()
     q, u = system.project(q, u + 0.3)
     for off in (0.0, 1e-13, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4):
         for _ in range(5):
-            near = system.compiled.normalised(q + off * rng.normal(size=q.size)), u + off * rng.normal(size=u.size)
+            near = (system.compiled.normalised(q + off * rng.normal(size=q.size)),
+                    u + off * rng.normal(size=u.size))
             assert np.isfinite(system.forward_dynamics(*near)).all()
 
 
 def test_a_planar_loop_in_a_tilted_plane():
-    """Rows across the plane are nothing but rounding, of G and of the bias: they are no equations, and not unmet."""
+    """Rows across the plane are nothing but rounding, of G and of the bias: they are no equations, and not
+    unmet."""
     X = cd.Transform(R=_turn(0.7, (0.3, 1.0, -0.4)), p=(0, 0, 0))
     systems = []
     for tilt in (cd.Transform(np.eye(3)), X):
@@ -113,7 +125,8 @@ def test_a_planar_loop_in_a_tilted_plane():
         systems.append(system)
     q, u = systems[0].project([0.4, 1.2, 0.3], [1.0, 0.0, 0.0])
     flat, tilted = (system.forward_dynamics(q, u) for system in systems)
-    np.testing.assert_allclose(tilted, flat, rtol=0, atol=1e-11 * np.abs(flat).max())        # condition some 1e2
+    # condition some 1e2
+    np.testing.assert_allclose(tilted, flat, rtol=0, atol=1e-11 * np.abs(flat).max())
     assert [system.constraint_rank(q, u)[0] for system in systems] == [2, 2]
 
 
@@ -123,17 +136,22 @@ def _turn(angle, axis) -> np.ndarray:
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * K @ K
 
 
-# ---- Equations without a value ---------------------------------------------------------------------------------------
+# ---- Equations without a value -----------------------------------------------------------------------------
 
 HALF_TURN, NEARLY = (0.0, 0.6, 0.0, 0.8), (np.cos(1.57), np.sin(1.57), 0.0, 0.0)
 UNDEFINED = {
-    "ConstantOrientation": (C.ConstantOrientation("ground", None, "b"), (*HALF_TURN, 0, 0, 0), (*NEARLY, 0, 0, 0), "half a turn"),
+    "ConstantOrientation": (C.ConstantOrientation("ground", None, "b"), (*HALF_TURN, 0, 0, 0),
+                            (*NEARLY, 0, 0, 0), "half a turn"),
     "Weld": (C.Weld("ground", None, "b", None), (*HALF_TURN, 0, 0, 0), (*NEARLY, 0, 0, 0), "half a turn"),
-    "Weld, rounded": (C.Weld("ground", None, "b", None), (6e-17, 1, 0, 0, 0, 0, 0), (*NEARLY, 0, 0, 0), "half a turn"),
-    "Rod": (C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5), (1, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 1e-3, 0, 0), "coincide"),
-    "Rod, nearly": (C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5), (1, 0, 0, 0, 0, 1e-13, 0), (1, 0, 0, 0, 0, 1e-3, 0),
+    "Weld, rounded": (C.Weld("ground", None, "b", None), (6e-17, 1, 0, 0, 0, 0, 0), (*NEARLY, 0, 0, 0),
+                      "half a turn"),
+    "Rod": (C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5), (1, 0, 0, 0, 0, 0, 0), (1, 0, 0, 0, 1e-3, 0, 0),
+            "coincide"),
+    "Rod, nearly": (C.Rod("ground", (0, 0, 0), "b", (0, 0, 0), 0.5), (1, 0, 0, 0, 0, 1e-13, 0),
+                    (1, 0, 0, 0, 0, 1e-3, 0),
                     "coincide"),
-    "spheres": (C.SphereOnSphereContact("ground", (0, 0, 0), 0.3, "b", (0, 0, 0), 0.2, rolling=True), (1, 0, 0, 0, 0, 0, 0),
+    "spheres": (C.SphereOnSphereContact("ground", (0, 0, 0), 0.3, "b", (0, 0, 0), 0.2, rolling=True),
+                (1, 0, 0, 0, 0, 0, 0),
                 (1, 0, 0, 0, 0, 1e-3, 0), "coincide"),
     "lines": (C.LineOnLineContact("ground", (0, 0, 0), (1, 0, 0), "b", (0, 0.1, 0), (1, 0, 0), rolling=True),
               (1, 0, 0, 0, 0, 0, 0), (1, 0, 0.01, 0, 0, 0, 0), "parallel"),
@@ -148,7 +166,8 @@ def test_equations_without_a_value_are_named(name):
     system.add_constraint("it", constraint)
     q, u = np.array(where, dtype=float), np.full(6, 0.1)
     asks = {operator: getattr(system, operator) for operator in (
-        "forward_dynamics", "multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias", "constraint_rank",
+        "forward_dynamics", "multipliers", "constraint_errors", "constraint_jacobian", "constraint_bias",
+        "constraint_rank",
         "project")}
     for operator, ask in asks.items():
         with pytest.raises(cd.ConstraintError, match=rf"it.*{words}") as caught:

@@ -1,7 +1,8 @@
 """Stored reference accelerations against each peer engine, and Condyle against each peer.
 
-The first half tests benchmarks/trees.py: the models it times must be the same mechanism for every engine. The second
-half is evidence for Condyle that shares no code with it. An engine that is not installed is skipped (extra `peers`).
+The first half tests benchmarks/trees.py: the models it times must be the same mechanism for every engine. The
+second half is evidence for Condyle that shares no code with it. An engine that is not installed is skipped
+(extra `peers`).
 """
 import functools
 from importlib.util import find_spec
@@ -16,7 +17,8 @@ from benchmarks.opensim_process import OpenSimProcess
 DATA = Path(__file__).parent.parent / "data" / "trees"
 STORED = ("chain_7", "tree_30")
 
-# Two stable solves differ by at most about n cond(M) eps; cond(M), measured, is 36 to 4600 for these trees, n <= 60.
+# Two stable solves differ by at most about n cond(M) eps; cond(M), measured, is 36 to 4600 for these trees, n
+# <= 60.
 TOLERANCE = 1e-10
 
 
@@ -78,9 +80,11 @@ def test_condyle_gives_the_peers_acceleration(peer, bodies, seed):
 def test_a_tree_that_is_not_depth_first_is_refused():
     tree = trees.random_tree(3, states=1, branching=0.0)
     chain = tree.bodies
-    sideways = [chain[0], chain[1], trees.random_tree(1).bodies[0]]          # a second root is fine, numbered last
+    # a second root is fine, numbered last
+    sideways = [chain[0], chain[1], trees.random_tree(1).bodies[0]]
     trees.Tree("two roots", tuple(sideways))
-    crossed = (chain[0], chain[1], sideways[2], chain[2])                    # body 3 hangs from 1, but 2 is a new root
+    # body 3 hangs from 1, but 2 is a new root
+    crossed = (chain[0], chain[1], sideways[2], chain[2])
     with pytest.raises(ValueError, match="body 3 hangs from 1"):
         trees.Tree("crossed", crossed)
 

@@ -1,4 +1,5 @@
-"""The gradient of w . udot by its recursion, unrolled and looped: against automatic differentiation, Jacobians, differences."""
+"""The gradient of w . udot by its recursion, unrolled and looped: against automatic differentiation,
+Jacobians, differences."""
 from __future__ import annotations
 
 import mpmath
@@ -32,10 +33,12 @@ WRT = ("q", "u", "tau")
 SAME = 1e-12
 
 
-def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT) -> dict[str, NativeFunction]:
+def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT) -> dict[str,
+                                                                                          NativeFunction]:
     """By automatic differentiation, always CasADi's evaluator; by the recursion, unrolled and looped."""
     subject_, nu = system.compiled.model, system.nu
-    sides = {"inputs": [*((n, subject_.sizes()[n]) for n in ("q", "u", "tau")), ("cotangent", nu), ("tail", subject_.tail_size)],
+    sides = {"inputs": [*((n, subject_.sizes()[n]) for n in ("q", "u", "tau")), ("cotangent", nu),
+                        ("tail", subject_.tail_size)],
              "outputs": [*((f"d_{name}", nu) for name in wrt), ("status", 1)]}
     builds = {"ad": lambda: Differentiated(subject_, "forward_dynamics", wrt)._forward_vjp(),
               "unrolled": lambda: Differentiated(subject_, "forward_dynamics", wrt).vjp(),
@@ -47,7 +50,8 @@ def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT
     return out
 
 
-def compare(system: cd.System, given: dict[str, np.ndarray], how: str = "interpreted", same: float = SAME) -> None:
+def compare(system: cd.System, given: dict[str, np.ndarray], how: str = "interpreted",
+            same: float = SAME) -> None:
     assert has_gradient(system.compiled.model, "forward_dynamics", WRT)
     w = np.random.default_rng(7).uniform(-1, 1, given["u"].shape)
     arrays = [given["q"], given["u"], given["tau"], w, given["tail"]]
@@ -62,7 +66,8 @@ def compare(system: cd.System, given: dict[str, np.ndarray], how: str = "interpr
 
 @pytest.mark.parametrize("seed", [3, 8, 11])
 def test_trees_of_every_mobilizer(seed):
-    """Twelve bodies with mobilizers of all kinds, some reversed, some frames turned, time among the coordinates."""
+    """Twelve bodies with mobilizers of all kinds, some reversed, some frames turned, time among the
+    coordinates."""
     every = one_of_each_mobilizer()
     system = tree_of([every[i] for i in np.random.default_rng(seed).permutation(len(every))[:12]], seed)
     # Some bodies are slight: accelerations lose the digits of the condition number of M, about 1e4.
@@ -82,7 +87,8 @@ def test_each_mobilizer_between_others(name):
     """Forward and reversed, among bodies that move."""
     mobilizer = EVERY[name]
     system = tree_of([cd.Pin(axis=(1, 2, 3)), mobilizer, cd.Ball(), mobilizer.reversed()], seed=len(name))
-    compare(system, arguments_of(system, 1, n=2, t=0.4), same=100 * SAME)               # cond(M) is up to some hundreds
+    # cond(M) is up to some hundreds
+    compare(system, arguments_of(system, 1, n=2, t=0.4), same=100 * SAME)
 
 
 @pytest.mark.parametrize("how", ["scalar", "lanes"])
@@ -92,7 +98,8 @@ def test_machine_code(how):
     system = tree_of([*pick, cd.Ball().reversed()], seed=5)
     system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "b1", (0.1, 0, 0), 40.0, 0.3))
     system.add_force("ether", cd.forces.GlobalDamper(0.4))
-    compare(system, arguments_of(system, 5, t=0.4), how, 100 * SAME)                    # cond(M) is some hundreds
+    # cond(M) is some hundreds
+    compare(system, arguments_of(system, 5, t=0.4), how, 100 * SAME)
 
 
 @pytest.mark.parametrize("law", [*one_of_each(), None])
@@ -111,7 +118,8 @@ def test_every_force(law):
 def test_parameters_and_locks(how):
     system = parametric()
     rng = np.random.default_rng(4)
-    values = {p: x * rng.uniform(0.9, 1.3, 19) for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81, "pitch": 0.1}.items()}
+    values = {p: x * rng.uniform(0.9, 1.3, 19) for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81,
+                                                            "pitch": 0.1}.items()}
     compare(system, arguments_of(system, 4, n=19, parameters=values, locked=("b",)), how)
 
 
@@ -123,8 +131,10 @@ def test_against_differences(monkeypatch):
     mask[[2, 7, 11]] = 1
     w = np.random.default_rng(0).uniform(-1, 1, system.nu)
     for locked in (np.zeros(system.nu), mask):
-        expected = {name: w @ differences(system, "forward_dynamics", at, name, locked=locked) for name in WRT}
-        J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=WRT, **options(at, locked=locked))
+        expected = {name: w @ differences(system, "forward_dynamics", at, name, locked=locked)
+                    for name in WRT}
+        J = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=WRT,
+                            **options(at, locked=locked))
         tail = system.compiled.tail(**options(at, locked=locked))
         for name, function in ways(system).items():
             *found, status = function(at["q"], at["u"], at["tau"], w, tail)
@@ -166,7 +176,8 @@ def test_double_pendulum_in_60_digits(layout, evidence, monkeypatch):
 @pytest.mark.parametrize("wrt", [("q",), ("u",), ("tau",), ("tau", "q"), ("u", "tau")])
 def test_some_of_the_variables(wrt):
     """In any order, and without what is not asked for."""
-    system = arm(**{name: law for name, law in one_of_each().items() if name in ("damper", "torsion", "friction")})
+    system = arm(**{name: law for name, law in one_of_each().items() if name in ("damper", "torsion",
+                                                                                 "friction")})
     given = arguments_of(system, 6, n=3)
     arrays = [given["q"], given["u"], given["tau"], given["udot"], given["tail"]]
     everything = dict(zip(WRT, ways(system)["unrolled"](*arrays), strict=False))
@@ -176,11 +187,12 @@ def test_some_of_the_variables(wrt):
             assert_same(x, everything[what], f"{name} by {what}", SAME)
 
 
-# ---- as users call it ------------------------------------------------------------------------------------------------
+# ---- as users call it --------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 def test_one_state_and_many(layout, monkeypatch):
-    """The first call, later ones that go straight to the kernel, lists, a batch, other options: all the same."""
+    """The first call, later ones that go straight to the kernel, lists, a batch, other options: all the
+    same."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     system = chain(4, cd.Pin())
     q, u, tau, w = np.random.default_rng(1).uniform(-1, 1, (4, 19, 4))
@@ -192,10 +204,12 @@ def test_one_state_and_many(layout, monkeypatch):
             one = system.vjp("forward_dynamics", *given[:3], cotangent=given[3], wrt=wanted)
             assert tuple(one) == WRT
             for name, x in one.items():
-                assert_same(x, w[2] @ J[name], name, 100 * SAME)                        # cond(M) of a chain, some hundreds
+                # cond(M) of a chain, some hundreds
+                assert_same(x, w[2] @ J[name], name, 100 * SAME)
                 np.testing.assert_allclose(x, batch[name][2], rtol=0, atol=100 * SAME * np.abs(x).max())
     without = system.vjp("forward_dynamics", q[2], u[2], cotangent=w[2], wrt="q")["q"]
-    np.testing.assert_array_equal(without, system.vjp("forward_dynamics", q[2], u[2], 0 * u[2], cotangent=w[2], wrt=("q",))["q"])
+    np.testing.assert_array_equal(without, system.vjp("forward_dynamics", q[2], u[2], 0 * u[2],
+                                                      cotangent=w[2], wrt=("q",))["q"])
     off = system.vjp("forward_dynamics", q[2], u[2], tau[2], cotangent=w[2], wrt=WRT, disabled=("gravity",))
     assert np.abs(off["q"] - one["q"]).max() > 1e-3
     np.testing.assert_allclose(off["tau"], one["tau"], rtol=0, atol=SAME * np.abs(one["tau"]).max())
@@ -209,7 +223,8 @@ def test_wrong_calls_after_right_ones(layout, monkeypatch):
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     system = tree_of([cd.Pin(), cd.Gimbal(), cd.Pin()], seed=1)
     q, u = system.defaults()[0] + 0.1, np.linspace(-1, 1, system.nu)
-    ask = lambda *arrays, **more: system.vjp("forward_dynamics", *arrays, **{"cotangent": u, "wrt": WRT, **more})
+    ask = lambda *arrays, **more: system.vjp("forward_dynamics", *arrays,
+                                             **{"cotangent": u, "wrt": WRT, **more})
     for _ in range(2):
         ask(q, u, u)
     with pytest.raises(cd.ShapeError, match=r"cotangent: expected \(\.\.\., 5\)"):
@@ -236,4 +251,5 @@ def test_a_long_chain():
     slope = WEIGHTS @ (system.forward_dynamics(q + h * dq, u + h * du, tau) @ w) / 0.1
     # The condition number of M, about (bodies)^4 for a chain, times rounding.
     np.testing.assert_allclose(back["q"] @ dq + back["u"] @ du, slope, rtol=1e-5)
-    np.testing.assert_allclose(back["tau"], system.solve_mass_matrix(q, w), rtol=0, atol=1e-6 * np.abs(back["tau"]).max())
+    np.testing.assert_allclose(back["tau"], system.solve_mass_matrix(q, w), rtol=0,
+                               atol=1e-6 * np.abs(back["tau"]).max())

@@ -1,7 +1,8 @@
 """Identities of mechanics on random trees of every mobilizer, forward and reversed, with and without time.
 
-Most run on CasADi's evaluator, which shares the expressions with the machine code but not its compiler; system/test_system.py and
-the last section here compare the two. The oracle (tests/oracles) shares nothing with either.
+Most run on CasADi's evaluator, which shares the expressions with the machine code but not its compiler;
+system/test_system.py and the last section here compare the two. The oracle (tests/oracles) shares nothing
+with either.
 """
 from __future__ import annotations
 
@@ -19,8 +20,10 @@ from tests.oracles import EVERY_KIND, Joint, Mechanics, Path, Plan, cross_matrix
 
 EPS = np.finfo(float).eps
 STATES = 3
-STILL = tuple(kind for kind in EVERY_KIND if kind not in ("timed", "spline"))     # splines bend suddenly: no differences
-TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30)]     # up to 60: tests/verification
+# splines bend suddenly: no differences
+STILL = tuple(kind for kind in EVERY_KIND if kind not in ("timed", "spline"))
+# up to 60: tests/verification
+TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30)]
 SMALL = TREES[2:7]
 
 
@@ -32,7 +35,8 @@ def _casadi(monkeypatch):
 @functools.cache
 def tree_of(seed, bodies, kinds=None):
     """A random tree with its system, oracle and some states; seeds whose tree cannot move are passed over."""
-    plan = next(p for p in (random_plan(seed + 100 * k, bodies, kinds) for k in range(100)) if Mechanics(p).nu)
+    plan = next(p for p in (random_plan(seed + 100 * k, bodies, kinds) for k in range(100))
+                if Mechanics(p).nu)
     q, u, tau = plan.states(STATES)
     t = np.linspace(0.1, 0.9, STATES)
     system, oracle = plan.system(), Mechanics(plan)
@@ -70,14 +74,16 @@ def largest(x):
 SUMS = 2000 * EPS
 
 
-# ---- Against a dense program without recursions --------------------------------------------------------------------
+# ---- Against a dense program without recursions ------------------------------------------------------------
 
 def test_forward_dynamics_against_the_oracle(tree, evidence):
     expected = tree.oracle.forward_dynamics(tree.q, tree.u, tree.tau, tree.t)
     udot = tree.system.forward_dynamics(tree.q, tree.u, tree.tau, t=tree.t)
-    error = np.abs(udot - expected).max(axis=-1, keepdims=True) / largest(expected) / (tree.n * tree.cond * EPS)
+    error = np.abs(udot - expected).max(axis=-1,
+                                        keepdims=True) / largest(expected) / (tree.n * tree.cond * EPS)
     # A backward-stable solve loses at most n cond(M) eps; 10 leaves room for what each side rounds before it.
-    evidence("accelerations of random trees, every joint, against a dense Newton-Euler program, in n cond(M) eps",
+    evidence("accelerations of random trees, every joint, against a dense Newton-Euler program, in n cond(M) "
+             "eps",
              error.max(), 10, headline="oracle")
 
 
@@ -110,7 +116,7 @@ def test_poses_and_velocities_against_the_oracle(tree):
         assert_allclose(V, X.velocity(), rtol=0, atol=SUMS * max(1, np.abs(X.velocity()).max()))
 
 
-# ---- Forward, inverse, mass matrix ---------------------------------------------------------------------------------
+# ---- Forward, inverse, mass matrix -------------------------------------------------------------------------
 
 def test_inverse_dynamics_undoes_forward_dynamics(tree, evidence):
     """ID(FD(tau)) = tau."""
@@ -154,7 +160,7 @@ def test_solve_mass_matrix(tree):
     assert (np.abs(a - expected) <= 10 * tree.n * tree.cond * EPS * largest(expected)).all()
 
 
-# ---- Energy, Jacobians, reactions ----------------------------------------------------------------------------------
+# ---- Energy, Jacobians, reactions --------------------------------------------------------------------------
 
 def test_kinetic_energy_from_mass_matrix(still):
     """KE = u' M u / 2 where nothing moves by itself."""
@@ -171,7 +177,8 @@ def test_kinetic_energy_from_bodies(tree):
         w, v = np.split(tree.system.body_velocity(tree.q, tree.u, f"b{i}", t=tree.t), 2, axis=1)
         v_cm = v + np.cross(w, R @ part.com)
         w_B = np.einsum("nji,nj->ni", R, w)
-        expected += 0.5 * part.mass * (v_cm**2).sum(1) + 0.5 * np.einsum("ni,ij,nj->n", w_B, part.inertia, w_B)
+        expected += 0.5 * part.mass * (v_cm**2).sum(1) + 0.5 * np.einsum("ni,ij,nj->n", w_B, part.inertia,
+                                                                         w_B)
     assert_allclose(tree.system.energy(tree.q, tree.u, t=tree.t)[0], expected, rtol=SUMS)
 
 
@@ -194,7 +201,8 @@ def test_station_jacobian_gives_station_velocity(tree):
 
 
 def hinges(tree, i):
-    """H (n, 6, nu of the body) in ground about M's origin: velocity of M for each unit speed, minus that of time alone."""
+    """H (n, 6, nu of the body) in ground about M's origin: velocity of M for each unit speed, minus that of
+    time alone."""
     system, body, part = tree.system, tree.system.body(f"b{i}"), tree.plan.parts[i]
     units = np.concatenate([np.zeros((1, tree.nu)), np.eye(tree.nu)[body.u]])[:, None]
     R, _ = system.body_pose(tree.q, body, t=tree.t)
@@ -204,7 +212,8 @@ def hinges(tree, i):
 
 
 def reactions(tree, udot):
-    return [tree.system.reactions(tree.q, tree.u, udot, f"b{i}", t=tree.t) for i in range(len(tree.plan.parts))]
+    return [tree.system.reactions(tree.q, tree.u, udot, f"b{i}", t=tree.t)
+            for i in range(len(tree.plan.parts))]
 
 
 def test_reactions_contain_the_generalised_forces(tree):
@@ -213,11 +222,13 @@ def test_reactions_contain_the_generalised_forces(tree):
     tau = tree.system.inverse_dynamics(tree.q, tree.u, udot, t=tree.t)
     for i, F in enumerate(reactions(tree, udot)):
         mine = np.einsum("nik,ni->nk", hinges(tree, i), F)
-        assert_allclose(mine, tau[:, tree.system.body(f"b{i}").u], rtol=0, atol=SUMS * max(1, np.abs(F).max()))
+        assert_allclose(mine, tau[:, tree.system.body(f"b{i}").u], rtol=0,
+                        atol=SUMS * max(1, np.abs(F).max()))
 
 
 def test_reactions_balance_every_body(tree):
-    """Mobilizer's force minus its children's, plus weight, is the rate of momentum of each body (about its own M)."""
+    """Mobilizer's force minus its children's, plus weight, is the rate of momentum of each body (about its
+    own M)."""
     udot = tree.tau[:, ::-1]
     F = reactions(tree, udot)
     paths = tree.oracle.paths(tree.q, tree.u, udot, tree.t)
@@ -227,7 +238,8 @@ def test_reactions_balance_every_body(tree):
         force = part.mass * (centre.acceleration()[:, 3:] - tree.plan.gravity)
         I = X.R @ part.inertia @ X.R.swapaxes(1, 2)
         w, alpha = X.velocity()[:, :3], X.acceleration()[:, :3]
-        moment = (I @ alpha[..., None])[..., 0] + np.cross(w, (I @ w[..., None])[..., 0]) + np.cross(centre.p - at[i], force)
+        moment = ((I @ alpha[..., None])[..., 0] + np.cross(w, (I @ w[..., None])[..., 0])
+                  + np.cross(centre.p - at[i], force))
         total, scale = F[i].copy(), np.abs(F[i]).max()
         for j, child in enumerate(tree.plan.parts):
             if child.parent == i:
@@ -237,7 +249,7 @@ def test_reactions_balance_every_body(tree):
         assert_allclose(total, np.concatenate([moment, force], axis=1), rtol=0, atol=SUMS * max(1, scale))
 
 
-# ---- Bodies, frames and the whole ----------------------------------------------------------------------------------
+# ---- Bodies, frames and the whole --------------------------------------------------------------------------
 
 def test_accelerations_against_the_oracle(tree):
     """Accelerations of bodies, stations and frames; J udot + bias is the same."""
@@ -251,11 +263,13 @@ def test_accelerations_against_the_oracle(tree):
         assert_allclose(A, X.acceleration(), rtol=0, atol=scale)
         frame = system.frame_acceleration(tree.q, tree.u, udot, body, station, t=tree.t)
         assert_allclose(frame, S.acceleration(), rtol=0, atol=scale)
-        assert_allclose(system.station_acceleration(tree.q, tree.u, udot, body, station, t=tree.t), frame[:, 3:], rtol=0, atol=0)
+        assert_allclose(system.station_acceleration(tree.q, tree.u, udot, body, station, t=tree.t),
+                        frame[:, 3:], rtol=0, atol=0)
         J = system.frame_jacobian(tree.q, body, station, t=tree.t)
         bias = system.frame_bias(tree.q, tree.u, body, station, t=tree.t)
         assert_allclose((J @ udot[..., None])[..., 0] + bias, frame, rtol=0, atol=scale)
-        assert_allclose(system.frame_velocity(tree.q, tree.u, body, station, t=tree.t), S.velocity(), rtol=0, atol=scale)
+        assert_allclose(system.frame_velocity(tree.q, tree.u, body, station, t=tree.t), S.velocity(), rtol=0,
+                        atol=scale)
         assert_allclose(system.station_position(tree.q, body, station, t=tree.t), S.p, rtol=0, atol=scale)
         assert_array_equal(system.station_jacobian(tree.q, body, station, t=tree.t), J[:, 3:])
 
@@ -268,7 +282,8 @@ def test_forces_add_up(tree):
     inertial = system.multiply_mass_matrix(tree.q, udot, **o) + system.coriolis_forces(tree.q, tree.u, **o)
     others = system.gravity_forces(tree.q, **o) + system.applied_forces(tree.q, tree.u, **o)
     assert (np.abs(inertial - tau - others) <= SUMS * (largest(tau) + largest(others))).all()
-    assert_allclose((tree.M @ udot[..., None])[..., 0], system.multiply_mass_matrix(tree.q, udot, **o), rtol=0,
+    assert_allclose((tree.M @ udot[..., None])[..., 0], system.multiply_mass_matrix(tree.q, udot, **o),
+                    rtol=0,
                     atol=SUMS * np.abs(tree.M).max())
 
 
@@ -322,7 +337,8 @@ def test_system_jacobian_and_composite_inertia(tree):
     J = system.system_jacobian(tree.q, t=tree.t)
     at_rest = np.stack([system.body_velocity(tree.q, 0 * tree.u, b, t=tree.t) for b in system.bodies], axis=1)
     V = np.stack([system.body_velocity(tree.q, tree.u, b, t=tree.t) for b in system.bodies], axis=1)
-    assert_allclose(np.einsum("nbik,nk->nbi", J, tree.u), V - at_rest, rtol=0, atol=SUMS * max(1, np.abs(V).max()))
+    assert_allclose(np.einsum("nbik,nk->nbi", J, tree.u), V - at_rest, rtol=0,
+                    atol=SUMS * max(1, np.abs(V).max()))
     tip = len(tree.plan.parts) - 1                           # the last body carries nothing: its own inertia
     part, R = tree.plan.parts[tip], system.body_pose(tree.q, f"b{tip}", t=tree.t).R
     c = cross_matrix(R @ part.com)
@@ -381,9 +397,11 @@ def test_energy_grows_by_the_power_of_every_joint(seed, bodies):
 @pytest.mark.parametrize("root", ["free", "euler"])
 @pytest.mark.parametrize(("seed", "bodies"), SMALL[1:])
 def test_momentum_of_a_floating_tree(seed, bodies, root):
-    """Only weight changes momentum, whatever acts inside: dP/dt = m g, dL/dt = sum of r x m g about ground's origin."""
+    """Only weight changes momentum, whatever acts inside: dP/dt = m g, dL/dt = sum of r x m g about ground's
+    origin."""
     plan = random_plan(seed, bodies, STILL)
-    base = replace(plan.parts[0], parent=-1, joint=Joint(root, reversed=bool(seed % 2)), mass=1.0, inertia=0.1 * np.eye(3))
+    base = replace(plan.parts[0], parent=-1, joint=Joint(root, reversed=bool(seed % 2)), mass=1.0,
+                   inertia=0.1 * np.eye(3))
     plan = replace(plan, parts=(base, *(replace(p, parent=max(p.parent, 0)) for p in plan.parts[1:])))
     q, u, tau = plan.states(STATES)
     tau[:, :6] = 0
@@ -407,10 +425,11 @@ def test_momentum_of_a_floating_tree(seed, bodies, root):
     moments = sum(np.cross(p + R @ part.com, part.mass * plan.gravity) for i, part in enumerate(plan.parts)
                   for R, p in [tree.system.body_pose(q, f"b{i}")])
     expected = np.concatenate([moments, np.broadcast_to(weight, moments.shape)], axis=1)
-    assert_allclose(rate, expected, rtol=0, atol=DIFFERENCES * np.abs(momentum(q, u, 0)).max() + SUMS * np.abs(expected).max())
+    assert_allclose(rate, expected, rtol=0, atol=DIFFERENCES * np.abs(momentum(q, u, 0)).max()
+                    + SUMS * np.abs(expected).max())
 
 
-# ---- What must not matter ------------------------------------------------------------------------------------------
+# ---- What must not matter ----------------------------------------------------------------------------------
 
 def test_a_moved_world_changes_nothing(tree):
     """Every root and gravity moved by one rigid motion: same accelerations, poses moved along."""
@@ -434,7 +453,8 @@ def test_the_length_of_a_quaternion_does_not_matter(scale):
     """q and 2 q are one rotation: the same udot; qdot is twice as large."""
     tree = tree_of(3, 4, ("free", "pin"))
     q, turned = tree.q.copy(), tree.q.copy()
-    quaternions = [i for i, name in enumerate(tree.system.coordinates) if name[-3:] in ("_qw", "_qx", "_qy", "_qz")]
+    quaternions = [i for i, name in enumerate(tree.system.coordinates) if name[-3:] in ("_qw", "_qx", "_qy",
+                                                                                        "_qz")]
     assert quaternions
     turned[:, quaternions] *= scale
     a, b = (tree.system.forward_dynamics(x, tree.u, tree.tau) for x in (q, turned))
@@ -455,7 +475,8 @@ def test_without_gravity(tree):
 
 @pytest.mark.parametrize(("seed", "bodies"), SMALL)
 def test_locked_speeds(seed, bodies):
-    """udot = 0 there; the others solve M_ff udot_f = tau_f - h_f, whatever the locked speeds and forces are."""
+    """udot = 0 there; the others solve M_ff udot_f = tau_f - h_f, whatever the locked speeds and forces
+    are."""
     tree = tree_of(seed, bodies)
     rng = np.random.default_rng(seed)
     mask = rng.random((STATES, tree.nu)) < 0.4
@@ -480,12 +501,14 @@ def test_a_lock_at_rest_is_a_weld():
     q, u, tau = tree.q[0], tree.u[0].copy(), tree.tau[0]
     u[body.u] = 0
     part = tree.plan.parts[i]
-    X_FM = part.joint.path(0.0, q[body.q], np.zeros(body.u.stop - body.u.start), np.zeros(body.u.stop - body.u.start))
+    X_FM = part.joint.path(0.0, q[body.q], np.zeros(body.u.stop - body.u.start),
+                           np.zeros(body.u.stop - body.u.start))
     X = Path.of(*part.X_PF) @ X_FM
     welded = list(tree.plan.parts)
     welded[i] = replace(part, joint=Joint("weld"), X_PF=(X.R, X.p))
     keep_q, keep_u = np.delete(np.arange(len(q)), np.r_[body.q]), np.delete(np.arange(len(u)), np.r_[body.u])
-    expected = Plan(tuple(welded), tree.plan.gravity).system().forward_dynamics(q[keep_q], u[keep_u], tau[keep_u])
+    expected = Plan(tuple(welded), tree.plan.gravity).system().forward_dynamics(q[keep_q], u[keep_u],
+                                                                                tau[keep_u])
 
     udot = tree.system.forward_dynamics(q, u, tau, locked=body.speeds)
 
@@ -494,7 +517,7 @@ def test_a_lock_at_rest_is_a_weld():
     assert_array_equal(udot[body.u], 0)
 
 
-# ---- Machine code --------------------------------------------------------------------------------------------------
+# ---- Machine code ------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("seed", "bodies"), [(3, 3), (5, 8)])
 def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
@@ -507,7 +530,8 @@ def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
     cond = np.linalg.cond(tree.oracle.mass_matrix(q, t)).max()
     worst = 0.0
     for name, arguments, condition in [
-            ("qdot", (q, u), 1), ("forward_dynamics", (q, u, tau), cond), ("inverse_dynamics", (q, u, tau), 1),
+            ("qdot", (q, u), 1), ("forward_dynamics", (q, u, tau), cond),
+            ("inverse_dynamics", (q, u, tau), 1),
             ("mass_matrix", (q,), 1), ("solve_mass_matrix", (q, tau), cond), ("energy", (q, u), 1)]:
         batch = np.array(getattr(native, name)(*arguments, t=t))
         one = np.array([getattr(native, name)(*(a[i] for a in arguments), t=t[i]) for i in range(37)])
@@ -516,7 +540,8 @@ def test_machine_code_gives_the_same(seed, bodies, monkeypatch, evidence):
         other = np.array(getattr(tree.system, name)(*arguments, t=t))
         monkeypatch.setenv("CONDYLE_EVALUATOR", "native")
         scale = np.abs(other).max()
-        # Fused multiply-add and other sines round differently: some hundred times eps, times what a solve magnifies.
+        # Fused multiply-add and other sines round differently: some hundred times eps, times what a solve
+        # magnifies.
         assert_allclose(batch, other, rtol=0, atol=500 * condition * EPS * scale, err_msg=name)
         assert_allclose(one, other, rtol=0, atol=500 * condition * EPS * scale, err_msg=name)
         worst = max(worst, np.abs(batch - one).max() / scale)

@@ -1,4 +1,5 @@
-"""Light bodies beside heavy ones, against 60 digits: what is answered is right, and what rounding takes is said to be that."""
+"""Light bodies beside heavy ones, against 60 digits: what is answered is right, and what rounding takes is
+said to be that."""
 from __future__ import annotations
 
 import mpmath as mp
@@ -36,8 +37,10 @@ def oracle(mass_a: float, mass_b: float, q, u) -> np.ndarray:
         w_b, c_a, c_b, r = w_a + relative, R_a * vector(COM_A), R_b * vector(COM_B), R_a * vector(JOINT)
         I_a, I_b = (R * mp.diag(list(vector(m * SHAPE))) * R.T for R, m in ((R_a, mass_a), (R_b, mass_b)))
         spin = lambda w, x: cross(w, cross(w, x))
-        A, y = mp.zeros(12), mp.zeros(12, 1)                # alpha_a, alpha_b, force of a on b, force of ground on a
-        lines = [((-m_b * skew(r), -m_b * skew(c_b), -mp.eye(3), None), m_b * (g - spin(w_a, r) - spin(w_b, c_b))),
+        # alpha_a, alpha_b, force of a on b, force of ground on a
+        A, y = mp.zeros(12), mp.zeros(12, 1)
+        lines = [((-m_b * skew(r), -m_b * skew(c_b), -mp.eye(3), None),
+                  m_b * (g - spin(w_a, r) - spin(w_b, c_b))),
                  ((None, I_b, skew(c_b), None), -cross(w_b, I_b * w_b)),
                  ((-m_a * skew(c_a), None, mp.eye(3), -mp.eye(3)), m_a * (g - spin(w_a, c_a))),
                  ((I_a, None, skew(r - c_a), skew(c_a)), -cross(w_a, I_a * w_a))]
@@ -53,12 +56,14 @@ def oracle(mass_a: float, mass_b: float, q, u) -> np.ndarray:
 
 def states(system: cd.System) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(1)
-    return [(system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)), rng.uniform(-1, 1, 6))
+    return [(system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.5, 0.5, 8)),
+             rng.uniform(-1, 1, 6))
             for _ in range(4)]
 
 
-# A light body that carries a heavy one turns about the line to it against its own inertia alone, which is added to that of the
-# heavy one: rounding times the ratio of masses, here up to 1e3 of these. Carried by it, it loses nothing.
+# A light body that carries a heavy one turns about the line to it against its own inertia alone, which is
+# added to that of the heavy one: rounding times the ratio of masses, here up to 1e3 of these. Carried by it,
+# it loses nothing.
 @pytest.mark.parametrize(("mass_a", "mass_b", "tolerance"), [
     (1.0, 1.0, 1e-13), (1e6, 1e-6, 1e-13), (1e3, 1e-9, 1e-13), (1e-2, 1e2, 1e-9), (1e-4, 1e4, 1e-5),
     (1e-6, 1e6, 1e-3)])
@@ -67,7 +72,8 @@ def test_what_is_answered_is_right(mass_a, mass_b, tolerance, monkeypatch):
     system = balls(mass_a, mass_b)
     for q, u in states(system):
         expected = oracle(mass_a, mass_b, q, u)
-        np.testing.assert_allclose(system.forward_dynamics(q, u), expected, rtol=0, atol=tolerance * np.abs(expected).max())
+        np.testing.assert_allclose(system.forward_dynamics(q, u), expected, rtol=0,
+                                   atol=tolerance * np.abs(expected).max())
 
 
 def test_what_rounding_takes_is_not_called_a_joint_that_lost_rank(monkeypatch):
@@ -75,6 +81,7 @@ def test_what_rounding_takes_is_not_called_a_joint_that_lost_rank(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = balls(1e-8, 1e8)
     for q, u in states(system):
-        with pytest.raises(cd.SingularError, match=r"of body 'a' .* lost in rounding .* 1e-08 kg and carries") as caught:
+        with pytest.raises(cd.SingularError,
+                           match=r"of body 'a' .* lost in rounding .* 1e-08 kg and carries") as caught:
             system.forward_dynamics(q, u)
         assert caught.value.body == "a"

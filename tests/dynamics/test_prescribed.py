@@ -1,4 +1,5 @@
-"""Prescribed motion in forward dynamics: given accelerations are had exactly, the free ones follow, the force is reported."""
+"""Prescribed motion in forward dynamics: given accelerations are had exactly, the free ones follow, the force
+is reported."""
 from __future__ import annotations
 
 import numpy as np
@@ -20,7 +21,8 @@ def wild(t, *x):
 
 
 def tree(seed, mobilizers, share=0.5, motion=None):
-    """A random tree in which about a share of the bodies are driven; `motion` makes a Prescribed of a mobilizer."""
+    """A random tree in which about a share of the bodies are driven; `motion` makes a Prescribed of a
+    mobilizer."""
     rng = np.random.default_rng(seed)
     make = motion or (lambda m: cd.Prescribed(acceleration=lambda *x: [wild(*x) + k for k in range(m.nu)]))
     system, names = cd.System(gravity=(0.3, -9.81, 0.7)), ["ground"]
@@ -28,7 +30,8 @@ def tree(seed, mobilizers, share=0.5, motion=None):
         m = mobilizers[i]
         frame = [cd.Transform(random_rotation(rng), rng.uniform(-0.3, 0.3, 3)) for _ in range(2)]
         given = make(m) if m.nu and rng.random() < share else None
-        system.add_body(f"b{i}", names[max(0, len(names) - 1 - int(rng.integers(4)))], m, *frame, mass=rng.uniform(0.5, 2),
+        system.add_body(f"b{i}", names[max(0, len(names) - 1 - int(rng.integers(4)))], m, *frame,
+                        mass=rng.uniform(0.5, 2),
                         com=rng.uniform(-0.1, 0.1, 3), inertia=random_inertia(rng), motion=given)
         names.append(f"b{i}")
     return system
@@ -70,7 +73,8 @@ def close(x, y, tolerance):
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_every_mobilizer(monkeypatch, seed, layout, evidence):
-    """All mobilizers, forward and reversed, half of them driven at acceleration level by functions of t, q and u."""
+    """All mobilizers, forward and reversed, half of them driven at acceleration level by functions of t, q
+    and u."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     mobilizers = one_of_each_mobilizer()[seed - 1::2]
@@ -79,7 +83,8 @@ def test_every_mobilizer(monkeypatch, seed, layout, evidence):
     held, a = held_speeds(system), given_accelerations(system, q, u, 0.7)
     assert 5 < held.sum() < system.nu - 5
     udot = system.forward_dynamics(q, u, tau, t=0.7)
-    close(udot[held], a[held], 1e-14)                        # one evaluation against another of the same function
+    # one evaluation against another of the same function
+    close(udot[held], a[held], 1e-14)
     expected, force = by_hand(system, q, u, tau, 0.7, held, a)
     found = np.abs(udot - expected).max() / np.abs(expected).max()
     evidence("accelerations with half the joints prescribed against a dense solution, relative", found, DENSE)
@@ -99,9 +104,11 @@ def test_every_mobilizer(monkeypatch, seed, layout, evidence):
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 def test_machine_code_batches_and_switches(monkeypatch, layout):
-    """Native code of both layouts against CasADi's evaluator; one state, many, threads; enabled and locked state by state."""
+    """Native code of both layouts against CasADi's evaluator; one state, many, threads; enabled and locked
+    state by state."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
-    joints = [cd.Pin(), cd.Slider(), cd.Ball(), cd.Planar(), cd.Pin(axis="x").reversed(), cd.Universal(), cd.Pin(), cd.Cylinder()]
+    joints = [cd.Pin(), cd.Slider(), cd.Ball(), cd.Planar(), cd.Pin(axis="x").reversed(), cd.Universal(),
+              cd.Pin(), cd.Cylinder()]
     system = tree(4, joints, 0.6)
     q, u, tau = state_of(system, 4, (13,))
     t, names = np.linspace(-0.5, 1, 13), system.motions
@@ -118,7 +125,8 @@ def test_machine_code_batches_and_switches(monkeypatch, layout):
     for b in system.bodies:
         m = b.mass_properties
         plain.add_body(b.name, b.parent.name, b.mobilizer, b.X_PF, b.X_BM, m.mass, m.com, m.inertia)
-    close(system.forward_dynamics(q, u, tau, t=t, disabled=names), plain.forward_dynamics(q, u, tau, t=t), SAME)
+    close(system.forward_dynamics(q, u, tau, t=t, disabled=names), plain.forward_dynamics(q, u, tau, t=t),
+          SAME)
     driven = system.body(names[1])
     locked = np.zeros((13, system.nu))
     locked[3:6, driven.u] = 1
@@ -130,27 +138,33 @@ def test_machine_code_batches_and_switches(monkeypatch, layout):
 def test_locks_at_three_levels():
     system = cd.System()
     for name, parent in (("a", "ground"), ("b", "a"), ("c", "b")):
-        system.add_body(name, parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0), inertia=(0.01, 0.01, 0.01))
+        system.add_body(name, parent, cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0),
+                        inertia=(0.01, 0.01, 0.01))
     q, u = np.array([0.3, -0.4, 0.2]), np.array([0.5, 1.0, -0.7])
     state = system.state(q=q, u=u, locked={"a": "position", "b": "velocity", "c": 2.5})
     np.testing.assert_array_equal(state.u, [0.0, 1.0, -0.7])
     np.testing.assert_array_equal(state.udot, [0.0, 0.0, 2.5])
     assert state.locked == {"a": "position", "b": "velocity", "c": 2.5}
-    np.testing.assert_allclose(state.motion_forces(), system.inverse_dynamics(q, state.u, [0, 0, 2.5]), rtol=1e-12)
+    np.testing.assert_allclose(state.motion_forces(), system.inverse_dynamics(q, state.u, [0, 0, 2.5]),
+                               rtol=1e-12)
     one = state.replace(locked={"b": -1.5})
-    expected, force = by_hand(system, one.q, one.u, np.zeros(3), 0.0, np.array([False, True, False]), np.array([0, -1.5, 0]))
+    expected, force = by_hand(system, one.q, one.u, np.zeros(3), 0.0, np.array([False, True, False]),
+                              np.array([0, -1.5, 0]))
     np.testing.assert_allclose(one.udot, expected, rtol=1e-12)
     np.testing.assert_allclose(one.motion_forces(), force, rtol=1e-11, atol=1e-14)
-    many = system.forward_dynamics(q, u, locked={"b": np.array([[-1.5], [0.0], [4.0]])[..., 0], "c": "acceleration"})
+    many = system.forward_dynamics(q, u, locked={"b": np.array([[-1.5], [0.0], [4.0]])[..., 0],
+                                                 "c": "acceleration"})
     np.testing.assert_array_equal(many[:, 1:], [[-1.5, 0], [0, 0], [4, 0]])
     assert system.state(locked=["a"]).locked == {"a": "velocity"} == system.state(locked="a").locked
 
 
 def test_massless_bodies_may_be_driven():
-    """What is prescribed needs no inertia; freed, the acceleration of a massless tip has no answer, and this is said."""
+    """What is prescribed needs no inertia; freed, the acceleration of a massless tip has no answer, and this
+    is said."""
     system = cd.System()
     system.add_body("crank", mobilizer=cd.Pin(), motion=cd.Prescribed(position=lambda t: 2 * t + 0.1 * t**2))
-    system.add_body("rod", "crank", cd.Pin(), X_PF=(0.4, 0, 0), mass=1.0, com=(0.3, 0, 0), inertia=(0.01, 0.02, 0.02))
+    system.add_body("rod", "crank", cd.Pin(), X_PF=(0.4, 0, 0), mass=1.0, com=(0.3, 0, 0),
+                    inertia=(0.01, 0.02, 0.02))
     system.add_body("pointer", "rod", cd.Pin(), X_PF=(0.4, 0, 0), motion=cd.Prescribed(velocity=0.3))
     state = system.state(t=0.5, q={"rod": 0.7})
     assert state.u[2] == 0.3
@@ -170,9 +184,11 @@ def test_long_splines_are_looked_up(monkeypatch, layout):
     curves = [cd.Spline(t, 0.3 * np.sin(3 * t + k)) for k in range(3)]
     system = cd.System()
     for k, f in enumerate(curves):
-        system.add_body(f"b{k}", "ground" if not k else f"b{k - 1}", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0),
+        system.add_body(f"b{k}", "ground" if not k else f"b{k - 1}", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0,
+                        com=(0, -0.15, 0),
                         inertia=(0.01, 0.01, 0.01), motion=cd.Prescribed(position=f))
-    system.add_body("tip", "b2", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0), inertia=(0.01, 0.01, 0.01))
+    system.add_body("tip", "b2", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.15, 0),
+                    inertia=(0.01, 0.01, 0.01))
     times = np.random.default_rng(0).uniform(0, 2, 17)
     q, u = system.prescribe(np.zeros(4), np.zeros(4), t=times)
     udot = system.forward_dynamics(q, u, t=times)

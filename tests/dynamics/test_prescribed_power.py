@@ -1,4 +1,5 @@
-"""Where energy comes from: d(KE + PE)/dt is the power of tau, of forces that store nothing, and of what moves joints."""
+"""Where energy comes from: d(KE + PE)/dt is the power of tau, of forces that store nothing, and of what moves
+joints."""
 from __future__ import annotations
 
 import casadi as ca
@@ -15,14 +16,18 @@ from tests.oracles.trees import random_inertia, random_rotation
 
 def moved(*names):
     """A joint that time turns and shifts, by a rule that its coordinates enter."""
-    return cd.FunctionBased(names, (lambda t, *q: 0.4 * np.sin(2 * t) * q[0], None, lambda t, *q: q[0] + 0.3 * t),
-                            (lambda t, *q: 0.2 * t * t + 0.1 * q[-1], lambda t, *q: 0.3 * np.cos(3 * t), None), time=True)
+    return cd.FunctionBased(names, (lambda t, *q: 0.4 * np.sin(2 * t) * q[0], None, lambda t,
+                                    *q: q[0] + 0.3 * t),
+                            (lambda t, *q: 0.2 * t * t + 0.1 * q[-1], lambda t, *q: 0.3 * np.cos(3 * t),
+                             None), time=True)
 
 
 def tree(seed, *, constraint=False, forces=True):
-    """Ten bodies in a random order: joints that time moves, forward, reversed and composed, among others, one of these driven."""
+    """Ten bodies in a random order: joints that time moves, forward, reversed and composed, among others, one
+    of these driven."""
     rng = np.random.default_rng(seed)
-    joints = [moved("a"), moved("b", "c").reversed(), cd.compose(cd.Pin("y"), moved("d")), cd.Ball(), cd.Universal(), cd.Pin(),
+    joints = [moved("a"), moved("b", "c").reversed(), cd.compose(cd.Pin("y"), moved("d")), cd.Ball(),
+              cd.Universal(), cd.Pin(),
               cd.Slider(), moved("e"), cd.Gimbal(), cd.Pin("x")]
     system, names = cd.System(gravity=(0.3, -9.81, 0.7)), ["ground"]
     for i in rng.permutation(len(joints)):
@@ -33,12 +38,15 @@ def tree(seed, *, constraint=False, forces=True):
                         com=rng.uniform(-0.1, 0.1, 3), inertia=random_inertia(rng), motion=drive)
         names.append(f"b{i}")
     if forces:
-        system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), names[-1], (0.1, 0, 0), 40.0, 0.3))
+        system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), names[-1], (0.1, 0, 0), 40.0,
+                                                            0.3))
         system.add_force("torsion", cd.forces.MobilitySpring("a", 3.0, 0.1))
-        system.add_force("damper", cd.forces.TwoPointDamper("ground", (0.5, 0, 0.2), names[-2], (0, 0.1, 0), 3.0))
+        system.add_force("damper", cd.forces.TwoPointDamper("ground", (0.5, 0, 0.2), names[-2], (0, 0.1, 0),
+                                                            3.0))
         system.add_force("drag", cd.forces.MobilityDamper("e", 2.0))
     if constraint:
-        system.add_constraint("tie", cd.constraints.PointInPlane("ground", (0, 0, 1), 0.1, names[-1], (0.1, 0.2, 0)))
+        system.add_constraint("tie", cd.constraints.PointInPlane("ground", (0, 0, 1), 0.1, names[-1],
+                                                                 (0.1, 0.2, 0)))
         system.add_constraint("gear", cd.constraints.CoordinateCoupler(lambda b, d: b - 2 * d, ("b", "b2_d")))
     q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
     q, u = system.prescribe(q, rng.uniform(-1, 1, system.nu), t=0.6)
@@ -50,7 +58,8 @@ def tree(seed, *, constraint=False, forces=True):
 @pytest.mark.parametrize("constraint", [False, True], ids=["free", "constrained"])
 @pytest.mark.parametrize("seed", range(3))
 def test_energy_balance(monkeypatch, seed, constraint, evidence):
-    """Time-moved joints, driven and locked ones, forces, tau, and constraints, which do no work: all that energy gains."""
+    """Time-moved joints, driven and locked ones, forces, tau, and constraints, which do no work: all that
+    energy gains."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system, q, u, tau = tree(seed, constraint=constraint)
     locked = np.zeros(system.nu)
@@ -65,7 +74,8 @@ def test_energy_balance(monkeypatch, seed, constraint, evidence):
     timed = moving - system.motion_forces(q, u, tau, t=0.6, **o) * u
     assert np.abs(timed).sum() > 1e-2 * scale               # there is something to see
     found = abs(rate - (tau @ u + spent["damper"] + spent["drag"] + moving.sum())) / scale
-    evidence("rate of energy against all powers, with joints that time moves, relative to the energy", found, DIFFERENCES,
+    evidence("rate of energy against all powers, with joints that time moves, relative to the energy", found,
+             DIFFERENCES,
              headline="energy")
 
 
@@ -83,7 +93,8 @@ def test_against_maximal_coordinates(monkeypatch, seed):
         r = X.R @ b.X_BM.p
         v_FM = V[3:] + np.cross(V[:3], r) - V_P[3:] - np.cross(V_P[:3], X.p + r - X_P.p)
         power += F[:3] @ (V[:3] - V_P[:3]) + F[3:] @ v_FM
-    close(system.motion_power(q, u, tau, t=0.6).sum(), power, 1e-11)        # both round; typical differences are 1e-14
+    # both round; typical differences are 1e-14
+    close(system.motion_power(q, u, tau, t=0.6).sum(), power, 1e-11)
 
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
@@ -102,7 +113,8 @@ def test_a_lift(monkeypatch, layout):
 def test_a_joint_without_speeds_cannot_say():
     class Lift(Mobilizer):
         def motion(self, t, q, u):
-            return Motion(R=ca.SX.eye(3), p=ca.vertcat(0, t, 0), H_w=ca.SX(3, 0), H_v=ca.SX(3, 0), v_t=ca.vertcat(0, 1, 0))
+            return Motion(R=ca.SX.eye(3), p=ca.vertcat(0, t, 0), H_w=ca.SX(3, 0), H_v=ca.SX(3, 0),
+                          v_t=ca.vertcat(0, 1, 0))
 
     system = cd.System()
     system.add_body("load", mobilizer=Lift(), mass=2.0, inertia=(1, 1, 1))

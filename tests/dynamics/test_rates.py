@@ -1,4 +1,5 @@
-"""qddot, N, Ndot and their inverses: by differences along the motion, and as inverses of each other, for every mobilizer."""
+"""qddot, N, Ndot and their inverses: by differences along the motion, and as inverses of each other, for
+every mobilizer."""
 from __future__ import annotations
 
 import numpy as np
@@ -22,7 +23,8 @@ def test_qddot_is_the_rate_of_qdot():
     found = system.qddot(at["q"], at["u"], at["udot"], **options(at))
     expected = along(at, lambda s, x: s.qdot(x["q"], x["u"], **options(x)))
     assert_allclose(found, expected, rtol=0, atol=DIFFERENCES)
-    assert np.abs(found - system.qdot(at["q"], at["udot"])).max() > 0.1                     # Ndot u counts here
+    # Ndot u counts here
+    assert np.abs(found - system.qdot(at["q"], at["udot"])).max() > 0.1
 
 
 def test_N_and_its_rate():
@@ -39,7 +41,8 @@ def test_inverses():
     system, at = model()
     q, u, udot, o = at["q"], at["u"], at["udot"], options(at)
     assert_allclose(system.u_from_qdot(q, system.qdot(q, u, **o), **o), u, rtol=0, atol=ROUNDING)
-    assert_allclose(system.udot_from_qddot(q, u, system.qddot(q, u, udot, **o), **o), udot, rtol=0, atol=ROUNDING)
+    assert_allclose(system.udot_from_qddot(q, u, system.qddot(q, u, udot, **o), **o), udot, rtol=0,
+                    atol=ROUNDING)
     nearest = np.linalg.lstsq(system.N(q, **o), at["qdot"])[0]
     assert_allclose(system.u_from_qdot(q, at["qdot"], **o), nearest, rtol=0, atol=ROUNDING)
 
@@ -49,7 +52,8 @@ def rates_of_two(a, b):
 
 
 @pytest.mark.parametrize("mobilizer", [
-    cd.Ball(coordinates="euler"), cd.Free(coordinates="euler").reversed(), cd.LineOrientation(), cd.FreeLine(),
+    cd.Ball(coordinates="euler"), cd.Free(coordinates="euler").reversed(), cd.LineOrientation(),
+    cd.FreeLine(),
     cd.Ellipsoid((0.2, 0.3, 0.4)).reversed(), cd.Weld(), cd.compose(cd.Ball(), cd.Slider()),
     cd.Custom(("a", "b"), lambda a, b: (np.eye(3), (a, b, a * b)), N=rates_of_two)], ids=repr)
 def test_inverses_of_each_family(mobilizer):
@@ -72,7 +76,8 @@ def test_euler_angles_at_their_singularity():
     system.add_body("a", mobilizer=cd.Ball(coordinates="euler"), mass=1, inertia=(1, 1, 1))
     q = [0.3, np.pi / 2, 0.1]
     assert_allclose(system.u_from_qdot(q, [1.0, 0.0, 2.0]), [3.0, 0.0, 0.0], rtol=0, atol=ROUNDING)
-    for ask in (lambda: system.qddot(q, [0, 0, 1], [0, 0, 0]), lambda: system.N(q), lambda: system.Ndot(q, [0, 0, 1]),
+    for ask in (lambda: system.qddot(q, [0, 0, 1], [0, 0, 0]), lambda: system.N(q),
+                lambda: system.Ndot(q, [0, 0, 1]),
                 lambda: system.udot_from_qddot(q, [0, 0, 1], [0, 0, 0])):
         with pytest.raises(cd.SingularError, match="cannot follow its speeds"):
             ask()
@@ -81,4 +86,5 @@ def test_euler_angles_at_their_singularity():
 def test_derivatives_by_qdot():
     system, at = model()
     J = system.jacobian("u_from_qdot", at["q"], at["qdot"], wrt="qdot", **options(at))
-    assert_allclose(J @ at["qdot"], system.u_from_qdot(at["q"], at["qdot"], **options(at)), rtol=0, atol=ROUNDING)
+    assert_allclose(J @ at["qdot"], system.u_from_qdot(at["q"], at["qdot"], **options(at)), rtol=0,
+                    atol=ROUNDING)

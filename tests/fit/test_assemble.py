@@ -1,4 +1,5 @@
-"""One configuration: closed forms, SciPy on the same residuals, constraints met from poor starts, locks and limits."""
+"""One configuration: closed forms, SciPy on the same residuals, constraints met from poor starts, locks and
+limits."""
 from __future__ import annotations
 
 import numpy as np
@@ -16,8 +17,10 @@ from tests.verification import mechanisms
 from tests.zoo import zoo
 
 G = cd.goals
-ACCURACY = 1e-8                                             # the default of assemble: the last change of a coordinate
-NEAR = 100 * ACCURACY     # Gauss-Newton stops with a last change of ACCURACY; where residuals are large it gains one digit a step
+# the default of assemble: the last change of a coordinate
+ACCURACY = 1e-8
+# Gauss-Newton stops with a last change of ACCURACY; where residuals are large it gains one digit a step
+NEAR = 100 * ACCURACY
 
 
 def arm(ranges=(None, None)) -> cd.System:
@@ -42,7 +45,8 @@ def test_two_links_reach_as_the_cosine_law_says(bent, evidence):
 
 def test_out_of_reach_the_arm_points_at_its_target():
     system = arm()
-    found = cd.assemble(system, system.state(q=[0.2, 0.4]), G.Station("lower", (0.4, 0, 0), (1.5, 2.0, 0.7)), accuracy=1e-9)
+    found = cd.assemble(system, system.state(q=[0.2, 0.4]), G.Station("lower", (0.4, 0, 0), (1.5, 2.0, 0.7)),
+                        accuracy=1e-9)
     # straight, along the target's projection: here the residual is large and the minimum flat in the elbow
     np.testing.assert_allclose(found.q, [np.arctan2(2.0, 1.5), 0.0], rtol=0, atol=1e-6)
 
@@ -65,8 +69,10 @@ def test_random_trees_are_recovered_from_their_stations(seed):
     start = system.compiled.normalised(goal + system.qdot(goal, rng.uniform(-0.4, 0.4, system.nu)))
     goals = [G.Station(b, p, system.station_position(goal, b, p)) for b, p in stations]
     found = cd.assemble(system, system.state(q=start), goals)
-    for b, p in stations:                                   # at zero residual the end is quadratic: rounding over conditioning
-        np.testing.assert_allclose(found.station_position(b, p), system.station_position(goal, b, p), rtol=0, atol=NEAR)
+    # at zero residual the end is quadratic: rounding over conditioning
+    for b, p in stations:
+        np.testing.assert_allclose(found.station_position(b, p), system.station_position(goal, b, p), rtol=0,
+                                   atol=NEAR)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -75,13 +81,16 @@ def test_scipy_finds_no_better(seed):
     rng = np.random.default_rng(seed)
     system = cd.System()
     for i, name in enumerate("abcd"):
-        system.add_body(name, "ground" if not i else "abcd"[i - 1], cd.Pin(axis="xyzx"[i]), X_PF=(0.1, 0.4, 0.1), mass=1.0,
+        system.add_body(name, "ground" if not i else "abcd"[i - 1], cd.Pin(axis="xyzx"[i]),
+                        X_PF=(0.1, 0.4, 0.1), mass=1.0,
                         inertia=(1, 1, 1))
     w = rng.uniform(0.2, 2.0, 5)
     points, R = rng.uniform(-0.5, 0.5, (4, 3)), Rotation.from_rotvec(rng.uniform(-0.3, 0.3, 3)).as_matrix()
-    goals = [G.Station("d", points[0], points[1], weight=w[0]), G.Station("b", points[2], points[3], weight=w[1]),
+    goals = [G.Station("d", points[0], points[1], weight=w[0]), G.Station("b", points[2], points[3],
+                                                                          weight=w[1]),
              G.Orientation("d", R, weight=w[2]), G.Distance("a", points[0], "d", points[2], 0.6, weight=w[3]),
-             G.Distance("ground", points[1], "c", points[2], 0.9, weight=w[3]), G.Coordinate("b", 0.3, weight=w[4])]
+             G.Distance("ground", points[1], "c", points[2], 0.9, weight=w[3]),
+             G.Coordinate("b", 0.3, weight=w[4])]
 
     def residuals(q):
         x = lambda body, p: system.station_position(q, body, p)
@@ -95,24 +104,30 @@ def test_scipy_finds_no_better(seed):
     start = rng.uniform(-0.3, 0.3, 4)
     found = cd.assemble(system, system.state(q=start), goals)
     expected = least_squares(residuals, found.q, xtol=1e-15, ftol=1e-15, gtol=1e-13)
-    np.testing.assert_allclose(found.q, expected.x, rtol=0, atol=1e-6)      # least_squares differences the residuals
+    # least_squares differences the residuals
+    np.testing.assert_allclose(found.q, expected.x, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_goals_on_mechanisms_against_their_own_angles(seed):
-    """A slider-crank and a governor with stations to follow, against a search over the one and the two angles that they have."""
+    """A slider-crank and a governor with stations to follow, against a search over the one and the two angles
+    that they have."""
     rng = np.random.default_rng(seed)
     crank, governor = mechanisms.slider_crank(), mechanisms.governor()
-    for system, q_of, start, body in ((crank, lambda x: mechanisms.slider_crank_state(x[0], 0.0)[0], (0.9,), "rod"),
-                                      (governor, lambda x: mechanisms.governor_state(*x, 0.0, 0.0)[0], (0.3, 0.8), "linka")):
+    for system, q_of, start, body in ((crank, lambda x: mechanisms.slider_crank_state(x[0], 0.0)[0], (0.9,),
+                                       "rod"),
+                                      (governor, lambda x: mechanisms.governor_state(*x, 0.0, 0.0)[0],
+                                       (0.3, 0.8), "linka")):
         p = np.array([0.2, -0.1, 0.05])
         target = system.station_position(q_of(start), body, p) + rng.uniform(-0.05, 0.05, 3)
         def cost(x, system=system, q_of=q_of, body=body, p=p, target=target):
             return float(np.sum((system.station_position(q_of(x), body, p) - target) ** 2))
 
-        best = minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-18, "maxfev": 4000})
+        best = minimize(cost, start, method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-18,
+                                                                    "maxfev": 4000})
         found = cd.assemble(system, system.state(q=q_of(start) + 0.05), G.Station(body, p, target))
-        np.testing.assert_allclose(found.q, q_of(best.x), rtol=0, atol=1e-6)      # a search without slopes sees half the digits
+        # a search without slopes sees half the digits
+        np.testing.assert_allclose(found.q, q_of(best.x), rtol=0, atol=1e-6)
 
 
 MECHANISMS = {
@@ -132,7 +147,8 @@ def test_every_mechanism_assembles_from_poor_starts(name):
     system = make()
     rng = np.random.default_rng(5)
     for _ in range(5):
-        start = system.state(q=closed(system) + rng.uniform(-0.5, 0.5, system.nq), u=rng.normal(size=system.nu))
+        start = system.state(q=closed(system) + rng.uniform(-0.5, 0.5, system.nq),
+                             u=rng.normal(size=system.nu))
         found = cd.assemble(system, start)
         p, v = found.constraint_errors()
         assert np.abs(p).max() <= ACCURACY / 100
@@ -161,11 +177,13 @@ def test_the_nearest_is_nearer_than_newton_ends():
     P = system.constraint_jacobian(found.q, np.zeros(3))
     # at the nearest the change is normal to the motion that is left: W^2 (q - start) = P' lambda
     change = W ** 2 * (found.q - start)
-    np.testing.assert_allclose(P.T @ np.linalg.lstsq(P.T, change, rcond=1e-9)[0], change, rtol=0, atol=100 * NEAR)
+    np.testing.assert_allclose(P.T @ np.linalg.lstsq(P.T, change, rcond=1e-9)[0], change, rtol=0,
+                               atol=100 * NEAR)
 
 
 def test_redundant_constraints_change_nothing():
-    once, twice = (rig("Ball", "Rod", **more) for more in ({}, {"again": EVERY["Ball"], "third": EVERY["Ball"]}))
+    once, twice = (rig("Ball", "Rod", **more)
+                   for more in ({}, {"again": EVERY["Ball"], "third": EVERY["Ball"]}))
     q, u = state(once, 0)
     a, b = (cd.assemble(s, s.state(q=q, u=u)) for s in (once, twice))
     np.testing.assert_allclose(a.q, b.q, rtol=0, atol=NEAR)
@@ -174,7 +192,8 @@ def test_redundant_constraints_change_nothing():
 
 def test_impossible_constraints_are_named():
     system = mechanisms.slider_crank()
-    system.add_constraint("wall", cd.constraints.ConstantCoordinate("slider", 0.9))      # 0.7 m is as far as it goes
+    # 0.7 m is as far as it goes
+    system.add_constraint("wall", cd.constraints.ConstantCoordinate("slider", 0.9))
     with pytest.raises(cd.ConstraintError, match=r"wall by .*allowed") as caught:
         cd.assemble(system, system.state(q=[0.3, -0.4, 0.8]))
     assert set(caught.value.violated) <= {"wall", "rod slider[0]", "rod slider[1]", "rod slider[2]"}
@@ -206,17 +225,20 @@ def test_limits_against_scipy(seed):
     start = np.clip(found.q, low + 1e-3, high - 1e-3)
     best = least_squares(residual, start, bounds=(low, high), xtol=1e-15, ftol=1e-15, gtol=1e-14)
     assert (found.q >= low).all() and (found.q <= high).all()
-    assert residual(found.q) @ residual(found.q) <= 2 * best.cost + 1e-9     # interior points stop short of a bound by about 1e-9
+    # interior points stop short of a bound by about 1e-9
+    assert residual(found.q) @ residual(found.q) <= 2 * best.cost + 1e-9
     same = cd.assemble(system, system.state(q=[0.1, 0.4]), G.Station("lower", tip, target),
                        limits={"shoulder": (-0.4, 0.5), "elbow": (0.1, 1.2)})
     assert (same.q == found.q).all()
 
 
 def test_limits_and_loops_together():
-    """A slider-crank whose slider may not pass 0.6 m, asked to go to 0.65: it stands at its limit and the loop is closed."""
+    """A slider-crank whose slider may not pass 0.6 m, asked to go to 0.65: it stands at its limit and the
+    loop is closed."""
     system = mechanisms.slider_crank()
     q = mechanisms.slider_crank_state(1.2, 0.0)[0]
-    found = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65), limits={"slider": (0.3, 0.6)})
+    found = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65),
+                        limits={"slider": (0.3, 0.6)})
     assert found.q[2] == 0.6
     assert np.abs(found.constraint_errors()[0]).max() < ACCURACY
     free = cd.assemble(system, system.state(q=q), G.Coordinate("slider", 0.65))
@@ -224,10 +246,12 @@ def test_limits_and_loops_together():
 
 
 def test_many_bodies_that_stations_hardly_determine():
-    """A hundred pins, a station on every third body: directions that nobody sees to 1e-5 m do not keep it from an end."""
+    """A hundred pins, a station on every third body: directions that nobody sees to 1e-5 m do not keep it
+    from an end."""
     tree = random_tree(100, states=1)
     system = condyle_system(tree)
-    goals = [G.Station(b.name, (0.1, 0.05, 0), system.station_position(0.2 * tree.q[0], b.name, (0.1, 0.05, 0)))
+    goals = [G.Station(b.name, (0.1, 0.05, 0), system.station_position(0.2 * tree.q[0], b.name,
+                                                                       (0.1, 0.05, 0)))
              for b in system.bodies[::3]]
     found = cd.assemble(system, system.state(), goals)      # a warning would be an error here
     off = [np.linalg.norm(found.station_position(g.body, g.station) - g.position) for g in goals]
@@ -254,8 +278,8 @@ def test_orientations_from_far_away():
 
 
 def test_every_mobilizer_with_parameters_and_time():
-    """The zoo at other parameters and a time: stations of every body are found again. The ear is a line: it does not spin, so
-    that only its axis comes back."""
+    """The zoo at other parameters and a time: stations of every body are found again. The ear is a line: it
+    does not spin, so that only its axis comes back."""
     system = zoo()
     rng = np.random.default_rng(1)
     values = system.default("parameters") * rng.uniform(0.95, 1.05, len(system.parameters))
@@ -263,9 +287,11 @@ def test_every_mobilizer_with_parameters_and_time():
     goal = system.state(t=0.4, q=q, parameters=values)
     stations = [(b.name, p) for b in system.bodies for p in np.eye(3) * 0.3 if b.name != "ear" or p[2]]
     q = system.compiled.normalised(goal.q + 0.1 * system.qdot(goal.q, rng.uniform(-1, 1, system.nu), t=0.4))
-    found = cd.assemble(system, goal.replace(q=q), [G.Station(b, p, goal.station_position(b, p)) for b, p in stations])
+    found = cd.assemble(system, goal.replace(q=q), [G.Station(b, p, goal.station_position(b, p)) for b,
+                                                    p in stations])
     for b, p in stations:
-        np.testing.assert_allclose(found.station_position(b, p), goal.station_position(b, p), rtol=0, atol=NEAR)
+        np.testing.assert_allclose(found.station_position(b, p), goal.station_position(b, p), rtol=0,
+                                   atol=NEAR)
 
 
 def test_splines_of_many_points_are_looked_up():
@@ -282,10 +308,12 @@ def test_splines_of_many_points_are_looked_up():
 
 
 def test_prescribed_coordinates_are_where_their_motion_says():
-    """A crank that a function of time turns: the rest of the mechanism follows, frame by frame as in one; relaxed, too."""
+    """A crank that a function of time turns: the rest of the mechanism follows, frame by frame as in one;
+    relaxed, too."""
     system = cd.System()
     turn = lambda t: 0.4 + 0.8 * t
-    system.add_body("crank", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1), motion=cd.Prescribed(position=turn))
+    system.add_body("crank", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1),
+                    motion=cd.Prescribed(position=turn))
     system.add_body("rod", "crank", cd.Pin(), X_PF=(mechanisms.CRANK, 0, 0), mass=1.0, inertia=(1, 1, 1))
     system.add_body("slider", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
     system.add_constraint("joint", cd.constraints.Ball("rod", (mechanisms.ROD, 0, 0), "slider", (0, 0, 0)))
@@ -293,12 +321,14 @@ def test_prescribed_coordinates_are_where_their_motion_says():
     start = system.state(t=0.5, q=[9.0, -1.0, 0.6])
     expected = np.stack([mechanisms.slider_crank_state(turn(x), 0.8)[0] for x in t])
     np.testing.assert_allclose(cd.assemble(system, start).q, expected[10], rtol=0, atol=NEAR)
-    np.testing.assert_allclose(cd.relax(system, cd.assemble(system, start)).q, expected[10], rtol=0, atol=NEAR)
+    np.testing.assert_allclose(cd.relax(system, cd.assemble(system, start)).q, expected[10], rtol=0,
+                               atol=NEAR)
     frames = cd.assemble_frames(system, system.state(q=expected[0]), G.Coordinate("slider", 0.6), t=t)
     assert frames.status == "finished"
     np.testing.assert_allclose(frames.q, expected, rtol=0, atol=1e-7)
     rates = np.stack([mechanisms.slider_crank_state(turn(x), 0.8)[1] for x in t])
-    np.testing.assert_allclose(frames.speeds(), rates, rtol=0, atol=1e-6)      # the crank's is exact, the loop gives the others
+    # the crank's is exact, the loop gives the others
+    np.testing.assert_allclose(frames.speeds(), rates, rtol=0, atol=1e-6)
     free = cd.assemble(system, start.replace(disabled=["crank"]), G.Coordinate("slider", 0.6))
     np.testing.assert_allclose(free.q[2], 0.6, rtol=0, atol=NEAR)
 
@@ -307,12 +337,14 @@ def test_prescribed_coordinates_are_where_their_motion_says():
 @pytest.mark.parametrize("start", [0.0, 0.6, 0.8, 1.0, 5.0])
 @pytest.mark.parametrize(("target", "found"), [(0.5, 0.6), (0.7, 0.7), (3.0, 1.0)])
 def test_starts_at_and_beyond_limits(start, target, found):
-    """A coordinate that begins at an end, or outside, stays at the end or leaves it, and no frame is called unfinished."""
+    """A coordinate that begins at an end, or outside, stays at the end or leaves it, and no frame is called
+    unfinished."""
     system = arm()
     state = system.state(q={"elbow": start})
     near = cd.assemble(system, state, cd.goals.Coordinate("elbow", target), limits={"elbow": (0.6, 1.0)})
     q = dict(zip(system.coordinates, near.q))
     assert abs(q["elbow"] - found) < 1e-7                               # ten times the accuracy
     assert q["shoulder"] == dict(zip(system.coordinates, state.q))["shoulder"]
-    held = cd.assemble(system, state, cd.goals.Coordinate("shoulder", 0.3), limits={"elbow": (0.6, 1.0)}, locked=["elbow"])
+    held = cd.assemble(system, state, cd.goals.Coordinate("shoulder", 0.3), limits={"elbow": (0.6, 1.0)},
+                       locked=["elbow"])
     assert dict(zip(system.coordinates, held.q))["elbow"] == start

@@ -28,7 +28,8 @@ def system():
 
 def test_the_same_as_our_own(system):
     state, target = system.state(q={"knee": 0.3}), np.array([0.3, -0.6, 0.2])
-    ours = cd.assemble(system, state, [cd.goals.Station("shank", P, target), cd.goals.Coordinate("knee", 0.5, weight=0.1)])
+    ours = cd.assemble(system, state, [cd.goals.Station("shank", P, target),
+                                       cd.goals.Coordinate("knee", 0.5, weight=0.1)])
     mine = cd.assemble(system, state, [cd.goals.Custom(lambda s: s.station_position("shank", P), target),
                                        cd.goals.Custom(lambda s: s.q("knee"), 0.5, weight=0.1)])
     assert_allclose(mine.q, ours.q, rtol=0, atol=1e-7)
@@ -71,7 +72,8 @@ def test_refusals(system):
     state = system.state()
     with pytest.raises(cd.CondyleError, match="knee"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("nkee")))
-    with pytest.raises(cd.DescriptionError, match=r"goals\.Custom\(lambda\): asks for s\.u\('knee'\), but goals are made of pos"):
+    with pytest.raises(cd.DescriptionError,
+                       match=r"goals\.Custom\(lambda\): asks for s\.u\('knee'\), but goals are made of pos"):
         cd.goals.Custom(lambda s: s.u("knee"))
     with pytest.raises(cd.DescriptionError, match="parameter 'k', which the system does not have"):
         cd.assemble(system, state, cd.goals.Custom(lambda s: s.q("knee") - s.parameter("k", 2.0)))
@@ -96,16 +98,21 @@ class Higher(cd.goals.Goal):
 
 
 def test_a_goal_as_one_class(system):
-    """Beside Custom with the same function: one configuration, frames with a gap, names, units, reports, refusals."""
+    """Beside Custom with the same function: one configuration, frames with a gap, names, units, reports,
+    refusals."""
     state, t, by = system.state(q={"knee": 0.3}), np.arange(4.0), np.array([-0.3, np.nan, -0.2, -0.1])
-    same = cd.goals.Custom(lambda s: s.station_position("shank", P)[1] - s.station_position("hip", (0, 0, 0))[1], by)
+    same = cd.goals.Custom(lambda s: s.station_position("shank", P)[1] - s.station_position("hip",
+                                                                                            (0, 0, 0))[1], by)
     mine = Higher("shank", P, "hip", by, weight=2.0)
-    assert_allclose(cd.assemble(system, state, mine.frame(0)).q, cd.assemble(system, state, same.frame(0)).q, rtol=0, atol=1e-7)
+    assert_allclose(cd.assemble(system, state, mine.frame(0)).q, cd.assemble(system, state, same.frame(0)).q,
+                    rtol=0, atol=1e-7)
     keep = cd.goals.Coordinate("knee", 0.3)
     found, expected = (cd.assemble_frames(system, state, [goal, keep], t=t) for goal in (mine, same))
     assert found.names == ("Higher", "knee") and found.units == ("m", "rad")
-    assert_allclose(found.residuals[:, 0], [0, np.nan, 0, 0], rtol=0, atol=1e-6)    # it can be met, to the accuracy
-    assert_allclose(found.q, expected.q, rtol=0, atol=1e-5)                         # other weights, both met: paths differ
+    # it can be met, to the accuracy
+    assert_allclose(found.residuals[:, 0], [0, np.nan, 0, 0], rtol=0, atol=1e-6)
+    # other weights, both met: paths differ
+    assert_allclose(found.q, expected.q, rtol=0, atol=1e-5)
     assert repr(mine).startswith("Higher(body='shank', p=(0.1, -0.4, 0.05), than='hip', by=[[-0.3],")
     with pytest.raises(cd.UnknownNameError, match="did you mean 'shank'"):
         cd.assemble(system, state, Higher("shnk", P, "hip"))
@@ -117,7 +124,8 @@ def test_a_goal_as_one_class(system):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Multiple(cd.goals.Goal):
-    """A goal with a Jacobian of its own and a number that machine code reads: `factor` times the knee's angle."""
+    """A goal with a Jacobian of its own and a number that machine code reads: `factor` times the knee's
+    angle."""
 
     unit, data = "rad", ("factor",)
     factor: float

@@ -19,7 +19,8 @@ G = cd.goals
     (lambda: G.Station("upper", (0, 0, 0), (0, np.inf, 0)), cd.ShapeError, "infinite"),
     (lambda: G.Station("upper", (0, 0, 0), "here"), cd.ShapeError, "expected real numbers"),
     (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=-1), cd.ShapeError, "zero or more"),
-    (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=np.ones((2, 2))), cd.ShapeError, "one per frame"),
+    (lambda: G.Station("upper", (0, 0, 0), (0, 0, 0), weight=np.ones((2, 2))), cd.ShapeError,
+     "one per frame"),
     (lambda: G.Station(3, (0, 0, 0), (0, 0, 0)), cd.DescriptionError, "a body or its name"),
     (lambda: G.Orientation("upper", np.ones((3, 3))), cd.ShapeError, "no rotation"),
     (lambda: G.Orientation("upper", np.diag([1, 1, -1.0])), cd.ShapeError, "reflection"),
@@ -67,7 +68,8 @@ def test_other_systems_and_nothing_to_move():
     one, other = arm(), arm()
     with pytest.raises(cd.DescriptionError, match="another system"):
         cd.assemble(one, other.state())
-    for call in (cd.assemble, cd.relax, lambda system, state: cd.assemble_frames(system, state, G.Coordinate("elbow", [0.1]))):
+    for call in (cd.assemble, cd.relax, lambda system,
+                 state: cd.assemble_frames(system, state, G.Coordinate("elbow", [0.1]))):
         for nothing in (None, [0.0, 0.0]):
             with pytest.raises(cd.DescriptionError, match="expected a State"):
                 call(one, nothing)
@@ -86,13 +88,16 @@ def test_other_systems_and_nothing_to_move():
 @pytest.mark.parametrize(("goals", "t", "error", "words"), [
     ([], [0.0], cd.DescriptionError, "no goals"),
     ([G.Coordinate("elbow", 0.1)], None, cd.DescriptionError, "how many frames"),
-    ([G.Coordinate("elbow", np.zeros(3)), G.Coordinate("shoulder", np.zeros(4))], None, cd.ShapeError, "elbow 3, shoulder 4"),
+    ([G.Coordinate("elbow", np.zeros(3)), G.Coordinate("shoulder", np.zeros(4))], None, cd.ShapeError,
+     "elbow 3, shoulder 4"),
     ([G.Coordinate("elbow", np.zeros(3))], [0.0, 1.0], cd.ShapeError, "elbow 3, t 2"),
-    ([G.Coordinate("elbow", np.zeros(3), weight=np.ones(2))], None, cd.ShapeError, "different numbers of frames"),
+    ([G.Coordinate("elbow", np.zeros(3), weight=np.ones(2))], None, cd.ShapeError, "different numbers of "
+                                                                                   "frames"),
     ([G.Coordinate("elbow", np.zeros(3))], [0.0, np.nan, 1.0], cd.ShapeError, "finite"),
     ([G.Coordinate("elbow", np.full(3, np.nan))], None, cd.ShapeError, "all are NaN or zero"),
     ([G.Coordinate("elbow", np.zeros(2))], ["a", "b"], cd.ShapeError, "t must be finite numbers"),
-    ({"elbow": np.zeros(3)}, None, cd.DescriptionError, r"assemble_frames: goals are cd\.goals\.Station.*'elbow'"),
+    ({"elbow": np.zeros(3)}, None, cd.DescriptionError, r"assemble_frames: goals are "
+                                                        r"cd\.goals\.Station.*'elbow'"),
     ("elbow", None, cd.DescriptionError, "got 'elbow'"), (None, None, cd.DescriptionError, "got None"),
 ])
 def test_frames(goals, t, error, words):

@@ -18,9 +18,11 @@ def arm(gravity=(0.0, -9.81, 0.0), **laws) -> cd.System:
     """base (Free) - upper (Pin) - lower (Slider along a tilted axis), with some laws by name."""
     system = cd.System(gravity=gravity)
     system.add_body("base", mobilizer=cd.Free(), mass=3.0, com=(0.01, 0.02, 0.0), inertia=(0.03, 0.04, 0.05))
-    system.add_body("upper", "base", cd.Pin(), X_PF=cd.Transform(R_TILT, (0.1, 0.2, 0.3)), X_BM=(0.0, 0.2, 0.0), mass=1.5,
+    system.add_body("upper", "base", cd.Pin(), X_PF=cd.Transform(R_TILT, (0.1, 0.2, 0.3)),
+                    X_BM=(0.0, 0.2, 0.0), mass=1.5,
                     com=(0.0, -0.02, 0.01), inertia=(0.02, 0.01, 0.02), coordinates=("elbow",))
-    system.add_body("lower", "upper", cd.Slider(axis=(0.0, 0.6, 0.8)), X_PF=(0.0, -0.3, 0.0), mass=0.7, com=(0.03, 0.0, 0.0),
+    system.add_body("lower", "upper", cd.Slider(axis=(0.0, 0.6, 0.8)), X_PF=(0.0, -0.3, 0.0), mass=0.7,
+                    com=(0.03, 0.0, 0.0),
                     inertia=(0.01, 0.012, 0.013), coordinates=("reach",))
     for name, law in laws.items():
         system.add_force(name, law)
@@ -69,7 +71,8 @@ def one_of_each() -> dict[str, forces.Force]:
         "ether": forces.GlobalDamper(0.3),
         "thrust": forces.ConstantForce("upper", P_A, (1.0, -2.0, 3.0)),
         "twist": forces.ConstantTorque("upper", (0.1, 0.2, -0.3)),
-        "floor": forces.ExternalWrench("lower", (t, np.outer(t, (0.1, 0.2, 0.3))), (t, np.cos(t)[:, None] * (5.0, 6.0, 7.0)),
+        "floor": forces.ExternalWrench("lower", (t, np.outer(t, (0.1, 0.2, 0.3))),
+                                       (t, np.cos(t)[:, None] * (5.0, 6.0, 7.0)),
                                        (0.1, cd.Input("screw", 0.4), 0.2), station_frame="ground"),
         "bath": forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3),
         "drag": forces.Custom(drag),
@@ -93,7 +96,8 @@ def rate(system: cd.System, name: str, q, u, output: int = -1, udot=None, **opti
 
 def energy_rate(system: cd.System, q, u, **options) -> float:
     """d/dt of kinetic plus potential energy [W]."""
-    return float(rate(system, "energy", q, u, 0, **options)[0] + rate(system, "energy", q, u, 1, **options)[0])
+    return float(rate(system, "energy", q, u, 0, **options)[0] + rate(system, "energy", q, u, 1,
+                                                                      **options)[0])
 
 
 def power(system: cd.System, name: str, q, u, **options) -> float:

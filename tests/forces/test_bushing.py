@@ -1,4 +1,5 @@
-"""Linear bushing: its coordinates against SciPy's Euler angles, its forces against differences of its energy."""
+"""Linear bushing: its coordinates against SciPy's Euler angles, its forces against differences of its
+energy."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""What holds for every law: energy, power, the disable flag, Parameters, Inputs, pickles, inverse and forward dynamics."""
+"""What holds for every law: energy, power, the disable flag, Parameters, Inputs, pickles, inverse and forward
+dynamics."""
 from __future__ import annotations
 
 import multiprocessing
@@ -116,18 +117,21 @@ INTERNAL = {
     "bushing": forces.LinearBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, STIFF, DAMP),
     "motor": forces.MobilityForce("elbow", 3.0),
     "stop": forces.MobilityStop("elbow", -0.01, 0.01, 300.0, 0.2),
-    "web": forces.Potential(lambda s: np.sum((s.station_position("lower", P_B) - s.station_position("base", P_A)) ** 2))}
+    "web": forces.Potential(lambda s: np.sum((s.station_position("lower", P_B)
+                                              - s.station_position("base", P_A)) ** 2))}
 
 
 @pytest.mark.parametrize("name", INTERNAL)
 def test_internal_forces_change_no_momentum(name):
-    """Newton's third law: net force and net moment of a law between bodies are zero, so momentum about a point stays."""
+    """Newton's third law: net force and net moment of a law between bodies are zero, so momentum about a
+    point stays."""
     system = arm(gravity=(0, 0, 0), **{name: INTERNAL[name]})
     q, u = state(system, 6)
     udot = system.forward_dynamics(q, u)
     assert np.abs(udot - arm(gravity=(0, 0, 0)).forward_dynamics(q, u)).max() > 1e-2
     # Forces of about 1e2 N cancel.
-    np.testing.assert_allclose(rate(system, "momentum", q, u), 0.0, rtol=0, atol=1e4 * EPS * np.abs(udot).max())
+    np.testing.assert_allclose(rate(system, "momentum", q, u), 0.0, rtol=0,
+                               atol=1e4 * EPS * np.abs(udot).max())
 
 
 def parameters_and_constants():
@@ -146,23 +150,27 @@ def parameters_and_constants():
     yield "bushing", forces.LinearBushing("base", (x, 0, 0), "lower", None, [k] * 6, [x] * 6), \
         forces.LinearBushing("base", (0.3, 0, 0), "lower", None, [7.0] * 6, [0.3] * 6)
     yield "ether", forces.GlobalDamper(k), forces.GlobalDamper(7.0)
-    yield "thrust", forces.ConstantForce("upper", (x, 0, 0), (k, 0, 1)), forces.ConstantForce("upper", (0.3, 0, 0), (7.0, 0, 1))
+    yield "thrust", forces.ConstantForce("upper", (x, 0, 0),
+                                         (k, 0, 1)), forces.ConstantForce("upper", (0.3, 0, 0), (7.0, 0, 1))
     yield "twist", forces.ConstantTorque("upper", (k, x, 1)), forces.ConstantTorque("upper", (7.0, 0.3, 1))
     yield "floor", forces.ExternalWrench("upper", (x, 0, 0), (k, 0, 1), (0, k, x), frame="body"), \
         forces.ExternalWrench("upper", (0.3, 0, 0), (7.0, 0, 1), (0, 7.0, 0.3), frame="body")
     yield "bath", forces.NoseHooverThermostat(k, x), forces.NoseHooverThermostat(7.0, 0.3)
-    yield "held", forces.Custom(lambda s: {"elbow": -k * s.u("elbow")}), forces.Custom(lambda s: {"elbow": -7.0 * s.u("elbow")})
+    yield "held", forces.Custom(lambda s: {"elbow": -k * s.u("elbow")}), forces.Custom(
+        lambda s: {"elbow": -7.0 * s.u("elbow")})
     yield "asked", forces.Custom(lambda s: {"elbow": -s.parameter("k", 1.0) * s.u("elbow")}), \
         forces.Custom(lambda s: {"elbow": -7.0 * s.u("elbow")})
     yield "energy", forces.Potential(lambda s: k * s.station_position("lower", (x, 0, 0))[1] ** 2), \
         forces.Potential(lambda s: 7.0 * s.station_position("lower", (0.3, 0, 0))[1] ** 2)
-    yield "wind", forces.ExternalWrench("upper", force=(I("k", 1.0), 0, 1)), forces.ExternalWrench("upper", force=(7.0, 0, 1))
+    yield "wind", forces.ExternalWrench("upper", force=(I("k", 1.0), 0,
+                                                        1)), forces.ExternalWrench("upper", force=(7.0, 0, 1))
 
 
 @pytest.mark.parametrize(("name", "symbolic", "plain"), tuple(parameters_and_constants()),
                          ids=lambda v: v if isinstance(v, str) else "")
 def test_parameters_equal_constants(name, symbolic, plain):
-    """A Parameter or Input at some value is the same as that number written into the law, and needs no new program."""
+    """A Parameter or Input at some value is the same as that number written into the law, and needs no new
+    program."""
     system, fixed = arm(law=symbolic), arm(law=plain)
     q, u = state(system, 7)
     z = {"z": np.linspace(0.1, 0.6, 6)} if name == "bath" else {}
@@ -177,13 +185,15 @@ def test_parameters_equal_constants(name, symbolic, plain):
     expected = fixed.forward_dynamics(q, u, **z)
     np.testing.assert_allclose(changed, expected, rtol=1e-11, atol=1e-11)
     np.testing.assert_allclose(system.zdot(q, u, **options, **z), fixed.zdot(q, u, **z), rtol=1e-11)
-    if name != "bath":                                                       # its parameters act through zdot only
+    # its parameters act through zdot only
+    if name != "bath":
         assert np.abs(default - expected).max() > 1e-6
 
 
 def _accelerations(pickled: bytes, q, u):
     system = pickle.loads(pickled)
-    return system.forward_dynamics(q, u, t=0.3), system.compiled.key, [repr(system.force(name)) for name in system.forces]
+    return system.forward_dynamics(q, u, t=0.3), system.compiled.key, [repr(system.force(name))
+                                                                       for name in system.forces]
 
 
 def test_pickles_into_a_spawned_process(laws):
@@ -202,7 +212,8 @@ def test_native_code_agrees_with_casadi(laws, monkeypatch):
     tail = {"t": 0.2, "z": np.full(6, 0.3)}
     expected = system.forward_dynamics(q, u, **tail)
     monkeypatch.delenv("CONDYLE_EVALUATOR")
-    # Fused products and other sine polynomials: a few ulp in each of some thousand operations, cond(M) below 1e3.
+    # Fused products and other sine polynomials: a few ulp in each of some thousand operations, cond(M) below
+    # 1e3.
     np.testing.assert_allclose(arm(**laws).forward_dynamics(q, u, **tail), expected, rtol=1e-10, atol=1e-10)
 
 

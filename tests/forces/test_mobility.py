@@ -21,7 +21,8 @@ def door(*laws) -> cd.System:
 def test_closed_forms():
     q, u = [0.7], [1.3]
     # Two or three roundings each.
-    for law, expected in ((forces.MobilitySpring("door", 3.0, 0.2), -1.5), (forces.MobilityDamper("door", 2.0), -2.6),
+    for law, expected in ((forces.MobilitySpring("door", 3.0, 0.2), -1.5),
+                          (forces.MobilityDamper("door", 2.0), -2.6),
                           (forces.MobilityForce("door", -4.0), -4.0), (forces.GlobalDamper(2.0), -2.6)):
         assert door(law).forward_dynamics(q, u)[0] == pytest.approx(expected, rel=10 * EPS)
 
@@ -53,7 +54,8 @@ def test_dissipating_stop_loses_energy():
     for u in (0.4, -0.4):
         elastic = -100.0 * 0.2 * u
         # Powers of about 10 W.
-        assert power(system, "law0", [1.2], [u]) - elastic == pytest.approx(-100.0 * 0.5 * 0.2 * u**2, abs=1e-13)
+        assert power(system, "law0", [1.2], [u]) - elastic == pytest.approx(-100.0 * 0.5 * 0.2 * u**2,
+                                                                            abs=1e-13)
 
 
 def test_translation_of_a_free_body_has_a_speed():

@@ -12,15 +12,19 @@ P = cd.Parameter
 
 
 @pytest.mark.parametrize(("make", "message"), [
-    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, -1.0, 0.1), r"stiffness: expected one finite.*at least 0, got -1.0"),
+    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, -1.0, 0.1), r"stiffness: expected one finite.*at "
+                                                                   r"least 0, got -1.0"),
     (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, 1.0, -0.1), "rest_length.*at least 0"),
     (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, np.nan, 0.1), "stiffness.*got nan"),
-    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, P("k", -1.0), 0.1), r"stiffness.*got Parameter\('k', -1.0\)"),
-    (lambda: forces.TwoPointSpring("a", (0, 0), "b", P_B, 1.0, 0.1), r"p_a: expected three finite numbers.*\[m\], got \(0, 0\)"),
+    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, P("k", -1.0), 0.1), r"stiffness.*got Parameter\('k', "
+                                                                           r"-1.0\)"),
+    (lambda: forces.TwoPointSpring("a", (0, 0), "b", P_B, 1.0, 0.1), r"p_a: expected three finite "
+                                                                     r"numbers.*\[m\], got \(0, 0\)"),
     (lambda: forces.TwoPointSpring("a", (0, 0, "x"), "b", P_B, 1.0, 0.1), "p_a: expected three"),
     (lambda: forces.TwoPointSpring("a", P_A, 3, P_B, 1.0, 0.1), "b: expected a body or its name, got 3"),
     (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, "stiff", 0.1), "stiffness.*got 'stiff'"),
-    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, (1.0, 2.0), 0.1), "stiffness: expected one finite number"),
+    (lambda: forces.TwoPointSpring("a", P_A, "b", P_B, (1.0, 2.0), 0.1), "stiffness: expected one finite "
+                                                                         "number"),
     (lambda: forces.TwoPointDamper("a", P_A, "b", P_B, np.inf), "damping: expected one finite number"),
     (lambda: forces.TwoPointForce("a", P_A, "b", P_B, None), "force: expected one"),
     (lambda: forces.MobilitySpring(1, 1.0), "coordinate: expected a name, got 1"),
@@ -37,7 +41,8 @@ P = cd.Parameter
     (lambda: forces.ExternalWrench("a", frame="sky"), "frame must be 'ground' or 'body', got 'sky'"),
     (lambda: forces.ExternalWrench("a", force=(1, np.nan, 0)), "force: expected three finite"),
     (lambda: forces.NoseHooverThermostat(0.0, 1.0), r"temperature.*\[K\], above 0, got 0.0"),
-    (lambda: forces.NoseHooverThermostat(300.0, 1.0, chain=0), "chain must be a whole number, at least 1, got 0"),
+    (lambda: forces.NoseHooverThermostat(300.0, 1.0, chain=0), "chain must be a whole number, at least 1, "
+                                                               "got 0"),
     (lambda: forces.NoseHooverThermostat(300.0, 1.0, dofs=2.5), "dofs must be a whole number"),
     (lambda: forces.NoseHooverThermostat(300.0, 1.0, boltzmann=-1), "boltzmann must be one number above 0"),
     (lambda: forces.GlobalDamper(1.0, group="magic"), "group must be one of gravity, passive.*'magic'")])
@@ -47,7 +52,8 @@ def test_bad_numbers(make, message):
 
 
 @pytest.mark.parametrize(("law", "message"), [
-    (forces.TwoPointSpring("bas", P_A, "lower", P_B, 1.0, 0.1), r"body 'bas'; did you mean 'base'.*a of TwoPointSpring"),
+    (forces.TwoPointSpring("bas", P_A, "lower", P_B, 1.0, 0.1), r"body 'bas'; did you mean 'base'.*a of "
+                                                                r"TwoPointSpring"),
     (forces.LinearBushing("base", None, "lowe", None, [1] * 6), "body 'lowe'; did you mean 'lower'"),
     (forces.ConstantTorque("knee", (1, 0, 0)), "unknown body 'knee'"),
     (forces.MobilitySpring("elbw", 1.0), "coordinate 'elbw'; did you mean 'elbow'"),
@@ -86,11 +92,14 @@ def test_laws_do_not_change():
 
 @pytest.mark.parametrize(("mistake", "words"), [
     (lambda: arm().add_force("f", lambda s: {}), "becomes one by cd.forces.Custom(lambda s: ...)"),
-    (lambda: forces.Custom(lambda s: {"hip": s.q["knee"]}), "asked by name in round brackets, such as s.q('knee')"),
+    (lambda: forces.Custom(lambda s: {"hip": s.q["knee"]}), "asked by name in round brackets, such as "
+                                                            "s.q('knee')"),
     (lambda: forces.Custom(lambda s: {"hip": -2 * s.q}), "asked by name in round brackets"),
-    (lambda: arm().add_force("rod", cd.constraints.Rod("ground", P_A, "fore", P_B, 1.0)), "it goes to system.add_constraint"),
+    (lambda: arm().add_force("rod", cd.constraints.Rod("ground", P_A, "fore", P_B, 1.0)),
+     "it goes to system.add_constraint"),
     (lambda: arm().add_force(forces.MobilityForce("hip", 1.0), "push"), "the name comes first"),
-    (lambda: arm().add_force("f", forces.Custom(lambda s: {"uper": 1.0})), "speed or body 'uper'; did you mean 'upper'"),
+    (lambda: arm().add_force("f", forces.Custom(lambda s: {"uper": 1.0})), "speed or body 'uper'; did you "
+                                                                           "mean 'upper'"),
 ])
 def test_the_answer_says_what_to_do(mistake, words):
     with pytest.raises(cd.CondyleError) as told:

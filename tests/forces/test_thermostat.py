@@ -28,7 +28,8 @@ def test_force_is_minus_zeta_times_momentum(chain):
 @pytest.mark.parametrize("chain", [1, 2, 4])
 @pytest.mark.parametrize("dofs", [None, 3])
 def test_energy_and_bath_energy_are_conserved(chain, dofs):
-    """dE/dt + dE_b/dt = 0: the power of the thermostat against the rate of E_b, which is linear and quadratic in z."""
+    """dE/dt + dE_b/dt = 0: the power of the thermostat against the rate of E_b, which is linear and quadratic
+    in z."""
     law = forces.NoseHooverThermostat(T_BATH, TAU, chain=chain, dofs=dofs, boltzmann=KB)
     system = arm(bath=law)
     q, u = state(system, 2)
@@ -55,7 +56,8 @@ def test_rates_of_a_chain_of_two():
 def right_hand_side(system) -> ca.Function:
     """(u, udot, zdot) of y = (q, u, z), for a system whose qdot is u."""
     tail = system.state().tail
-    nu, where, y = system.nu, system.compiled.model.tail["z"], ca.SX.sym("y", 2 * system.nu + len(system.state_variables))
+    nu, where, y = system.nu, system.compiled.model.tail["z"], ca.SX.sym("y", 2 * system.nu
+                                                                         + len(system.state_variables))
     q, u, z = y[:nu], y[nu:2 * nu], y[2 * nu:]
     full = ca.vertcat(ca.SX(tail[:where.start]), z, ca.SX(tail[where.stop:]))
     udot = OPERATORS["forward_dynamics"].build(system.compiled.model, "f").call([q, u, ca.SX(nu, 1), full])[0]
@@ -64,12 +66,14 @@ def right_hand_side(system) -> ca.Function:
 
 
 def test_mean_temperature_of_an_oscillator():
-    """Three coupled oscillators on a bath: the time average of kinetic energy comes to kB T / 2 a degree of freedom."""
+    """Three coupled oscillators on a bath: the time average of kinetic energy comes to kB T / 2 a degree of
+    freedom."""
     from scipy.integrate import solve_ivp
 
     system = cd.System(gravity=(0, 0, 0))
     for i, name in enumerate("abc"):
-        system.add_body(name, "ground" if i == 0 else "abc"[i - 1], cd.Slider(), mass=1.0 + i, inertia=(1, 1, 1))
+        system.add_body(name, "ground" if i == 0 else "abc"[i - 1], cd.Slider(), mass=1.0 + i,
+                        inertia=(1, 1, 1))
         system.add_force(f"spring_{name}", forces.MobilitySpring(name, 3.0 + 2 * i))
     law = forces.NoseHooverThermostat(1.0, 0.5, chain=3, boltzmann=1.0)
     system.add_force("bath", law)

@@ -30,7 +30,8 @@ def test_spring_is_an_oscillator(x):
     """udot = -(k/m) (L - l0) e and V = k (L - l0)^2 / 2, on either side of the anchor."""
     system = block(spring())
     # One division and two products.
-    assert system.forward_dynamics([x], [0.3])[0] == pytest.approx(-K / MASS * (abs(x) - REST) * np.sign(x), rel=10 * EPS)
+    assert system.forward_dynamics([x], [0.3])[0] == pytest.approx(-K / MASS * (abs(x) - REST) * np.sign(x),
+                                                                   rel=10 * EPS)
     assert system.energy([x], [0.0])[1] == pytest.approx(K * (abs(x) - REST) ** 2 / 2, rel=10 * EPS)
 
 

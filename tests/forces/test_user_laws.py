@@ -1,4 +1,5 @@
-"""Custom and Potential: the same as built-in laws, every accessor, and errors that say what to write instead."""
+"""Custom and Potential: the same as built-in laws, every accessor, and errors that say what to write
+instead."""
 from __future__ import annotations
 
 import math
@@ -47,20 +48,25 @@ PAIRS = {
     "spring by points": (Potential(lambda s: 100.0 * (np.sqrt(np.sum(
         (s.body_pose("lower") @ P_B - s.body_pose("base") @ P_A) ** 2)) - 0.3) ** 2), SPRING),
     "damper": (Custom(damper), forces.TwoPointDamper(*A, *B, 9.0)),
-    "torsion": (Potential(lambda s: 6.0 * (s.q("elbow") - 0.2) ** 2), forces.MobilitySpring("elbow", 12.0, 0.2)),
+    "torsion": (Potential(lambda s: 6.0 * (s.q("elbow") - 0.2) ** 2), forces.MobilitySpring("elbow", 12.0,
+                                                                                            0.2)),
     "translation": (Potential(lambda s: 5.0 * s.q("base_tx") ** 2), forces.MobilitySpring("base_tx", 10.0)),
     "friction": (Custom(lambda s: {"base_wx": -0.8 * s.u("base_wx")}), forces.MobilityDamper("base_wx", 0.8)),
     "slide": (Custom(lambda s: {"base_tx": -0.8 * s.u("base_tx")}), forces.MobilityDamper("base_tx", 0.8)),
     "thrust": (Custom(lambda s: {"upper": [Wrench((1, 0, 3), at=P_A), Wrench(force=(0, -2, 0), at=P_A)]}),
                forces.ConstantForce("upper", P_A, (1, -2, 3))),
-    "twist": (Custom(lambda s: {"upper": Wrench(torque=(1, -2, 3))}), forces.ConstantTorque("upper", (1, -2, 3))),
+    "twist": (Custom(lambda s: {"upper": Wrench(torque=(1, -2, 3))}),
+              forces.ConstantTorque("upper", (1, -2, 3))),
     "follower": (Custom(lambda s: {"lower": Wrench(s.rotation("lower") @ np.array([1.0, 2.0, 3.0]), at=P_B)}),
                  forces.ExternalWrench("lower", P_B, (1, 2, 3), frame="body")),
-    "velocity": (Custom(lambda s: {"lower": Wrench(-2.0 * s.body_velocity("lower")[3:], -0.5 * s.body_velocity("lower")[:3])}),
-                 Custom(lambda s: {"lower": Wrench(-2.0 * s.station_velocity("lower"), -0.5 * s.angular_velocity("lower"))})),
+    "velocity": (Custom(lambda s: {"lower": Wrench(-2.0 * s.body_velocity("lower")[3:],
+                                                   -0.5 * s.body_velocity("lower")[:3])}),
+                 Custom(lambda s: {"lower": Wrench(-2.0 * s.station_velocity("lower"),
+                                                   -0.5 * s.angular_velocity("lower"))})),
     "moving point": (Custom(lambda s: {"lower": Wrench((0, s.q("reach"), 0), at=(s.q("reach"), 0, 0))}),
                      Custom(lambda s: {"lower": Wrench((0, s.q("reach"), 0), np.cross(
-                         s.rotation("lower") @ np.array([s.q("reach"), 0, 0]), np.array([0, s.q("reach"), 0])))}))}
+                         s.rotation("lower") @ np.array([s.q("reach"), 0, 0]),
+                         np.array([0, s.q("reach"), 0])))}))}
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -68,7 +74,8 @@ def test_written_law_equals_built_in(name):
     mine, built_in = (arm(law=law) for law in PAIRS[name])
     q, u = state(mine, 1)
     # Forces of 1e2 N over inertias of 1e-2: the two ways differ by rounding.
-    np.testing.assert_allclose(mine.forward_dynamics(q, u), built_in.forward_dynamics(q, u), rtol=0, atol=1e6 * EPS)
+    np.testing.assert_allclose(mine.forward_dynamics(q, u), built_in.forward_dynamics(q, u), rtol=0,
+                               atol=1e6 * EPS)
     assert mine.energy(q, u)[1] == pytest.approx(built_in.energy(q, u)[1], rel=1e-13)
 
 
@@ -108,7 +115,8 @@ def test_quaternion_coordinates_in_an_energy():
 
 def test_time_input_and_parameter():
     gain = cd.Parameter("gain", 2.0)
-    law = Custom(lambda s: {"elbow": gain * np.sin(3.0 * s.t) + s.input("drive", 0.5) * s.parameter("arm", 0.1)})
+    law = Custom(lambda s: {"elbow": gain * np.sin(3.0 * s.t) + s.input("drive", 0.5) * s.parameter("arm",
+                                                                                                    0.1)})
     system = arm(gravity=(0, 0, 0), law=law)
     assert set(system.parameters) == {"gain", "arm"}
     assert system.inputs == ("drive",)
@@ -123,7 +131,8 @@ def test_inputs_of_another_law():
     system = arm(piston=forces.MobilityForce("elbow", cd.Input("pressure", 3.0)), law=law)
     q, u = state(system, 5)
     assert system.applied_forces(q, u)[system.speeds.index("reach")] == -3.0
-    with pytest.raises(cd.UnknownNameError, match=r"input 'pressure'.*needs a default: s.input\('pressure', 1.0\)"):
+    with pytest.raises(cd.UnknownNameError,
+                       match=r"input 'pressure'.*needs a default: s.input\('pressure', 1.0\)"):
         arm(law=law)
 
 

@@ -12,8 +12,9 @@ def exact(f):
 
 
 def natural_spline(x, y, degree):
-    """f(at, order) of the natural spline: sum_i w_i |t - x_i|^k + a polynomial p of degree (k - 1) / 2, with the moments of w
-    up to that degree zero. One formula for inside and outside; not that of condyle, which joins polynomials."""
+    """f(at, order) of the natural spline: sum_i w_i |t - x_i|^k + a polynomial p of degree (k - 1) / 2, with
+    the moments of w up to that degree zero. One formula for inside and outside; not that of condyle, which
+    joins polynomials."""
     n, m = len(x), (degree + 1) // 2
     with mp.workdps(60):
         X = [mp.mpf(float(v)) for v in x]
@@ -40,14 +41,16 @@ def natural_spline(x, y, degree):
 
 
 def simm_spline(x, y):
-    """f(at, order) of SIMM's cubic: a cubic plus sum_i d_i (t - x_i)+^3, ends as of the outer cubics; lines beyond."""
+    """f(at, order) of SIMM's cubic: a cubic plus sum_i d_i (t - x_i)+^3, ends as of the outer cubics; lines
+    beyond."""
     n = len(x)
     with mp.workdps(60):
         X, Y = [mp.mpf(float(v)) for v in x], [mp.mpf(float(v)) for v in y]
 
         def leading(first):
             points = range(first, first + 4)
-            return sum(Y[i] / mp.fprod(X[i] - X[j] for j in points if j != i) for i in points) if n > 3 else mp.mpf(0)
+            return sum(Y[i] / mp.fprod(X[i] - X[j] for j in points if j != i)
+                       for i in points) if n > 3 else mp.mpf(0)
 
         A, b = mp.zeros(n + 2), mp.zeros(n + 2, 1)
         for i in range(n):
@@ -64,14 +67,16 @@ def simm_spline(x, y):
 
     def inside(t, order):
         total = sum(c[j] * mp.ff(j, order) * (t - X[0]) ** (j - order) for j in range(order, 4))
-        return total + sum(c[3 + j] * mp.ff(3, order) * (t - X[j]) ** (3 - order) for j in range(1, n - 1) if t >= X[j])
+        return total + sum(c[3 + j] * mp.ff(3, order) * (t - X[j]) ** (3 - order) for j in range(1, n - 1)
+                           if t >= X[j])
 
     def value(at, order):
         t = mp.mpf(float(at))
         if X[0] <= t < X[-1]:
             return inside(t, order)
         end = X[0] if t < X[0] else X[-1]
-        return inside(end, 0) + (t - end) * inside(end, 1) if order == 0 else inside(end, 1) if order == 1 else mp.mpf(0)
+        return (inside(end, 0) + (t - end) * inside(end, 1) if order == 0 else inside(end, 1) if order == 1
+                else mp.mpf(0))
 
     return exact(value)
 

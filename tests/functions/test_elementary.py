@@ -13,10 +13,12 @@ CASES = {
     "linear": (Linear(2.5, -0.3), lambda x: mp.mpf(2.5) * x - mp.mpf(0.3)),
     "polynomial": (Polynomial((0.5, 0, -2, 0.25)), lambda x: mp.mpf(0.5) - 2 * x**2 + x**3 / 4),
     "sine": (Sine(0.75, 1.5, 0.25, 2), lambda x: 2 + mp.mpf(0.75) * mp.sin(1.5 * x + 0.25)),
-    "step": (SmoothStep(-3, 3, 1, 2), lambda x: 1 + 10 * (x / 6 + 0.5)**3 - 15 * (x / 6 + 0.5)**4 + 6 * (x / 6 + 0.5)**5),
+    "step": (SmoothStep(-3, 3, 1, 2), lambda x: 1 + 10 * (x / 6 + 0.5)**3 - 15 * (x / 6 + 0.5)**4
+             + 6 * (x / 6 + 0.5)**5),
     "step down": (SmoothStep(-3, 3, 2, -1), lambda x: 2 - 3 * (10 * (x / 6 + 0.5)**3 - 15 * (x / 6 + 0.5)**4
                                                               + 6 * (x / 6 + 0.5)**5)),
-    "step to the left": (SmoothStep(3, -3, 2, -1), lambda x: 2 - 3 * (10 * (0.5 - x / 6)**3 - 15 * (0.5 - x / 6)**4
+    "step to the left": (SmoothStep(3, -3, 2, -1),
+                         lambda x: 2 - 3 * (10 * (0.5 - x / 6)**3 - 15 * (0.5 - x / 6)**4
                                                                      + 6 * (0.5 - x / 6)**5)),
 }
 
@@ -31,7 +33,8 @@ def test_equals_the_closed_form(f, oracle, order):
     np.testing.assert_allclose(f.derivative(AT, order), expected, rtol=0, atol=2e-14)
 
 
-@pytest.mark.parametrize("step", [SmoothStep(1, 3, 5, 7), SmoothStep(1, 3, 7, 5), SmoothStep(3, 1, 5, 7), SmoothStep(-1e6, 1e6)])
+@pytest.mark.parametrize("step", [SmoothStep(1, 3, 5, 7), SmoothStep(1, 3, 7, 5), SmoothStep(3, 1, 5, 7),
+                                  SmoothStep(-1e6, 1e6)])
 def test_smooth_step_has_two_continuous_derivatives(step):
     """Constant beyond either end, exactly; first and second derivative vanish at both."""
     for x, y in ((step.x0, step.y0), (step.x1, step.y1)):
@@ -84,7 +87,8 @@ def test_one_variable_written_as_several():
     (lambda: Sine(phase="x"), "Sine: phase: expected one finite number"),
     (lambda: SmoothStep(1, 1), "SmoothStep: x0 and x1 are both 1; a step needs some width"),
     (lambda: Polynomial(()), "Polynomial: coefficients must be a sequence of numbers"),
-    (lambda: Polynomial((1, 2), ((0, 1),)), "exponents must have shape (2, variables), one row per coefficient, got ((0, 1),)"),
+    (lambda: Polynomial((1, 2), ((0, 1),)), "exponents must have shape (2, variables), one row per "
+                                            "coefficient, got ((0, 1),)"),
     (lambda: Polynomial((1, 2), (0, 1)), "exponents must have shape (2, variables)"),
     (lambda: Polynomial((1, 2), ((0, 1), (-1, 0))), "exponents[1][0] = -1; allowed are 0, 1, 2, ... 100"),
     (lambda: Polynomial((1,), ((0.5,),)), "exponents[0][0] = 0.5"),

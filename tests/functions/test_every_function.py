@@ -1,4 +1,5 @@
-"""What holds for every function: numbers, arrays, symbols and machine code agree; derivatives; being a value."""
+"""What holds for every function: numbers, arrays, symbols and machine code agree; derivatives; being a
+value."""
 import ast
 import dataclasses
 import os
@@ -28,11 +29,13 @@ def points_of(f):
 
 @pytest.mark.parametrize("f", ONE.values(), ids=ONE)
 def test_derivatives_are_those_of_the_value(f):
-    """Complex step: f^(k+1)(x) = Im f^(k)(x + i h) / h, exact to rounding for polynomials and sines of a complex number."""
+    """Complex step: f^(k+1)(x) = Im f^(k)(x + i h) / h, exact to rounding for polynomials and sines of a
+    complex number."""
     for order in range(3):
         step = f.derivative(AT + 1e-30j, order).imag / 1e-30
         expected = f.derivative(AT, order + 1)
-        # The same terms in another order: as many roundings as there are terms, at most 8, each of the largest term.
+        # The same terms in another order: as many roundings as there are terms, at most 8, each of the
+        # largest term.
         np.testing.assert_allclose(step, expected, rtol=0, atol=1e-12 * max(1.0, np.abs(expected).max()))
 
 
@@ -46,11 +49,14 @@ def test_symbols_have_the_same_values_and_derivatives(f):
     found = np.array(ca.Function("f", [x], [ca.vertcat(*y)]).map(len(points_of(f)))(points_of(f)))
     for order in range(4):
         expected = f.derivative(points_of(f), order)
-        # CasADi differentiates Horner's rule by Leibniz' rule: a few terms more than the derivative's own Horner.
-        np.testing.assert_allclose(found[order], expected, rtol=0, atol=1e-12 * max(1.0, np.abs(expected).max()))
+        # CasADi differentiates Horner's rule by Leibniz' rule: a few terms more than the derivative's own
+        # Horner.
+        np.testing.assert_allclose(found[order], expected, rtol=0,
+                                   atol=1e-12 * max(1.0, np.abs(expected).max()))
         given = ca.Function("f", [x], [f.derivative(x, order)]).map(len(AT))(AT)
         # The same operations; only a number that all pieces share is folded into its neighbours.
-        np.testing.assert_allclose(np.array(given)[0], f.derivative(AT, order), rtol=0, atol=8 * EPS * np.abs(expected).max())
+        np.testing.assert_allclose(np.array(given)[0], f.derivative(AT, order), rtol=0,
+                                   atol=8 * EPS * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("f", ONE.values(), ids=ONE)
@@ -58,7 +64,8 @@ def test_traced_on_symbols_equals_numbers(f):
     """By look-ups where there are many points. NaN stays NaN; a constant does not look at its argument."""
     traced = trace(f, ["q"], what="law", outputs=())
     values = np.array([traced(x) for x in points_of(f)])
-    np.testing.assert_allclose(values, f(points_of(f)), rtol=0, atol=8 * EPS * np.abs(values).max())   # as above
+    np.testing.assert_allclose(values, f(points_of(f)), rtol=0,
+                               atol=8 * EPS * np.abs(values).max())  # as above
     assert np.isnan(traced(np.nan)) == np.isnan(f(np.nan)) == (not isinstance(f, Constant))
 
 
@@ -66,7 +73,8 @@ def test_machine_code_equals_numbers():
     """All functions in one kernel, one state and many: rounding of fused products only."""
     x = ca.SX.sym("x")
     y = ca.vertcat(*(f(Symbol(x)).sx for f in ONE.values()))
-    native = NativeFunction("every", lambda: assembled("every", [x], [y]), key="every function", inputs=[("x", 1)],
+    native = NativeFunction("every", lambda: assembled("every", [x], [y]), key="every function",
+                            inputs=[("x", 1)],
                             outputs=[("y", len(ONE))])
     at = np.concatenate([points_of(f) for f in ONE.values()] + [[np.nan]])
     batch, single = native(at[:, None]), np.array([native(np.array([v])) for v in at])
@@ -74,8 +82,10 @@ def test_machine_code_equals_numbers():
     for k, f in enumerate(ONE.values()):
         expected = f(at)
         assert np.isnan(batch[-1, k]) == np.isnan(expected[-1])
-        # Horner with fused products: each of at most 8 steps rounds differently, relative to the largest value.
-        np.testing.assert_allclose(batch[:-1, k], expected[:-1], rtol=0, atol=16 * EPS * np.abs(expected[:-1]).max())
+        # Horner with fused products: each of at most 8 steps rounds differently, relative to the largest
+        # value.
+        np.testing.assert_allclose(batch[:-1, k], expected[:-1], rtol=0,
+                                   atol=16 * EPS * np.abs(expected[:-1]).max())
 
 
 @pytest.mark.parametrize("f", ONE.values(), ids=ONE)
@@ -108,7 +118,8 @@ def test_is_a_value(f):
             setattr(f, field.name, 1.0)
     size = len(pickle.dumps(f))
     f(0.3, 0.4) if f.variables == 2 else f(0.3)
-    assert len(pickle.dumps(f)) == size                           # what was computed on the way is not carried along
+    # what was computed on the way is not carried along
+    assert len(pickle.dumps(f)) == size
 
 
 @pytest.mark.parametrize("f", SEVERAL.values(), ids=SEVERAL)
@@ -136,7 +147,8 @@ def test_several_variables(f):
 @pytest.mark.parametrize(("act", "words"), [
     (lambda: ONE["cubic"](1.0, 2.0), "function of 1 variable(s), got 2"),
     (lambda: SEVERAL["Polynomial"](1.0), "function of 2 variable(s), got 1"),
-    (lambda: ONE["Sine"].derivative(1.0, -1), "order must be 0, 1, 2, ..., or one of these for each variable, got -1"),
+    (lambda: ONE["Sine"].derivative(1.0, -1), "order must be 0, 1, 2, ..., or one of these for each "
+                                              "variable, got -1"),
     (lambda: ONE["Sine"].derivative(1.0, 0.5), "got 0.5"),
     (lambda: SEVERAL["Linear"].derivative((1.0, 1.0), (1,)), "function of 2 variable(s), got 1"),
 ])
@@ -159,10 +171,12 @@ print([hashlib.sha256(trace(f, ["q"], what="law").text.encode()).hexdigest() for
 
 
 def test_other_processes_see_the_same(tmp_path):
-    """Pickled functions arrive equal; what they trace to, with their tables, is the same text: it keys the cache."""
+    """Pickled functions arrive equal; what they trace to, with their tables, is the same text: it keys the
+    cache."""
     (tmp_path / "functions").write_bytes(pickle.dumps(ONE))
     path = os.pathsep.join(sys.path)
-    runs = [output("-c", PROGRAM, tmp_path / "functions", environment={"PYTHONHASHSEED": seed, "PYTHONPATH": path})
+    runs = [output("-c", PROGRAM, tmp_path / "functions", environment={"PYTHONHASHSEED": seed,
+                                                                       "PYTHONPATH": path})
             for seed in ("1", "2")]
     count, values, texts = runs[0].splitlines()
     assert int(count) == len(ONE)

@@ -1,4 +1,5 @@
-"""cd.Spline: the natural cubic through points, on numbers and symbols, with its derivatives, and beyond its ends."""
+"""cd.Spline: the natural cubic through points, on numbers and symbols, with its derivatives, and beyond its
+ends."""
 import dataclasses
 import pickle
 
@@ -41,7 +42,8 @@ def test_equals_scipy(seed, n):
     at = np.concatenate([x, rng.uniform(x[0], x[-1], 40)])
     expected = np.array([reference(at, k) for k in range(3)])
 
-    # The same coefficients; Horner rounds each of its terms, which are at most about ten times the largest value.
+    # The same coefficients; Horner rounds each of its terms, which are at most about ten times the largest
+    # value.
     tolerance = 100 * EPS * np.abs(expected).max()
     np.testing.assert_allclose(np.array([f(v) for v in at]).T, expected, rtol=0, atol=tolerance)
     np.testing.assert_allclose(spline(at), expected[0], rtol=0, atol=tolerance)
@@ -60,7 +62,8 @@ def test_two_derivatives_are_continuous_at_every_point(seed):
     f = derivatives(spline)
     for x in spline.x:
         left, right = f(np.nextafter(x, -np.inf)), f(x)
-        # SciPy's slopes are right to rounding; second derivatives are their differences over steps of 0.1 or more.
+        # SciPy's slopes are right to rounding; second derivatives are their differences over steps of 0.1 or
+        # more.
         np.testing.assert_allclose(left, right, rtol=0, atol=1e-12 * np.abs(spline.rows).max())
 
 
@@ -73,7 +76,8 @@ def test_straight_lines_beyond_the_ends(seed):
         for distance in (1e-3, 1.0, 1e3):
             expected = y + slope * sign * distance
             # One product and one sum.
-            np.testing.assert_allclose(f(end + sign * distance), [expected, slope, 0.0], rtol=1e-12, atol=1e-13)
+            np.testing.assert_allclose(f(end + sign * distance), [expected, slope, 0.0], rtol=1e-12,
+                                       atol=1e-13)
             assert spline(end + sign * distance) == f(end + sign * distance)[0]
 
 
@@ -120,7 +124,8 @@ def test_traces():
 
 def test_cost_does_not_depend_on_the_number_of_points():
     """Beyond a few points a row is looked up."""
-    count = [trace(random_spline(0, n)[0], ["q"], what="angle").function.n_instructions() for n in (20, 40, 400)]
+    count = [trace(random_spline(0, n)[0], ["q"], what="angle").function.n_instructions() for n in (20, 40,
+                                                                                                    400)]
     assert count[0] == count[1] == count[2]
 
 

@@ -16,7 +16,8 @@ FEW = ["oscillator", "damped_and_driven", "double_pendulum", "free_top", "slider
 
 @functools.cache
 def reference(name: str) -> cd.Trajectory:
-    """By order 8 at 1e-13, which leaves 1e-11 at most, a hundredth of the smallest accuracy; more where errors grow."""
+    """By order 8 at 1e-13, which leaves 1e-11 at most, a hundredth of the smallest accuracy; more where
+    errors grow."""
     make, span = {**MOTIONS, **GROWING}[name]
     start = make()
     exact = cd.simulate(start.system, start, span, accuracy=1e-13, integrator="dormand-prince-8")
@@ -31,8 +32,10 @@ def growth(name: str) -> float:
     return float(cd.simulate(exact.system, exact.start, exact.t[-1], accuracy=1e-5).growth())
 
 
-def ratios(method: str, names: list[str], accuracies: np.ndarray = ACCURACIES) -> dict[tuple[str, float], float]:
-    """max |w (y - exact)| at all steps over the accuracy, w as in the norm: radians, lengths of the system, and in 0.1 s."""
+def ratios(method: str, names: list[str], accuracies: np.ndarray = ACCURACIES) -> dict[tuple[str, float],
+                                                                                       float]:
+    """max |w (y - exact)| at all steps over the accuracy, w as in the norm: radians, lengths of the system,
+    and in 0.1 s."""
     out = {}
     for name in names:
         exact = reference(name)
@@ -53,7 +56,8 @@ def test_the_global_error_stays_within_ten_times_the_accuracy(method, evidence):
     worst = max(found, key=lambda key: found[key])
     print(f"{method}: {found[worst]:.2g} at {worst}, {len(names)} motions")
     assert len(MOTIONS) >= 12
-    claim = f"global error of {method} over the accuracy asked for, 1e-2 to 1e-9, worst of {len(names)} motions"
+    claim = (f"global error of {method} over the accuracy asked for, 1e-2 to 1e-9, worst of {len(names)} "
+             "motions")
     evidence(claim, found[worst], 10)
     if method != "rodas":
         found |= ratios(method, list(GROWING), ACCURACIES[1:])
@@ -66,17 +70,20 @@ def test_the_global_error_stays_within_ten_times_the_accuracy(method, evidence):
 
 
 def test_references_against_closed_forms():
-    """Elliptic functions for the pendulum, a cosine for the oscillator: another way to three of the references."""
+    """Elliptic functions for the pendulum, a cosine for the oscillator: another way to three of the
+    references."""
     for name, amplitude in (("small_swing", 0.1), ("large_swing", 2.6)):
         exact, k = reference(name), np.sin(amplitude / 2)
         sn, *_ = ellipj(ellipk(k * k) + np.sqrt(G) * exact.t, k * k)
-        np.testing.assert_allclose(exact.q[:, 0], 2 * np.arcsin(k * sn), atol=1e-10, rtol=0)    # a tenth of the smallest accuracy
+        # a tenth of the smallest accuracy
+        np.testing.assert_allclose(exact.q[:, 0], 2 * np.arcsin(k * sn), atol=1e-10, rtol=0)
     exact = reference("oscillator")
     np.testing.assert_allclose(exact.q[:, 0], np.cos(10 * exact.t), atol=1e-10, rtol=0)
 
 
 def between_stops(t: np.ndarray, v: float) -> np.ndarray:
-    """x and its rate of a block of 1 kg that leaves x = 0 with speed v, between springs of 1000 N/m at 0.3 m."""
+    """x and its rate of a block of 1 kg that leaves x = 0 with speed v, between springs of 1000 N/m at 0.3
+    m."""
     omega = np.sqrt(1000.0)
     flight, half = 0.6 / v, np.pi / omega
     turns, t = np.divmod(t + 0.3 / v, flight + half)
@@ -87,11 +94,12 @@ def between_stops(t: np.ndarray, v: float) -> np.ndarray:
 
 @pytest.mark.parametrize("method", ["merson", "dormand-prince", "dormand-prince-8"])
 def test_kinks_are_not_overlooked(method):
-    """Some 600 times through the edge of a stop, in exact motion: the speed that free flight has left, in units of the accuracy.
+    """Some 600 times through the edge of a stop, in exact motion: the speed that free flight has left, in
+    units of the accuracy.
 
-    An edge may cost what the estimate allows a step, a 250th, and an estimate that overlooks the edge costs many times as much:
-    before such estimates were doubted, a tenth of Dormand and Prince's runs lost more than 1.15, now 0.3. Chance decides where in
-    a step the edge is, so only the ninth tenth is tested.
+    An edge may cost what the estimate allows a step, a 250th, and an estimate that overlooks the edge costs
+    many times as much: before such estimates were doubted, a tenth of Dormand and Prince's runs lost more
+    than 1.15, now 0.3. Chance decides where in a step the edge is, so only the ninth tenth is tested.
     """
     start, lost = GROWING["block_between_stops"][0](), []
     for v in np.linspace(0.7, 1.3, 16):
@@ -99,7 +107,8 @@ def test_kinks_are_not_overlooked(method):
             traj = cd.simulate(start.system, start.replace(u=[v]), 3.0, accuracy=accuracy, integrator=method)
             free = np.abs(between_stops(traj.t, v)[:, 0]) < 0.3
             lost.append(0.1 * np.abs(np.abs(traj.u[free, 0]) - v).max() / accuracy)
-    print(f"{method}: median {np.median(lost):.2g}, of ten the ninth {np.quantile(lost, 0.9):.2g}, worst {max(lost):.2g}")
+    print(f"{method}: median {np.median(lost):.2g}, of ten the ninth {np.quantile(lost, 0.9):.2g}, worst "
+          f"{max(lost):.2g}")
     assert np.quantile(lost, 0.9) < 0.6
 
 

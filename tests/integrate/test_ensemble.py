@@ -10,7 +10,8 @@ from tests.ctrl_c import pressed_from
 from tests.integrate.test_constrained import fourbar
 
 G = 9.81
-SOME = 21                                                   # members: three rounds of eight lanes, the last not full
+# members: three rounds of eight lanes, the last not full
+SOME = 21
 
 
 def swinging() -> cd.System:
@@ -18,8 +19,10 @@ def swinging() -> cd.System:
     x = np.linspace(-3, 3, 25)
     system = cd.System()
     system.add_body("base", mobilizer=cd.Free(), mass=cd.Parameter("mass", 2.0), inertia=(0.1, 0.2, 0.25))
-    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
-    system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
+    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
+                            translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
+    system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0,
+                    inertia=(0.05, 0.01, 0.05))
     system.add_force("warm", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3))
     system.add_force("push", cd.forces.MobilityForce("knee", cd.Input("push", 0.0)))
     return system
@@ -28,14 +31,16 @@ def swinging() -> cd.System:
 def top() -> cd.System:
     """A spinning top on a ball joint: small, so that every method compiles soon."""
     system = cd.System()
-    system.add_body("top", mobilizer=cd.Ball(), X_BM=(0, -0.3, 0), mass=cd.Parameter("mass", 2.0), inertia=(0.02, 0.05, 0.03))
+    system.add_body("top", mobilizer=cd.Ball(), X_BM=(0, -0.3, 0), mass=cd.Parameter("mass", 2.0),
+                    inertia=(0.02, 0.05, 0.03))
     system.add_force("push", cd.forces.MobilityForce(system.speeds[0], cd.Input("push", 0.0)))
     return system
 
 
 def varied(system: cd.System, seed: int = 0) -> dict:
     rng = np.random.default_rng(seed)
-    u = rng.normal(size=(SOME, system.nu)) * np.geomspace(0.2, 4.0, SOME)[:, None]      # some need many more steps than others
+    # some need many more steps than others
+    u = rng.normal(size=(SOME, system.nu)) * np.geomspace(0.2, 4.0, SOME)[:, None]
     return {"t": rng.uniform(0, 0.1, SOME), "u": u, "parameters": {"mass": rng.uniform(1, 4, SOME)},
             "inputs": rng.uniform(-2, 2, (SOME, 1))}
 
@@ -73,7 +78,8 @@ def test_kept_times_are_what_a_trajectory_says_there(name):
     for i, traj in enumerate(alone):
         inside = times >= traj.t[0]
         expected[i, inside] = traj.at(times[inside])
-    np.testing.assert_allclose(ens.at(times), expected, atol=1e-13, rtol=0)     # one polynomial, fused products in one of two
+    # one polynomial, fused products in one of two
+    np.testing.assert_allclose(ens.at(times), expected, atol=1e-13, rtol=0)
     np.testing.assert_array_equal(ens.y_end, [traj.y[-1] for traj in alone])
     assert ens[1].t.tolist() == [0.0, 0.05, 0.2, 0.35, 0.5]
     assert ens[0].t.tolist() == [0.1, 0.2, 0.35, 0.5]
@@ -89,7 +95,8 @@ def test_both_layouts_in_lanes(layout, monkeypatch):
     system = swinging()
     given = varied(system)
     ens = cd.simulate(system, given, 0.5, accuracy=1e-4)
-    np.testing.assert_array_equal(ens.y_end, [cd.simulate(system, s, 0.5, accuracy=1e-4).y[-1] for s in states(system, given)])
+    np.testing.assert_array_equal(ens.y_end, [cd.simulate(system, s, 0.5, accuracy=1e-4).y[-1]
+                                              for s in states(system, given)])
 
 
 def test_constraints_are_kept_in_lanes():
@@ -105,7 +112,8 @@ def test_constraints_are_kept_in_lanes():
         np.testing.assert_array_equal(ens.y_end[i], alone.y[-1])
     y = ens.at(times)
     errors = system.constraint_errors(y[..., :3], y[..., 3:])
-    assert max(np.abs(e).max() for e in errors) < 1e-11                 # Newton leaves rounding; the polynomial alone leaves 1e-6
+    # Newton leaves rounding; the polynomial alone leaves 1e-6
+    assert max(np.abs(e).max() for e in errors) < 1e-11
     with pytest.raises(cd.DescriptionError, match=r"member 2 violates constraints"):
         cd.simulate(system, {"q": q + np.eye(SOME, 3)[(np.arange(SOME) - 2) % SOME] * 0.1}, 1.0)
 
@@ -123,22 +131,26 @@ def test_threads_change_nothing_and_lanes_stay_busy():
     np.testing.assert_array_equal(one.y_end, two.y_end)
     k = np.sin(amplitude / 2)
     sn, *_ = ellipj(ellipk(k * k) + np.sqrt(G) * 5.0, k * k)
-    np.testing.assert_allclose(one.y_end[:, 0], 2 * np.arcsin(k * sn), atol=1e-7, rtol=0)       # ten times the accuracy
-    assert one.utilisation > 0.9                            # a lane waits only when the queue is empty: one member of 38
+    # ten times the accuracy
+    np.testing.assert_allclose(one.y_end[:, 0], 2 * np.arcsin(k * sn), atol=1e-7, rtol=0)
+    # a lane waits only when the queue is empty: one member of 38
+    assert one.utilisation > 0.9
     steps = [one[i].statistics.steps for i in range(300)]
     assert one.statistics.steps == sum(steps)
     assert max(steps) > 1.5 * min(steps)                    # or it would say nothing
 
 
 def test_one_bad_member_does_not_spoil_the_others():
-    """A force that ceases to be finite at a time of the member's own: it is stopped there and named; all others go on."""
+    """A force that ceases to be finite at a time of the member's own: it is stopped there and named; all
+    others go on."""
     system = pendulum()
     until = cd.Parameter("until", 9.0)
     system.add_force("gone", cd.forces.Custom(lambda s: {"bob": 0.1 * np.sqrt(until - s.t)}))
     last = np.full(SOME, 9.0)
     last[[3, 12]] = 1.0, 0.5
     for keep in ("ends", "steps", np.linspace(0, 3, 7)):
-        ens = cd.simulate(system, {"q": np.full((SOME, 1), 0.3), "parameters": {"until": last}}, 3.0, keep=keep)
+        ens = cd.simulate(system, {"q": np.full((SOME, 1), 0.3), "parameters": {"until": last}}, 3.0,
+                          keep=keep)
         assert np.flatnonzero(~ens.finished).tolist() == [3, 12]
         assert ens.status[0] == "finished"
         for i, when in ((3, 1.0), (12, 0.5)):
@@ -159,7 +171,8 @@ def test_an_interrupt_gives_back_what_was_computed(keep):
     n = 600
     t = np.where(np.arange(n) < 30, 1e5 - 1, 0.0)
     with pressed_from(lambda share: share >= 30 / n) as press:
-        ens = cd.simulate(system, {"q": np.full((n, 1), 1.0), "t": t}, 1e5, accuracy=1e-7, keep=keep, progress=press)
+        ens = cd.simulate(system, {"q": np.full((n, 1), 1.0), "t": t}, 1e5, accuracy=1e-7, keep=keep,
+                          progress=press)
     assert ens.finished[:30].all()
     assert ens.status[-1] == "interrupted before it started"
     assert ens.t_end[-1] == 0.0
@@ -178,7 +191,8 @@ def test_a_sequence_of_states_with_locks_of_their_own():
     start = states(system, varied(system))
     start[4] = start[4].replace(locked=["knee"], disabled=["warm"])
     ens = cd.simulate(system, start, 0.3, accuracy=1e-4)
-    np.testing.assert_array_equal(ens.y_end, [cd.simulate(system, s, 0.3, accuracy=1e-4).y[-1] for s in start])
+    np.testing.assert_array_equal(ens.y_end,
+                                  [cd.simulate(system, s, 0.3, accuracy=1e-4).y[-1] for s in start])
     assert ens[4][-1].locked == {"knee": "velocity"}
     all_locked = cd.simulate(system, {"u": np.zeros((3, 7)), "locked": ["knee"]}, 0.3)
     assert all_locked[1][-1].q[-1] == 0.0
@@ -192,11 +206,14 @@ def test_prescribed_motions_that_differ_by_member():
                     motion=cd.Prescribed(position=lambda t: stroke * np.sin(3 * t)))
     system.add_body("bob", "cart", cd.Pin(), X_BM=(0, 1, 0), mass=1.0, inertia=(0.1,) * 3)
     strokes = np.linspace(0.1, 0.8, SOME)
-    ens = cd.simulate(system, {"q": np.full((SOME, 2), 0.3), "t": 0.1, "parameters": {"stroke": strokes}}, 1.0, accuracy=1e-5)
+    ens = cd.simulate(system, {"q": np.full((SOME, 2), 0.3), "t": 0.1, "parameters": {"stroke": strokes}},
+                      1.0, accuracy=1e-5)
     for i, x in enumerate(strokes):
-        alone = cd.simulate(system, system.state(t=0.1, q=[0.3, 0.3], parameters={"stroke": x}), 1.0, accuracy=1e-5)
+        alone = cd.simulate(system, system.state(t=0.1, q=[0.3, 0.3], parameters={"stroke": x}), 1.0,
+                            accuracy=1e-5)
         np.testing.assert_array_equal(ens.y_end[i], alone.y[-1])
-    np.testing.assert_allclose(ens.y_end[:, 0], strokes * np.sin(3.0), atol=1e-15, rtol=0)      # followed exactly
+    # followed exactly
+    np.testing.assert_allclose(ens.y_end[:, 0], strokes * np.sin(3.0), atol=1e-15, rtol=0)
 
 
 def test_progress_tables_and_pictures():
@@ -204,7 +221,8 @@ def test_progress_tables_and_pictures():
 
     matplotlib.use("Agg")
     system, seen = pendulum(), []
-    ens = cd.simulate(system, {"q": np.linspace(0.1, 1, 3000)[:, None]}, 20.0, accuracy=1e-7, progress=seen.append)
+    ens = cd.simulate(system, {"q": np.linspace(0.1, 1, 3000)[:, None]}, 20.0, accuracy=1e-7,
+                      progress=seen.append)
     assert seen
     assert seen == sorted(seen)
     assert 0 <= seen[-1] <= 1

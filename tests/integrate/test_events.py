@@ -13,7 +13,8 @@ G, H, E = 9.81, 1.0, 0.7
 @pytest.fixture(scope="module")
 def ball() -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
-    system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0, inertia=(1, 1, 1), coordinates="height")
+    system.add_body("ball", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0, inertia=(1, 1, 1),
+                    coordinates="height")
     return system
 
 
@@ -60,7 +61,8 @@ def test_rows_before_and_after_an_impact(ball):
 
 
 def test_a_terminal_event_ends_the_run(ball):
-    traj = cd.simulate(ball, ball.state(q=[H]), 5.0, accuracy=1e-6, events=Event(height, terminal=True, name="landed"))
+    traj = cd.simulate(ball, ball.state(q=[H]), 5.0, accuracy=1e-6, events=Event(height, terminal=True,
+                                                                                 name="landed"))
     assert traj.status == cd.Status.EVENT and "landed" in traj.status
     assert traj.t[-1] == pytest.approx(np.sqrt(2 * H / G), abs=1e-6)
     assert abs(traj[-1].q[0]) < 1e-6
@@ -105,7 +107,8 @@ def test_simultaneous_events_happen_in_the_order_given(ball):
         return state.replace(u=2 * state.u)
 
     traj = cd.simulate(ball, ball.state(q=[H]), 0.6, events=[Event(height, action=first, name="a"),
-                                                             Event(lambda s: 2 * s.q("height"), action=second, name="b")])
+                                                             Event(lambda s: 2 * s.q("height"), action=second,
+                                                                   name="b")])
     assert order == ["first", "second"]
     assert [e.name for e in traj.events] == ["a", "b"]
     assert traj.events[0].t == traj.events[1].t
@@ -162,13 +165,15 @@ OTHERS = [{"accuracy": 1e-6, "integrator": "dormand-prince"}, {"accuracy": 1e-3,
     *((e, {"accuracy": accuracy}) for e in (0.0, 0.2, 0.4, 0.5, 0.6, 0.8) for accuracy in (1e-3, 1e-6, 1e-9)),
     *((0.5, options) for options in OTHERS)], ids=str)
 def test_no_ball_falls_through_the_floor(ball, e, options):
-    """Every impact is seen, down to those that follow each other within the window, and then the run says that it ends."""
+    """Every impact is seen, down to those that follow each other within the window, and then the run says
+    that it ends."""
     accuracy = options.get("accuracy", 1e-3)
     traj, t1 = bouncing(ball, e, **options), np.sqrt(2 * H / G)
     assert "'bounce' repeats without end" in traj.status
     t, window = np.array([x.t for x in traj.events]), 0.1 * accuracy
     exact = t1 * (1 + 2 * np.r_[0.0, np.cumsum(e ** np.arange(1, len(t)))])
-    # An impact found a window late at speed v leaves e v window behind, and each later one as much: at most sums of e^k.
+    # An impact found a window late at speed v leaves e v window behind, and each later one as much: at most
+    # sums of e^k.
     assert (np.abs(t - exact) <= accuracy + np.arange(1, len(t) + 1) * window).all()
     assert abs(traj.t[-1] - t1 * (1 + e) / (1 - e)) < 10 * accuracy + len(t) * window
     assert traj.q.min() > -2 * np.sqrt(2 * G * H) * window               # as far as it goes in a window
@@ -177,7 +182,8 @@ def test_no_ball_falls_through_the_floor(ball, e, options):
 
 def test_a_bounce_seen_in_both_directions_is_one_bounce(ball):
     """It comes back through zero from where the window left it: that is no impact."""
-    down, both = (cd.simulate(ball, ball.state(q=[H]), 2.0, accuracy=1e-5, events=Event(height, direction=d, action=bounce))
+    down, both = (cd.simulate(ball, ball.state(q=[H]), 2.0, accuracy=1e-5,
+                              events=Event(height, direction=d, action=bounce))
                   for d in ("falling", "both"))
     assert [e.t for e in down.events] == [e.t for e in both.events]
 
@@ -187,7 +193,8 @@ def test_where_a_run_starts_at_zero(ball):
     resting = cd.simulate(ball, ball.state(), 1.0, events=Event(height, action=bounce))
     assert "Zeno" in resting.status
     thrown = cd.simulate(ball, ball.state(u=[1.0]), 0.5, accuracy=1e-6, events=Event(height, action=bounce))
-    np.testing.assert_allclose([e.t for e in thrown.events], [2 / G, 2 / G * (1 + E), 2 / G * (1 + E + E**2)], atol=2e-6)
+    np.testing.assert_allclose([e.t for e in thrown.events], [2 / G, 2 / G * (1 + E), 2 / G * (1 + E + E**2)],
+                               atol=2e-6)
     landed = cd.simulate(ball, ball.state(q=[H]), 1.0, events=Event(height, terminal=True))
     assert cd.simulate(ball, landed[-1], 1.0, events=Event(height, terminal=True)).finished
     still = cd.simulate(ball, bouncing(ball, 0.5)[-1], 20.0, events=Event(height, action=bounce))
@@ -206,7 +213,8 @@ def test_an_action_may_let_the_witness_pass_but_not_turn_it_beyond(ball):
 
     with pytest.raises(cd.DescriptionError, match=r"Event\(dig\).*left it at -0\.1"):
         cd.simulate(ball, ball.state(q=[H]), 1.0, events=Event(height, action=dig, name="dig"))
-    traj = cd.simulate(ball, ball.state(q=[H]), 0.6, accuracy=1e-6, events=Event(height, direction="both", action=dig))
+    traj = cd.simulate(ball, ball.state(q=[H]), 0.6, accuracy=1e-6, events=Event(height, direction="both",
+                                                                                 action=dig))
     up = (2 - np.sqrt(4 - 0.2 * G)) / G                     # from -0.1 m at 2 m/s: then it is seen
     np.testing.assert_allclose([e.t for e in traj.events], [np.sqrt(2 / G), np.sqrt(2 / G) + up], atol=1e-6)
 
@@ -246,7 +254,8 @@ def slot() -> cd.System:
     rod = {"X_BM": (0, 0.5, 0), "mass": 1.0, "inertia": (0.1, 0.1, 0.1)}
     system.add_body("upper", mobilizer=cd.Pin(), **rod)
     system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.5, 0), **rod)
-    system.add_constraint("slot", cd.constraints.PointInPlane("ground", (0, 1, 0), -0.8, "lower", (0, -0.5, 0)))
+    system.add_constraint("slot", cd.constraints.PointInPlane("ground", (0, 1, 0), -0.8, "lower",
+                                                              (0, -0.5, 0)))
     return system
 
 
@@ -256,13 +265,16 @@ def test_constraints_after_actions_and_witnesses_that_they_hold():
     rate = lambda s: s.station_velocity("lower", (0, -0.5, 0))[1]
     watch = [Event(tip, direction="both", name="tip"), Event(rate, direction="both", name="rate"), Event(
         lambda s: s.u("upper"), direction="both", name="turn")]
-    traj = cd.simulate(system, cd.assemble(system, system.state(q=[0.6, 0.4])), 3.0, accuracy=1e-4, events=watch)
+    traj = cd.simulate(system, cd.assemble(system, system.state(q=[0.6, 0.4])), 3.0, accuracy=1e-4,
+                       events=watch)
     assert traj.finished
     assert {e.name for e in traj.events} == {"turn"}        # the others change sign by rounding alone
 
     free = system.state(q=[0.6, 0.4], disabled=["slot"])    # the tip is 0.09 m below
-    with pytest.raises(cd.DescriptionError, match=r"Event\(catch\): at t = 0\.1 s .*slot by .*rate of slot.*cd\.assemble"):
-        cd.simulate(system, free, 1.0, events=Event(at=0.1, action=lambda state: state.replace(disabled=[]), name="catch"))
+    with pytest.raises(cd.DescriptionError,
+                       match=r"Event\(catch\): at t = 0\.1 s .*slot by .*rate of slot.*cd\.assemble"):
+        cd.simulate(system, free, 1.0, events=Event(at=0.1, action=lambda state: state.replace(disabled=[]),
+                                                    name="catch"))
 
     def catch(state):
         return cd.assemble(system, state.replace(disabled=[]))
@@ -283,7 +295,8 @@ def test_constraints_after_actions_and_witnesses_that_they_hold():
 
 
 def test_a_witness_on_what_time_drives_is_not_held():
-    """A constraint and a motion that depend on time: their witnesses cross zero, the gap between them does not."""
+    """A constraint and a motion that depend on time: their witnesses cross zero, the gap between them does
+    not."""
     system = cd.System()
     slider = {"mass": 1.0, "inertia": (1, 1, 1), "mobilizer": cd.Slider()}
     system.add_body("a", **slider)
@@ -299,10 +312,12 @@ def test_a_witness_on_what_time_drives_is_not_held():
 
 
 def test_impulses_by_the_mass_matrix():
-    """A double pendulum hits a stop at its elbow: an impulse along one speed, energy lost, the other momentum kept."""
+    """A double pendulum hits a stop at its elbow: an impulse along one speed, energy lost, the other momentum
+    kept."""
     system = cd.System(gravity=(0, -G, 0))
     system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
-    system.add_body("lower", parent="upper", mobilizer=cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0), mass=1.0,
+    system.add_body("lower", parent="upper", mobilizer=cd.Pin(), X_PF=(0, -0.5, 0), X_BM=(0, 0.5, 0),
+                    mass=1.0,
                     inertia=(0.1, 0.1, 0.1), coordinates="elbow")
 
     def stop(state):
@@ -338,7 +353,8 @@ def test_witnesses_in_plain_python_may_ask_operators(ball):
     (lambda: Event(height, direction="down"), "falling"),
     (lambda: Event(every=-1.0), "every"), (lambda: Event(lambda s: [s.t, s.t]), "one number"),
     (lambda: Event(at="soon"), "at: expected times"), (lambda: Event(at=[None]), "at: expected times"),
-    (lambda: Event(every="x"), "every: expected a positive number"), (lambda: Event(height, action=3), "action")])
+    (lambda: Event(every="x"), "every: expected a positive number"),
+    (lambda: Event(height, action=3), "action")])
 def test_events_that_cannot_be(make, words):
     with pytest.raises(cd.CondyleError, match=words):
         make()

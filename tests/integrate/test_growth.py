@@ -1,4 +1,5 @@
-"""traj.growth(): perturbations along a run against closed forms, and against perturbed motions by another code."""
+"""traj.growth(): perturbations along a run against closed forms, and against perturbed motions by another
+code."""
 from __future__ import annotations
 
 import numpy as np
@@ -32,7 +33,8 @@ def test_free_flight():
     system = block()
     traj = cd.simulate(system, system.state(u=[1.0]), 2.0, accuracy=1e-6, max_step=0.05)
     found = from_the_start(traj, lambda t: rms([[1, t / 0.1], [0, 1]]))
-    # The mean of sqrt(1 + 50 t^2) over 2 s is 7.2; the first steps are shorter than the rest, and count as much.
+    # The mean of sqrt(1 + 50 t^2) over 2 s is 7.2; the first steps are shorter than the rest, and count as
+    # much.
     assert float(found) == found.overall == pytest.approx(7.2, rel=0.05)
     assert repr(found) == f"Growth({found.overall:.3g}; at most 14.2, from 0 s to 2 s)"
 
@@ -41,7 +43,8 @@ def test_oscillator():
     """x'' = -100 x: errors turn, and add up; in the weights of speeds, 0.1 s, exactly."""
     system = block()
     system.add_force("spring", cd.forces.MobilitySpring("x", 100.0, 0.0))
-    assert from_the_start(cd.simulate(system, system.state(q=[1.0]), 2.0), lambda t: 1.0).overall == pytest.approx(1.0, rel=1e-3)
+    assert from_the_start(cd.simulate(system, system.state(q=[1.0]), 2.0),
+                          lambda t: 1.0).overall == pytest.approx(1.0, rel=1e-3)
 
 
 def test_a_stick_on_its_end():
@@ -49,11 +52,13 @@ def test_a_stick_on_its_end():
     a = np.sqrt(G)
     system = pendulum()
     traj = cd.simulate(system, system.state(q=[np.pi]), 2.0, accuracy=1e-4, max_step=0.05)
-    from_the_start(traj, lambda t: rms([[np.cosh(a * t), np.sinh(a * t) / a / 0.1], [0.1 * a * np.sinh(a * t), np.cosh(a * t)]]))
+    from_the_start(traj, lambda t: rms([[np.cosh(a * t), np.sinh(a * t) / a / 0.1],
+                                        [0.1 * a * np.sinh(a * t), np.cosh(a * t)]]))
 
 
 def test_a_turning_ball():
-    """Quaternions: three directions, not four. Turned by w t, an error of w along w is one of the angle, across it goes round."""
+    """Quaternions: three directions, not four. Turned by w t, an error of w along w is one of the angle,
+    across it goes round."""
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("ball", mobilizer=cd.Ball(), mass=1.0, inertia=(0.1, 0.1, 0.1))
     w = 7.0
@@ -62,13 +67,15 @@ def test_a_turning_ball():
 
 
 def test_against_perturbed_motions_of_another_code():
-    """The intermediate axis by Euler's equations in the body, quaternions, and SciPy: a block of perturbed starts."""
+    """The intermediate axis by Euler's equations in the body, quaternions, and SciPy: a block of perturbed
+    starts."""
     make, _ = GROWING["intermediate_axis"]
     start, inertia, t_end = make(), np.array([0.02, 0.05, 0.03]), 4.0
 
     def rate(t, y):
         (w, x, y_, z), v = y[:4], y[4:]
-        N = np.array([[-x, -y_, -z], [w, -z, y_], [z, w, -x], [-y_, x, w]])      # of a body's angular velocity
+        # of a body's angular velocity
+        N = np.array([[-x, -y_, -z], [w, -z, y_], [z, w, -x], [-y_, x, w]])
         return np.concatenate([N @ v / 2, -np.cross(v, inertia * v) / inertia])
 
     def turned(q, v):
@@ -78,11 +85,13 @@ def test_against_perturbed_motions_of_another_code():
     def flow(theta, u):
         q = np.array([1.0, *theta / 2]) / np.sqrt(1 + theta @ theta / 4)
         v = turned(q * [1, -1, -1, -1], u)
-        end = solve_ivp(rate, (0, t_end), np.concatenate([q, v]), method="DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+        end = solve_ivp(rate, (0, t_end), np.concatenate([q, v]), method="DOP853", rtol=1e-12,
+                        atol=1e-13).y[:, -1]
         return np.concatenate([2 * end[:4], 0.1 * turned(end[:4], end[4:])])
 
     eps, base = 1e-6, np.array(start.u)
-    columns = [(flow(*(np.zeros(3) + eps * e[:3], base + 10 * eps * e[3:])) - flow(np.zeros(3), base)) / eps for e in np.eye(6)]
+    columns = [(flow(*(np.zeros(3) + eps * e[:3], base + 10 * eps * e[3:])) - flow(np.zeros(3), base)) / eps
+               for e in np.eye(6)]
     found = cd.simulate(start.system, start, t_end, accuracy=1e-5).growth()
     assert found.factors[-1, 0] > 100
     # Perturbations of 1e-6 in quantities of 1e-4: one in a hundred.
@@ -99,7 +108,8 @@ def test_constraints_leave_the_directions_along_them():
     rod.add_constraint("upright", cd.constraints.ConstantCoordinate("bob_rz", 0.0))
     start = rod.state(q=[0.0, np.sin(0.1), -np.cos(0.1)])
     other = cd.simulate(rod, start, 3.0, accuracy=1e-6, max_step=0.05).growth()
-    np.testing.assert_allclose(other.factors[-1, 0], one.factors[-1, 0], rtol=0.02)        # a swing of 0.1: squares of it
+    # a swing of 0.1: squares of it
+    np.testing.assert_allclose(other.factors[-1, 0], one.factors[-1, 0], rtol=0.02)
     assert other.overall == pytest.approx(one.overall, rel=0.02)
 
 
@@ -134,12 +144,15 @@ class Growing(cd.forces.Force):
 
 
 def test_events_and_rodas():
-    """Across an event perturbations stay: a kick in free flight changes nothing. Rodas' runs are perturbed by Rodas."""
+    """Across an event perturbations stay: a kick in free flight changes nothing. Rodas' runs are perturbed by
+    Rodas."""
     system = block()
     kick = cd.Event(at=1.0, action=lambda s: s.replace(u=[-1.0]), name="kick")
-    traj = cd.simulate(system, system.state(u=[1.0]), 2.0, accuracy=1e-6, max_step=0.05, events=kick, integrator="rodas")
+    traj = cd.simulate(system, system.state(u=[1.0]), 2.0, accuracy=1e-6, max_step=0.05, events=kick,
+                       integrator="rodas")
     found = traj.growth()
-    np.testing.assert_allclose(found.factors[:, 0], [rms([[1, t / 0.1], [0, 1]]) for t in found.t], rtol=DIFFERENCES)
+    np.testing.assert_allclose(found.factors[:, 0], [rms([[1, t / 0.1], [0, 1]]) for t in found.t],
+                               rtol=DIFFERENCES)
     with pytest.raises(cd.DescriptionError, match="rows are left out of this trajectory, and event 'kick'"):
         traj[::7].growth()
     assert traj[3:4].growth().overall == 1.0                # one row: nothing has grown yet

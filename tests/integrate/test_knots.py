@@ -1,4 +1,5 @@
-"""What depends on time is not stepped over: pulses in series, splines, conditions; docs/theory/integrators.md."""
+"""What depends on time is not stepped over: pulses in series, splines, conditions;
+docs/theory/integrators.md."""
 import itertools
 import warnings
 
@@ -71,12 +72,14 @@ def test_a_pulse_is_not_stepped_over(pulse, method, accuracy):
 
 
 def test_fixed_steps_say_what_they_pass(pulse):
-    with pytest.warns(UserWarning, match=r"step = 0.1 s is longer than what force 'push' does between t = 4.99 and 5 s, and in 1 "
+    with pytest.warns(UserWarning, match=r"step = 0.1 s is longer than what force 'push' does between t = "
+                                         r"4.99 and 5 s, and in 1 "
                                          r"more places.*step <= 0.01"):
         cd.simulate(pulse, pulse.state(), 10.0, step=0.1)
     with pytest.warns(UserWarning, match=r"step = 0\.1 s is longer than the run of 0\.05 s"):
         cd.simulate(pulse, pulse.state(t=6.0), 6.05, step=0.1)
-    traj = cd.simulate(pulse, pulse.state(t=6.0), 10.0, step=0.1)      # nothing happens any more, nothing is said
+    # nothing happens any more, nothing is said
+    traj = cd.simulate(pulse, pulse.state(t=6.0), 10.0, step=0.1)
     assert np.allclose(np.diff(traj.t), 0.1)
 
 
@@ -92,10 +95,12 @@ def test_members_have_knots_of_their_own(window):
     onset, t = np.array([5.0, 7.0, 5.0, 2.0, 5.004]), np.array([0.0, 0.0, 5.005, 3.0, 0.0])
     many = cd.simulate(window, {"t": t, "parameters": {"onset": onset}}, 10.0, accuracy=1e-6)
     table = many.table()
-    assert table.names[:2] == ("member", "onset") and (table["onset"] == onset[table["member"].astype(int)]).all()
+    assert table.names[:2] == ("member",
+                               "onset") and (table["onset"] == onset[table["member"].astype(int)]).all()
     impulse = 300 * np.array([0.01, 0.01, 0.005, 0.0, 0.01])
     middle = np.array([5.005, 7.005, 5.0075, 0.0, 5.009])
-    assert np.array([traj.q[-1, 0] for traj in many]) == pytest.approx(impulse / INERTIA * (10 - middle), abs=1e-9)
+    assert np.array([traj.q[-1, 0] for traj in many]) == pytest.approx(impulse / INERTIA * (10 - middle),
+                                                                       abs=1e-9)
 
 
 def test_an_event_changes_when_it_happens(window):
@@ -113,10 +118,12 @@ def test_sources_of_knots():
     x = np.array([0.0, 0.5, 4.0, 4.1, 4.2, 9.0])
     spline = cd.Spline(x, [0.0, 0, 0, 1, 0, 0])
     system = pin(motion=cd.Prescribed(position=spline))
-    system.add_body("a", mobilizer=cd.Slider(), mass=1.0, motion=cd.Prescribed(velocity=lambda t, q: q * np.where(t < 3.5, 1, 2)))
+    system.add_body("a", mobilizer=cd.Slider(), mass=1.0,
+                    motion=cd.Prescribed(velocity=lambda t, q: q * np.where(t < 3.5, 1, 2)))
     system.add_body("b", mobilizer=cd.Slider(), mass=1.0)
     system.add_force("own", forces.Custom(lambda s: {"b": spline(s.q("b"))}))
-    system.add_constraint("driven", cd.constraints.PrescribedMotion(lambda t: np.where(t < 2.25, 0.0, (t - 2.25) ** 3), "b"))
+    system.add_constraint("driven", cd.constraints.PrescribedMotion(lambda t: np.where(t < 2.25, 0.0,
+                                                                                       (t - 2.25) ** 3), "b"))
     reads = timed(system)
     assert set(reads.names) == {"the motion of body 'leg'", "the motion of body 'a'", "constraint 'driven'"}
     breaks = reads.breaks(reads.values(system.state().tail), 0.0, 10.0)
@@ -128,7 +135,8 @@ def test_sources_of_knots():
 
 
 def test_motions_that_nothing_feels():
-    """A joint that follows its motion is not integrated: no step must see it, unless something free hangs on it."""
+    """A joint that follows its motion is not integrated: no step must see it, unless something free hangs on
+    it."""
     quick = cd.Prescribed(position=lambda t: 0.1 * np.sin(50 * t))
     assert not len(found(pin(motion=quick)))
     system = pin(motion=quick)
@@ -148,7 +156,8 @@ class Lifted(cd.Mobilizer):
         z = ca.fmax(t - 3, 0)
         p, v, a = (ca.vertcat(0, 0, x) for x in (z**3, 3 * z**2, 6 * z))
         none, zero = ca.SX(3, 0), ca.SX(3, 1)
-        return cd.mobilizers.Motion(R=ca.SX.eye(3), p=p, H_w=none, H_v=none, w_t=zero, v_t=v, bias_w=zero, bias_v=a)
+        return cd.mobilizers.Motion(R=ca.SX.eye(3), p=p, H_w=none, H_v=none, w_t=zero, v_t=v, bias_w=zero,
+                                    bias_v=a)
 
 
 def test_own_classes():
@@ -201,7 +210,8 @@ def test_a_curved_pulse():
     assert len(times) < 60
     near = times[np.abs(times - 5) < 0.01]
     assert len(near) >= 4 and np.diff(near).max() < 0.005
-    pole = found(torque(lambda s: 0.1 / (s.t - 5) + np.exp(-((s.t - 2) / 0.005) ** 2)))     # exactly at one of the looks
+    # exactly at one of the looks
+    pole = found(torque(lambda s: 0.1 / (s.t - 5) + np.exp(-((s.t - 2) / 0.005) ** 2)))
     assert 5.0 in pole and np.isfinite(pole).all() and len(pole) < 120
     sine = found(torque(lambda s: np.sin(2 * np.pi * s.t)))
     assert len(sine) < 70 and np.diff(np.r_[0, sine, 10]).max() < 0.5
@@ -209,7 +219,8 @@ def test_a_curved_pulse():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_pulse_is_lost(seed):
-    """Single samples among 3000, at times of unequal distance: each is between its neighbours, quiet stretches have few times."""
+    """Single samples among 3000, at times of unequal distance: each is between its neighbours, quiet
+    stretches have few times."""
     rng = np.random.default_rng(seed)
     t = np.cumsum(rng.uniform(0.2, 3.0, 3000)) * 1e-3
     y = np.zeros(3000)
@@ -222,7 +233,8 @@ def test_no_pulse_is_lost(seed):
 
 
 def test_joined_is_what_it_says():
-    """Between two times that remain, a polynomial through some of the values is near all others: by fits of our own."""
+    """Between two times that remain, a polynomial through some of the values is near all others: by fits of
+    our own."""
     rng = np.random.default_rng(1)
     t = np.linspace(0, 10, 5001)
     x = np.stack([np.sin(3 * t), np.where(t < 4, 0, (t - 4) ** 2), 1e-4 * rng.normal(size=5001)], axis=1)
@@ -239,7 +251,8 @@ def test_joined_is_what_it_says():
         fit = np.polynomial.Polynomial.fit
         for k in range(3):
             y = at(s)[:, k]
-            # The best fit is at least as good as one through four values; 4: their Lebesgue constant and the mean's rounding.
+            # The best fit is at least as good as one through four values; 4: their Lebesgue constant and the
+            # mean's rounding.
             assert np.abs(fit(s, y, 3)(s) - y).max() <= 4 * tolerance * scale[k]
 
 
@@ -275,7 +288,8 @@ def test_unequal_series(monkeypatch):
                                  lambda s: np.where((s.t - 4.99) * (s.t - 5.01) < 0, 300.0, 0.0),
                                  lambda s: 450.0 * np.maximum(0.0, 1 - ((s.t - 5) / 0.01) ** 2)])
 def test_conditions_on_polynomials_of_time_are_met(law):
-    """6 N m s about t = 5 s. Where such a condition changes its mind is not solved for, so that it counts as curved.
+    """6 N m s about t = 5 s. Where such a condition changes its mind is not solved for, so that it counts as
+    curved.
 
     The error is that of the jumps, which the error control meets by itself: a few times the accuracy 1e-5.
     """
@@ -289,5 +303,6 @@ def test_splines_and_lines_are_not_curved():
     """Their pieces end where they say: no grid is laid over them."""
     t = np.linspace(0, 10, 11)
     spline = cd.Spline(t, np.sin(t))
-    for law in (lambda s: spline(s.t), lambda s: np.clip(s.t - 5, 0, 1) * np.where(s.t > 7, 2.0, 1.0), lambda s: 3 * s.t ** 2):
+    for law in (lambda s: spline(s.t), lambda s: np.clip(s.t - 5, 0, 1) * np.where(s.t > 7, 2.0, 1.0),
+                lambda s: 3 * s.t ** 2):
         assert not timed(torque(law)).curved.any()

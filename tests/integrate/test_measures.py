@@ -37,7 +37,8 @@ def run(oscillator) -> cd.Trajectory:
 
 def test_closed_forms(run):
     table = run.table(T)
-    assert table.names == ("x", "x_speed", "area", "held", "top", "top_time", "low", "low_time", "far", "far_time", "late")
+    assert table.names == ("x", "x_speed", "area", "held", "top", "top_time", "low", "low_time", "far",
+                           "far_time", "late")
     x = np.sin(2 * T)
     assert_allclose(table["area"], 1 + T / 2 - np.sin(4 * T) / 8, atol=ERROR)
     assert_allclose(table["top"], np.where(np.pi / 4 > T, x, 1), atol=ERROR)
@@ -55,7 +56,8 @@ def test_closed_forms(run):
 
 def test_extremes_between_steps_are_found(oscillator):
     """Few steps: the largest of the rows alone is far off, the largest of the run is not."""
-    traj = cd.simulate(oscillator, oscillator.state(t=0.05, u=[2.0]), 2.0, accuracy=1e-6, integrator="dormand-prince-8")
+    traj = cd.simulate(oscillator, oscillator.state(t=0.05, u=[2.0]), 2.0, accuracy=1e-6,
+                       integrator="dormand-prince-8")
     rows = traj["x"].max()
     assert rows < 1 - 1e-4
     assert traj.measure("top")[-1] == pytest.approx(1, abs=1e-5)
@@ -89,26 +91,30 @@ def test_measures_act_on_nothing(oscillator):
 
 
 def test_events_jumps_and_samples_at_events():
-    """A ball from 1 m: its speed at the impacts, the largest speeds before and after them, and heights of the bounces."""
+    """A ball from 1 m: its speed at the impacts, the largest speeds before and after them, and heights of the
+    bounces."""
     g, e = 9.81, 0.8
     ball = cd.System(gravity=(0, -g, 0))
     ball.add_body("ball", mobilizer=cd.Slider("y"), mass=1.0, inertia=(1e-3,) * 3, coordinates="height")
     ball.add_measure("fastest", Maximum(lambda s: s.u("height")))
     ball.add_measure("deepest", Minimum(lambda s: s.u("height")))
     ball.add_measure("impact_speed", SampleAndHold(lambda s: s.u("height"), event="impact", initial=7.0))
-    impact = cd.Event(lambda s: s.q("height"), action=lambda s: s.replace(u=-e * s.u), name="impact", window=1e-9)
+    impact = cd.Event(lambda s: s.q("height"), action=lambda s: s.replace(u=-e * s.u), name="impact",
+                      window=1e-9)
     traj = cd.simulate(ball, ball.state(q=[1.0]), 1.3, accuracy=ACCURACY, events=impact)
     v, t1 = np.sqrt(2 * g), np.sqrt(2 / g)
     assert [len(traj.events), traj(0.1)["impact_speed"]] == [2, 7.0]
     table = traj.table([0.2, 0.99 * t1, 1.01 * t1, 1.3])
-    assert_allclose(table["impact_speed"], [7, 7, -v, -e * v], atol=1e-6)     # windows of 1e-9 s and the accuracy, times g
+    # windows of 1e-9 s and the accuracy, times g
+    assert_allclose(table["impact_speed"], [7, 7, -v, -e * v], atol=1e-6)
     assert_allclose(table["fastest"], [0, 0, e * v, e * v], atol=1e-6)
     assert_allclose(table["deepest"], [-0.2 * g, -0.99 * t1 * g, -v, -v], atol=1e-6)
     assert_allclose(table["fastest_time"], [0, 0, t1, t1], atol=1e-7)
     # Of the two rows at the impact the first knows nothing of the second.
     row = int(np.flatnonzero(np.diff(traj.t) == 0)[0])
     assert traj["fastest"][row] == 0.0 < traj["fastest"][row + 1]
-    with pytest.raises(cd.UnknownNameError, match=r"unknown event 'impact'; there are none .*'impact_speed' is sampled when"):
+    with pytest.raises(cd.UnknownNameError,
+                       match=r"unknown event 'impact'; there are none .*'impact_speed' is sampled when"):
         cd.simulate(ball, ball.state(q=[1.0]), 1.0)
     both = cd.simulate(ball, {"q": [[1.0], [0.5]]}, 1.3, accuracy=ACCURACY, events=impact)
     assert_array_equal(both.y_end[0], traj.y[-1])
@@ -123,13 +129,15 @@ def sampled_damper() -> cd.System:
         system.add_body(name, mobilizer=cd.Slider(), mass=1.0)
     system.add_measure("u_k", SampleAndHold(lambda s: s.u("a"), 0.1))
     system.add_measure("clock", Integral(lambda s: 1.0 + 0 * s.t))
-    system.add_force("digital", cd.forces.Custom(lambda s: {"a": -4.0 * s.discrete("u_k"), "b": s.z("clock")}))
+    system.add_force("digital", cd.forces.Custom(lambda s: {"a": -4.0 * s.discrete("u_k"),
+                                                            "b": s.z("clock")}))
     return system
 
 
 def test_laws_read_integrals_and_samples(sampled_damper):
     traj = cd.simulate(sampled_damper, sampled_damper.state(u={"a": 1.0}), 1.0, accuracy=1e-6)
-    assert_allclose(traj.at(0.1 * np.arange(11))[:, 2], 0.6 ** np.arange(11), rtol=0, atol=1e-12)   # linear in each piece
+    # linear in each piece
+    assert_allclose(traj.at(0.1 * np.arange(11))[:, 2], 0.6 ** np.arange(11), rtol=0, atol=1e-12)
     assert_allclose(traj["b"], traj.t**3 / 6, atol=1e-9)
     # In two parts it is the same run: samples keep to their clock, and are part of the state.
     first = cd.simulate(sampled_damper, sampled_damper.state(u={"a": 1.0}), 0.37, accuracy=1e-6)
@@ -153,9 +161,11 @@ def test_ensembles_and_runs_backward():
     assert_allclose(ens.y_end[:, 2], np.array([1, 0.5]) * (1 - np.cos(4)) / 2, atol=1e-5)
     ends = cd.simulate(system, start, 2.0, accuracy=1e-6)
     assert ends[0].table().names == ("x", "x_speed", "area")
-    with pytest.raises(cd.ShapeError, match="measure 'top' needs the whole run, every step: simulate with keep='steps'"):
+    with pytest.raises(cd.ShapeError,
+                       match="measure 'top' needs the whole run, every step: simulate with keep='steps'"):
         ends[0].measure("top")
-    # Backward: integrals come back; so far is from the later times on; what is late is what was earlier in time.
+    # Backward: integrals come back; so far is from the later times on; what is late is what was earlier in
+    # time.
     back = cd.simulate(system, ens[0][-1], 0.0, accuracy=1e-6)
     assert back["area"][-1] == pytest.approx(0.0, abs=1e-5)
     assert_allclose(back.measure("top", [2.0, 1.0, 0.5, 0.0]), [np.sin(4), np.sin(2), 1, 1], atol=1e-5)
@@ -168,17 +178,25 @@ def test_what_cannot_be(oscillator, sampled_damper):
     system = cd.System()
     system.add_body("m", mobilizer=cd.Slider(), mass=1.0, coordinates="x")
     position = lambda s: s.q("x")
-    for wrong, match in ((lambda: SampleAndHold(position), "give a period"), (lambda: SampleAndHold(position, 0.0), "above 0"),
+    for wrong, match in ((lambda: SampleAndHold(position), "give a period"),
+                         (lambda: SampleAndHold(position, 0.0), "above 0"),
                          (lambda: SampleAndHold(position, 0.1, event="e"), "give a period"),
-                         (lambda: Delay(position, -1.0), "delay: expected one finite number .* at least 0, got -1"),
-                         (lambda: Delay(position, cd.Parameter("tau", 0.1)), "cannot change from state to state"),
-                         (lambda: system.add_force("top", Maximum(position)), r"it goes to system.add_measure"),
-                         (lambda: system.add_measure("top", position), r"becomes one by cd\.measures\.Maximum\("),
-                         (lambda: system.add_measure("x", Integral(position)), "measure 'x': a coordinate has this name"),
-                         (lambda: Integral(position, initial="x"), "Integral: initial: expected one finite number, got 'x'")):
+                         (lambda: Delay(position, -1.0),
+                          "delay: expected one finite number .* at least 0, got -1"),
+                         (lambda: Delay(position, cd.Parameter("tau", 0.1)),
+                          "cannot change from state to state"),
+                         (lambda: system.add_force("top", Maximum(position)),
+                          r"it goes to system.add_measure"),
+                         (lambda: system.add_measure("top", position),
+                          r"becomes one by cd\.measures\.Maximum\("),
+                         (lambda: system.add_measure("x", Integral(position)),
+                          "measure 'x': a coordinate has this name"),
+                         (lambda: Integral(position, initial="x"),
+                          "Integral: initial: expected one finite number, got 'x'")):
         with pytest.raises(cd.DescriptionError, match=match):
             wrong()
-    with pytest.raises(cd.TraceError, match="returned None; expected one number; is a return statement missing"):
+    with pytest.raises(cd.TraceError,
+                       match="returned None; expected one number; is a return statement missing"):
         Maximum(lambda s: None)
     with pytest.raises(cd.TraceError, match=r"s\.q\(\) missing 1 .*asked by name"):
         Maximum(lambda s: s.q())
@@ -186,5 +204,6 @@ def test_what_cannot_be(oscillator, sampled_damper):
     with pytest.raises(cd.DescriptionError, match="measure 'top' exists already"):
         system.add_measure("top", Minimum(position))
     system.add_force("delayed", cd.forces.Custom(lambda s: {"x": s.z("top")}))
-    with pytest.raises(cd.DescriptionError, match=r"force 'delayed': asks for .*, but this measure is found after the run"):
+    with pytest.raises(cd.DescriptionError,
+                       match=r"force 'delayed': asks for .*, but this measure is found after the run"):
         system.state()

@@ -1,4 +1,5 @@
-"""What single methods promise: reversibility and bounded energy of Verlet, stiff systems, locks and look-ups in all of them."""
+"""What single methods promise: reversibility and bounded energy of Verlet, stiff systems, locks and look-ups
+in all of them."""
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +19,8 @@ def double_pendulum() -> cd.System:
     system = cd.System(gravity=(0, -9.81, 0))
     for name, parent in (("upper", "ground"), ("lower", "upper")):
         at = (0, 0, 0) if parent == "ground" else (0, -0.5, 0)
-        system.add_body(name, parent=parent, mobilizer=cd.Pin(), X_PF=at, X_BM=(0, 0.5, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+        system.add_body(name, parent=parent, mobilizer=cd.Pin(), X_PF=at, X_BM=(0, 0.5, 0), mass=1.0,
+                        inertia=(0.1, 0.1, 0.1))
     return system
 
 
@@ -31,7 +33,8 @@ def spinning_top() -> cd.System:
 @pytest.mark.parametrize(("make", "q", "u"), [(double_pendulum, [0.8, 0.5], [1.0, -2.0]),
                                               (spinning_top, [0.9, 0.1, 0.3, 0.2], [1.0, 9.0, 2.0])])
 def test_verlet_runs_backwards_to_where_it_began(make, q, u):
-    """Speeds turned round, the same steps lead back; for quaternions too (N != 1), by the midpoint rule in q."""
+    """Speeds turned round, the same steps lead back; for quaternions too (N != 1), by the midpoint rule in
+    q."""
     system = make()
     q = np.array(q) / (np.linalg.norm(q) if system.nq == 4 else 1)
     there = cd.simulate(system, system.state(q=q, u=u), 1.0, integrator="verlet", step=0.005)[-1]
@@ -39,7 +42,8 @@ def test_verlet_runs_backwards_to_where_it_began(make, q, u):
     # 400 steps, each iterated to 1e-14, and errors of a nonlinear motion grow some hundred times.
     np.testing.assert_allclose(back.q, q, atol=1e-9, rtol=0)
     np.testing.assert_allclose(-back.u, u, atol=1e-9, rtol=0)
-    merson = cd.simulate(system, system.state(q=there.q, u=-there.u), 1.0, integrator="merson", step=0.005)[-1]
+    merson = cd.simulate(system, system.state(q=there.q, u=-there.u), 1.0, integrator="merson",
+                         step=0.005)[-1]
     assert np.abs(merson.q - q).max() > 1e-6                # the check can fail: other methods do not
 
 
@@ -59,7 +63,8 @@ def test_energy_of_verlet_stays_bounded_and_that_of_rk2_drifts():
 
 @pytest.mark.parametrize("accuracy", [1e-2, 1e-4])
 def test_verlet_with_error_control(accuracy):
-    """Steps follow the error: within the accuracy, ten times as many for a hundredth of it; with a fixed step they do not."""
+    """Steps follow the error: within the accuracy, ten times as many for a hundredth of it; with a fixed step
+    they do not."""
     system = double_pendulum()
     start = system.state(q=[0.8, 0.5], u=[1.0, -2.0])
     exact = cd.simulate(system, start, 2.0, accuracy=1e-12)
@@ -68,16 +73,20 @@ def test_verlet_with_error_control(accuracy):
     assert np.abs(traj.q - exact.at(traj.t)[:, :2]).max() < accuracy
     assert np.diff(traj.t).max() > 2 * np.diff(traj.t)[1:-1].min()
     finer = cd.simulate(system, start, 2.0, integrator="verlet", accuracy=accuracy / 100)
-    assert finer.statistics.steps == pytest.approx(10 * traj.statistics.steps, rel=0.1)     # h as the root of the accuracy
+    # h as the root of the accuracy
+    assert finer.statistics.steps == pytest.approx(10 * traj.statistics.steps, rel=0.1)
     fixed = cd.simulate(system, start, 2.0, integrator="verlet", accuracy=accuracy, step=0.01)
     assert fixed.statistics.steps == 200
 
 
 def stiff_foot(k: float = 1e6, c: float = 5e4) -> cd.System:
-    """A pendulum over a floor, with a smooth one-sided spring and strong damping under its foot: contact as it is modelled."""
+    """A pendulum over a floor, with a smooth one-sided spring and strong damping under its foot: contact as
+    it is modelled."""
     system = cd.System(gravity=(0, -9.81, 0))
-    system.add_body("slide", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0, inertia=(1, 1, 1), coordinates="height")
-    system.add_body("leg", parent="slide", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=2.0, inertia=(0.1, 0.1, 0.1),
+    system.add_body("slide", mobilizer=cd.Slider(axis=(0, 1, 0)), mass=1.0, inertia=(1, 1, 1),
+                    coordinates="height")
+    system.add_body("leg", parent="slide", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=2.0,
+                    inertia=(0.1, 0.1, 0.1),
                     coordinates="hip")
 
     def floor(s):
@@ -90,13 +99,16 @@ def stiff_foot(k: float = 1e6, c: float = 5e4) -> cd.System:
 
 
 def test_rodas_takes_a_stiff_contact_in_a_twentieth_of_the_evaluations():
-    """A body rests on a hard damped floor while its leg swings: the fastest time constant is about 80 microseconds."""
+    """A body rests on a hard damped floor while its leg swings: the fastest time constant is about 80
+    microseconds."""
     system = stiff_foot()
     start = system.state(q={"height": 0.0, "hip": 1.0})
     exact = cd.simulate(system, start, 3.0, accuracy=1e-9, integrator="rodas")
     assert exact.finished
-    runs = {name: cd.simulate(system, start, 3.0, accuracy=1e-4, integrator=name) for name in ("merson", "rodas")}
-    cost = {name: r.statistics.evaluations + 4 * r.statistics.jacobians for name, r in runs.items()}    # a column is about one
+    runs = {name: cd.simulate(system, start, 3.0, accuracy=1e-4, integrator=name) for name in ("merson",
+                                                                                               "rodas")}
+    # a column is about one
+    cost = {name: r.statistics.evaluations + 4 * r.statistics.jacobians for name, r in runs.items()}
     print(cost, {name: r.statistics for name, r in runs.items()})
     for traj in runs.values():
         assert traj.finished
@@ -146,18 +158,22 @@ def test_every_method_runs_a_system_with_tables_and_quaternions(name):
     x = np.linspace(-3, 3, 25)
     system = cd.System()
     system.add_body("base", mobilizer=cd.Free(), mass=2.0, inertia=(0.1, 0.2, 0.25))
-    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
-    system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
+    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
+                            translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
+    system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0,
+                    inertia=(0.05, 0.01, 0.05))
     start = system.state(u=np.linspace(-1, 1, system.nu))
     traj = cd.simulate(system, start, 0.2, integrator=name, step=1e-3)
     exact = cd.simulate(system, start, 0.2, accuracy=1e-9)
     assert traj.finished
-    assert np.abs(traj[-1].q - exact[-1].q).max() < (2e-3 if METHODS[name].order == 1 else 1e-5)    # 200 steps of 1 ms
+    # 200 steps of 1 ms
+    assert np.abs(traj[-1].q - exact[-1].q).max() < (2e-3 if METHODS[name].order == 1 else 1e-5)
 
 
 @pytest.mark.parametrize("name", ["merson", "verlet"])
 def test_loops_and_a_straight_line_give_the_same_motion(name, monkeypatch):
-    """The right-hand side in both layouts: quaternions, splines, parameters, a force with states of its own."""
+    """The right-hand side in both layouts: quaternions, splines, parameters, a force with states of its
+    own."""
     x = np.linspace(-3, 3, 25)
     ends = []
     for layout in ("unrolled", "looped"):
@@ -166,7 +182,8 @@ def test_loops_and_a_straight_line_give_the_same_motion(name, monkeypatch):
         system.add_body("base", mobilizer=cd.Free(), mass=cd.Parameter("mass", 2.0), inertia=(0.1, 0.2, 0.25))
         knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
                                 translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
-        system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
+        system.add_body("shank", parent="base", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0,
+                        inertia=(0.05, 0.01, 0.05))
         system.add_force("warm", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3))
         start = system.state(u=np.linspace(-1, 1, system.nu), parameters={"mass": 2.5})
         assert len(start.z)
@@ -181,14 +198,16 @@ def test_scipy_names_are_the_same_tableaux(name):
 
     theirs, ours = getattr(scipy.integrate, name), METHODS[SCIPY[name]]
     n = theirs.n_stages
-    np.testing.assert_allclose(ours.b[:n], theirs.B, rtol=1e-14, atol=1e-16)           # the last digits of decimals
+    # the last digits of decimals
+    np.testing.assert_allclose(ours.b[:n], theirs.B, rtol=1e-14, atol=1e-16)
     for row, a in zip(ours.A[:n], theirs.A, strict=False):
         np.testing.assert_allclose(row, a[:len(row)], rtol=1e-14, atol=1e-16)
 
 
 def test_scipy_names_run():
     system = double_pendulum()
-    runs = [cd.simulate(system, system.state(q=[1.0, 0.1]), 0.2, integrator=name) for name in ("RK45", "dormand-prince")]
+    runs = [cd.simulate(system, system.state(q=[1.0, 0.1]), 0.2, integrator=name)
+            for name in ("RK45", "dormand-prince")]
     np.testing.assert_array_equal(runs[0].q, runs[1].q)
 
 
@@ -209,7 +228,8 @@ class ImplicitEuler(Method):
         n = eq.n
         sizes |= {"W": n * n, "f_t": n, "U": n, "pivots": n, "info": 1, "jacobians": 1}
         return Step([*rhs.matrix("t", "y", "h_try", 1.0, "W", "f_t"),
-                     kernel(lambda count, h, f, f_t: (count + 1, f + h * f_t), "jacobians h_try k0 f_t", "jacobians U", sizes),
+                     kernel(lambda count, h, f, f_t: (count + 1, f + h * f_t), "jacobians h_try k0 f_t",
+                            "jacobians U", sizes),
                      Call("dgetrf", (n, n, "W", n, Ints("pivots"), Ints("info"))),
                      Call("dgetrs", (b"N", n, 1, "W", n, Ints("pivots"), "U", n, Ints("info"))),
                      kernel(lambda y, U: y + U, "y U", "y_next", sizes)], 0)
@@ -217,17 +237,21 @@ class ImplicitEuler(Method):
 
 @pytest.mark.parametrize("method", [MIDPOINT, ImplicitEuler()], ids=lambda m: m.name)
 def test_a_method_as_one_object_has_its_order(method):
-    """A tableau and a family that the loop has never heard of: the measured order is the declared one; ensembles agree."""
+    """A tableau and a family that the loop has never heard of: the measured order is the declared one;
+    ensembles agree."""
     system = double_pendulum()
     start, ends = system.state(q=[0.8, 0.5], u=[1.0, -2.0]), []
     exact = cd.simulate(system, start, 0.5, accuracy=1e-11)[-1]
     for n in (100, 200):
         traj = cd.simulate(system, start, 0.5, integrator=method, step=0.5 / n)
-        assert traj.finished and traj.statistics.steps == n and traj.statistics.jacobians == n * method.needs_jacobian
+        assert (traj.finished and traj.statistics.steps == n
+                and traj.statistics.jacobians == n * method.needs_jacobian)
         ends.append(np.abs(traj[-1].q - exact.q).max())
-    assert np.log2(ends[0] / ends[1]) == pytest.approx(method.order, abs=0.1)       # the next term is h smaller
+    # the next term is h smaller
+    assert np.log2(ends[0] / ends[1]) == pytest.approx(method.order, abs=0.1)
     many = cd.simulate(system, [start, start], 0.5, integrator=method, step=0.5 / n, keep="steps")
-    np.testing.assert_allclose(many[1].at([0.1234, 0.5]), traj.at([0.1234, 0.5]), rtol=0, atol=1e-12)   # rounding of lanes
+    # rounding of lanes
+    np.testing.assert_allclose(many[1].at([0.1234, 0.5]), traj.at([0.1234, 0.5]), rtol=0, atol=1e-12)
 
 
 def test_error_control_and_refusals_of_a_tableau_of_ones_own():
@@ -236,14 +260,17 @@ def test_error_control_and_refusals_of_a_tableau_of_ones_own():
     exact = cd.simulate(system, start, 0.5, accuracy=1e-9)
     coarse, fine = (cd.simulate(system, start, 0.5, integrator=MIDPOINT, accuracy=a) for a in (1e-3, 1e-5))
     assert np.abs(fine[-1].q - exact[-1].q).max() < 1e-5
-    assert fine.statistics.steps == pytest.approx(10 * coarse.statistics.steps, rel=0.1)    # h as the root of the accuracy
+    # h as the root of the accuracy
+    assert fine.statistics.steps == pytest.approx(10 * coarse.statistics.steps, rel=0.1)
     with pytest.raises(cd.DescriptionError, match="implicit-euler has no error estimate"):
         cd.simulate(system, start, 0.5, integrator=ImplicitEuler())
-    for wrong, words in (({"A": ((), (1/2,)), "b": (0, 0.9)}, "add up to 1"), ({"A": ((),), "b": (0, 1)}, "2 rows"),
+    for wrong, words in (({"A": ((), (1/2,)), "b": (0, 0.9)}, "add up to 1"),
+                         ({"A": ((),), "b": (0, 1)}, "2 rows"),
                          ({"A": ((),), "b": (1,), "e": (1,)}, "add up to 0"),
                          ({"A": ((), (float("nan"),)), "b": (0, 1)}, "A: expected finite numbers"),
                          ({"A": ((0, 0), (1, 0)), "b": (0, 1)}, "only what is below the diagonal"),
-                         ({"A": ((),), "b": "x"}, "b: expected finite numbers, got 'x'"), ({"A": 1, "b": (1,)}, "expected rows")):
+                         ({"A": ((),), "b": "x"}, "b: expected finite numbers, got 'x'"),
+                         ({"A": 1, "b": (1,)}, "expected rows")):
         with pytest.raises(cd.DescriptionError, match=words):
             cd.integrators.Explicit("wrong", 1, **wrong)
     with pytest.raises(cd.DescriptionError, match="order: expected a whole number from 1 on, got '1'"):

@@ -1,4 +1,5 @@
-"""Simulation with prescribed motions: what is prescribed has no error, what is free follows, work becomes energy."""
+"""Simulation with prescribed motions: what is prescribed has no error, what is free follows, work becomes
+energy."""
 from __future__ import annotations
 
 import numpy as np
@@ -12,8 +13,10 @@ CURVE = cd.Spline(TIMES, 0.4 * np.sin(3 * TIMES))
 
 def leg(motion=None) -> cd.System:
     system = cd.System()
-    system.add_body("thigh", mobilizer=cd.Pin(), mass=8.0, com=(0, -0.18, 0), inertia=(0.13, 0.03, 0.13), motion=motion)
-    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.42, 0), mass=3.5, com=(0, -0.19, 0), inertia=(0.05, 0.01, 0.05))
+    system.add_body("thigh", mobilizer=cd.Pin(), mass=8.0, com=(0, -0.18, 0), inertia=(0.13, 0.03, 0.13),
+                    motion=motion)
+    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.42, 0), mass=3.5, com=(0, -0.19, 0),
+                    inertia=(0.05, 0.01, 0.05))
     return system
 
 
@@ -25,20 +28,26 @@ def exactly(traj, system, t):
 
 
 @pytest.mark.parametrize("integrator", ["merson", "dormand-prince-8", "rodas", "verlet"])
-@pytest.mark.parametrize("motion", [cd.Prescribed(position=lambda t: 0.4 * np.sin(3 * t)), cd.Prescribed(position=CURVE),
-                                    cd.Prescribed(velocity=lambda t, q: 1.2 * np.cos(3 * t) - (q - 0.4 * np.sin(3 * t)))],
+@pytest.mark.parametrize("motion", [cd.Prescribed(position=lambda t: 0.4 * np.sin(3 * t)),
+                                    cd.Prescribed(position=CURVE),
+                                    cd.Prescribed(velocity=lambda t,
+                                                  q: 1.2 * np.cos(3 * t) - (q - 0.4 * np.sin(3 * t)))],
                          ids=["function", "spline", "velocity"])
 def test_against_a_moved_support(motion, integrator):
-    """The shank on a thigh that moves by itself: a joint that knows time, whose coordinate does nothing, is the second way."""
+    """The shank on a thigh that moves by itself: a joint that knows time, whose coordinate does nothing, is
+    the second way."""
     system = leg(motion)
     f = CURVE if motion.position is CURVE else (lambda t: 0.4 * np.sin(3 * t))
     other = cd.System()
-    timed = cd.FunctionBased(("slip",), (None, None, lambda t, q: f(t)), (None, None, lambda t, q: q), time=True)
+    timed = cd.FunctionBased(("slip",), (None, None, lambda t, q: f(t)), (None, None, lambda t, q: q),
+                             time=True)
     other.add_body("thigh", mobilizer=timed, mass=8.0, com=(0, -0.18, 0), inertia=(0.13, 0.03, 0.13))
-    other.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.42, 0), mass=3.5, com=(0, -0.19, 0), inertia=(0.05, 0.01, 0.05))
+    other.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.42, 0), mass=3.5, com=(0, -0.19, 0),
+                   inertia=(0.05, 0.01, 0.05))
     options = {"step": 2e-4} if integrator == "verlet" else {"accuracy": 1e-7}
     mine = cd.simulate(system, system.state(q={"shank": 0.5}), 1.5, integrator=integrator, **options)
-    theirs = cd.simulate(other, other.state(q={"shank": 0.5}), 1.5, accuracy=1e-9, integrator="dormand-prince-8")
+    theirs = cd.simulate(other, other.state(q={"shank": 0.5}), 1.5, accuracy=1e-9,
+                         integrator="dormand-prince-8")
     assert mine.finished and theirs.finished
     # Ten times the accuracy; Verlet's steps of 0.2 ms leave about h^2 times the fourth derivative.
     np.testing.assert_allclose([mine.q[-1, 1], mine.u[-1, 1]], [theirs.q[-1, 1], theirs.u[-1, 1]], rtol=0,
@@ -48,13 +57,16 @@ def test_against_a_moved_support(motion, integrator):
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
 def test_work_is_energy(monkeypatch, layout):
-    """Twelve bodies, every third driven by a spline or a function: the work of the motions is what energy gains."""
+    """Twelve bodies, every third driven by a spline or a function: the work of the motions is what energy
+    gains."""
     monkeypatch.setenv("CONDYLE_LAYOUT", layout)
     system = cd.System()
     for k in range(12):
         curve = CURVE if k % 2 else cd.functions.Sine(0.3, 2.0 + 0.1 * k, 0.2)
-        system.add_body(f"b{k}", "ground" if not k else f"b{k - 1}", cd.Pin(axis="xyz"[k % 3]), X_PF=(0.1, -0.2, 0), mass=1.0,
-                        com=(0, -0.1, 0), inertia=(0.01, 0.01, 0.01), motion=cd.Prescribed(position=curve) if not k % 3 else None)
+        system.add_body(f"b{k}", "ground" if not k else f"b{k - 1}", cd.Pin(axis="xyz"[k % 3]),
+                        X_PF=(0.1, -0.2, 0), mass=1.0,
+                        com=(0, -0.1, 0), inertia=(0.01, 0.01, 0.01), motion=cd.Prescribed(position=curve)
+                        if not k % 3 else None)
     traj = cd.simulate(system, system.state(), 0.5, accuracy=1e-7, integrator="dormand-prince")
     assert traj.finished
     t = np.linspace(0, 0.5, 4001)
@@ -69,7 +81,8 @@ def test_work_is_energy(monkeypatch, layout):
 
 
 def test_errors_count_what_is_free():
-    """Only prescribed joints: nothing limits the step but its growth. A fast motion beside a slow pendulum costs nothing."""
+    """Only prescribed joints: nothing limits the step but its growth. A fast motion beside a slow pendulum
+    costs nothing."""
     fast = cd.Prescribed(position=lambda t: 0.1 * np.sin(50 * t))
     alone = cd.System()
     alone.add_body("a", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1), motion=fast)
@@ -81,18 +94,24 @@ def test_errors_count_what_is_free():
         beside.add_body(name, mobilizer=cd.Pin(), mass=1.0, com=(0, -1, 0), inertia=(1, 1, 1), motion=motion)
     only = cd.System()
     only.add_body("b", mobilizer=cd.Pin(), mass=1.0, com=(0, -1, 0), inertia=(1, 1, 1))
-    steps = [cd.simulate(s, s.state(q={"b": 1.0}), 5.0, accuracy=1e-6).statistics.steps for s in (beside, only)]
-    assert steps[0] == pytest.approx(steps[1], abs=1)        # the same errors, the same mean over what has any
+    steps = [cd.simulate(s, s.state(q={"b": 1.0}), 5.0, accuracy=1e-6).statistics.steps for s in (beside,
+                                                                                                  only)]
+    # the same errors, the same mean over what has any
+    assert steps[0] == pytest.approx(steps[1], abs=1)
 
 
 def test_constraints_beside_motions():
-    """A four-bar whose crank is driven: the force that it takes against the multiplier of the constraint that does the same."""
+    """A four-bar whose crank is driven: the force that it takes against the multiplier of the constraint that
+    does the same."""
     def linkage(motion):
         system = cd.System()
-        for name, parent, x, l in (("crank", "ground", 0.0, 0.3), ("coupler", "crank", 0.3, 0.8), ("rocker", "ground", 0.7, 0.6)):
-            system.add_body(name, parent, cd.Pin(), X_PF=(x, 0, 0), mass=1.0, com=(l / 2, 0, 0), inertia=(0.01, 0.03, 0.03),
+        for name, parent, x, l in (("crank", "ground", 0.0, 0.3), ("coupler", "crank", 0.3, 0.8),
+                                   ("rocker", "ground", 0.7, 0.6)):
+            system.add_body(name, parent, cd.Pin(), X_PF=(x, 0, 0), mass=1.0, com=(l / 2, 0, 0),
+                            inertia=(0.01, 0.03, 0.03),
                             motion=motion if name == "crank" else None)
-        system.add_constraint("joint", cd.constraints.PointOnLine("rocker", (0.6, 0, 0), (0, 0, 1), "coupler", (0.8, 0, 0)))
+        system.add_constraint("joint", cd.constraints.PointOnLine("rocker", (0.6, 0, 0), (0, 0, 1), "coupler",
+                                                                  (0.8, 0, 0)))
         return system
 
     turn = lambda t: 0.5 + 3 * t + 0.2 * np.sin(4 * t)
@@ -107,12 +126,16 @@ def test_constraints_beside_motions():
     t, q, u = traj.t, traj.q, traj.u
     theirs = cd.simulate(other, other.state(q=q[0], u=u[0]), 2.0, accuracy=1e-7)
     np.testing.assert_allclose(q[-1], theirs.q[-1], rtol=0, atol=1e-7)                   # the accuracy
-    force, lambda_ = driven.motion_forces(q, u, t=t), other.multipliers(q, u, t=t)[:, other.multiplier_rows("motor")]
-    np.testing.assert_allclose(force[:, :1], -lambda_, rtol=0, atol=1e-8 * np.abs(force).max())   # Y + 1e-12 trace(Y), refined
-    np.testing.assert_allclose(driven.forward_dynamics(q, u, t=t), other.forward_dynamics(q, u, t=t), rtol=1e-7, atol=1e-7)
+    force, lambda_ = (driven.motion_forces(q, u, t=t),
+                      other.multipliers(q, u, t=t)[:, other.multiplier_rows("motor")])
+    # Y + 1e-12 trace(Y), refined
+    np.testing.assert_allclose(force[:, :1], -lambda_, rtol=0, atol=1e-8 * np.abs(force).max())
+    np.testing.assert_allclose(driven.forward_dynamics(q, u, t=t), other.forward_dynamics(q, u, t=t),
+                               rtol=1e-7, atol=1e-7)
     np.testing.assert_array_equal(force[:, 1:], 0)
     p, v = driven.constraint_errors(traj.q, traj.u, t=traj.t)
-    assert np.abs(p).max() < 1e-8 and np.abs(v).max() < 1e-6                             # a tenth of the accuracy; over 0.1 s
+    # a tenth of the accuracy; over 0.1 s
+    assert np.abs(p).max() < 1e-8 and np.abs(v).max() < 1e-6
 
 
 def test_events_switch_motions_and_locks():
@@ -130,7 +153,8 @@ def test_events_switch_motions_and_locks():
     assert abs(swing.q[0] - 0.4 * np.sin(1.95)) > 1e-3
     rest = traj(0.9)
     assert rest.u[0] == 0 and rest.q[0] == traj(0.8).q[0] and rest.locked == {"thigh": "position"}
-    assert traj[-1].u[0] == pytest.approx(0.6, rel=1e-12)    # 2 rad/s^2 for 0.3 s: every method is exact for it
+    # 2 rad/s^2 for 0.3 s: every method is exact for it
+    assert traj[-1].u[0] == pytest.approx(0.6, rel=1e-12)
     assert traj[-1].q[0] == pytest.approx(rest.q[0] + 0.09, rel=1e-12)
 
 
@@ -139,7 +163,8 @@ def test_many_members():
     size = cd.Parameter("size", 0.4)
     system = leg(cd.Prescribed(position=lambda t: size * np.sin(3 * t)))
     sizes, times = np.linspace(0.1, 0.7, 7), np.linspace(0, 1, 5)
-    ensemble = cd.simulate(system, {"q": np.zeros((7, 2)), "parameters": {"size": sizes}}, 1.0, accuracy=1e-6, keep=times)
+    ensemble = cd.simulate(system, {"q": np.zeros((7, 2)), "parameters": {"size": sizes}}, 1.0, accuracy=1e-6,
+                           keep=times)
     assert ensemble.finished.all()
     at = ensemble.at(times)
     np.testing.assert_allclose(at[..., 0], sizes[:, None] * np.sin(3 * times), rtol=0, atol=1e-15)

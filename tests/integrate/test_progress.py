@@ -70,6 +70,7 @@ def test_no_notebook(shell, notebook):
 def test_short_batches_are_reported_too():
     """Witnesses make batches short: the native loop never comes back by itself."""
     system, shares = pendulum(), []
-    cd.simulate(system, system.state(q=[1.0]), 2.0, events=cd.Event(lambda s: s.q("leg")), progress=shares.append)
+    cd.simulate(system, system.state(q=[1.0]), 2.0, events=cd.Event(lambda s: s.q("leg")),
+                progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0

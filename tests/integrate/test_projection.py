@@ -1,4 +1,5 @@
-"""Projection in the step loop: what it removes, where it takes steps and states between them, and what happens when it fails."""
+"""Projection in the step loop: what it removes, where it takes steps and states between them, and what
+happens when it fails."""
 from __future__ import annotations
 
 import casadi as ca
@@ -24,15 +25,18 @@ def within(system, q, u, allowed):
     return max(np.abs(p).max(initial=0), 0.1 * np.abs(v).max(initial=0)) <= allowed
 
 
-@pytest.mark.parametrize("names", [("Rod", "ConstantAngle"), ("Weld", "SpeedCoupler"), ("NoSlip1D",)], ids=" ".join)
+@pytest.mark.parametrize("names", [("Rod", "ConstantAngle"), ("Weld", "SpeedCoupler"), ("NoSlip1D",)],
+                         ids=" ".join)
 def test_what_is_normal_to_the_constraints_leaves_the_error(names):
-    """e - S G' (G S G')^+ G e by NumPy's pseudo-inverse, S = W^-2 for positions, M^-1 for speeds; nothing along a quaternion."""
+    """e - S G' (G S G')^+ G e by NumPy's pseudo-inverse, S = W^-2 for positions, M^-1 for speeds; nothing
+    along a quaternion."""
     system = rig(*names)
     q, u = on_constraints(system)
     n, rng = system.nq + system.nu, np.random.default_rng(4)
     w, turn, e_u = rng.uniform(0.5, 2, n), rng.normal(size=system.nu), rng.normal(size=system.nu)
     e_q = system.qdot(q, turn)
-    e_q[3:7] += 0.7 * q[3:7]                                            # along the quaternion: no error at all
+    # along the quaternion: no error at all
+    e_q[3:7] += 0.7 * q[3:7]
     tail = system.compiled.tails.default[system.compiled.model.tail["inputs"].start:]
     given = [ca.DM(x) for x in (0.0, np.concatenate([q, u]), tail, w, np.concatenate([e_q, e_u]))]
     _, e, off = (np.array(x.full()).ravel() for x in projection(system.compiled.model, 1).along.call(given))
@@ -56,7 +60,8 @@ def test_states_between_steps_are_on_the_constraints(make, integrator, accuracy,
     """traj.at, traj(t) and the rows; the polynomial itself is further off, with long steps at least."""
     system, allowed = make(), tolerance(make(), accuracy)
     start = system.state(q=built.ANDREWS_START if make is built.andrews else None)
-    traj = cd.simulate(system, start, 0.02 if make is built.andrews else 1.0, accuracy=accuracy, integrator=integrator,
+    traj = cd.simulate(system, start, 0.02 if make is built.andrews else 1.0, accuracy=accuracy,
+                       integrator=integrator,
                        step=step)
     assert traj.finished
     t = np.linspace(0, traj.t[-1], 401)
@@ -71,14 +76,17 @@ def test_states_between_steps_are_on_the_constraints(make, integrator, accuracy,
 
 
 def test_events_see_states_on_the_constraints():
-    """A pendulum on a rod passes its lowest point: where it is isolated the rod has its length; disabling it lets the bob go."""
+    """A pendulum on a rod passes its lowest point: where it is isolated the rod has its length; disabling it
+    lets the bob go."""
     system = built.pendulum()
-    cut = cd.Event(lambda s: s.q("bob_tx"), direction="rising", action=lambda s: s.replace(disabled=["rod"]), name="cut")
+    cut = cd.Event(lambda s: s.q("bob_tx"), direction="rising", action=lambda s: s.replace(disabled=["rod"]),
+                   name="cut")
     traj = cd.simulate(system, system.state(q=[-1, 0, 0]), 1.5, accuracy=1e-4, events=cut)
     before = traj.events[0].before
     assert within(system, before.q, before.u, tolerance(system, 1e-4))
     after = traj.at(traj.t[-1] - 0.1)
-    assert np.linalg.norm(after[:3]) > 1.2                              # it flies, and nothing pulls it back between steps
+    # it flies, and nothing pulls it back between steps
+    assert np.linalg.norm(after[:3]) > 1.2
     assert within(system, *np.split(traj.at(0.3), 2), tolerance(system, 1e-4))
 
 
@@ -105,10 +113,12 @@ def test_an_axis_that_costs_nothing_takes_the_correction():
 
 
 def test_redundant_constraints_cost_nothing():
-    """An equation of Bricard's sixth hinge is redundant on the constraints and not beside them: stages are asked on them."""
+    """An equation of Bricard's sixth hinge is redundant on the constraints and not beside them: stages are
+    asked on them."""
     system = built.bricard()
     traj = cd.simulate(system, system.state(), 1.0, accuracy=1e-8)
-    # 117 steps without rejection were measured; stages beside the constraints took 720 with as many rejections.
+    # 117 steps without rejection were measured; stages beside the constraints took 720 with as many
+    # rejections.
     assert traj.statistics.steps < 160 and traj.statistics.rejections < 10
 
 
@@ -118,11 +128,13 @@ def knee_functions(n):
 
 
 def test_look_ups_are_projected_too():
-    """A knee of two splines of 15 points, and beyond them: as a mobilizer, and as a planar joint with two couplers."""
+    """A knee of two splines of 15 points, and beyond them: as a mobilizer, and as a planar joint with two
+    couplers."""
     x, y = knee_functions(15)
     shank = {"mass": 3.0, "com": (0, -0.2, 0), "inertia": (0.05, 0.01, 0.05)}
     joint, coupled = cd.System(), cd.System()
-    joint.add_body("shank", mobilizer=cd.FunctionBased(coordinates=("knee",), angles=(None, None, lambda q: q),
+    joint.add_body("shank", mobilizer=cd.FunctionBased(coordinates=("knee",),
+                                                       angles=(None, None, lambda q: q),
                                                        translations=(x, y, None)), **shank)
     coupled.add_body("shank", mobilizer=cd.Planar(), coordinates=("knee", "tx", "ty"), **shank)
     coupled.add_constraint("x", C.CoordinateCoupler(lambda q, tx: tx - x(q), ("knee", "tx")))
@@ -138,17 +150,19 @@ def test_look_ups_are_projected_too():
     assert within(coupled, two.at(t)[:, :3], two.at(t)[:, 3:], tolerance(coupled, 1e-8))
 
 
-# ---- runs that cannot go on ------------------------------------------------------------------------------------------
+# ---- runs that cannot go on --------------------------------------------------------------------------------
 
 def test_constraints_that_contradict_each_other_later_are_named():
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, com=(0.1, 0, 0), inertia=(0.1,) * 3)
     system.add_constraint("one", C.PrescribedMotion(lambda t: np.sin(t), "arm"))
-    system.add_constraint("other", C.PrescribedMotion(lambda t: np.sin(t) + np.where(t < 0.5, 0, (t - 0.5)**2), "arm"))
+    system.add_constraint("other",
+                          C.PrescribedMotion(lambda t: np.sin(t) + np.where(t < 0.5, 0, (t - 0.5)**2), "arm"))
     traj = cd.simulate(system, system.state(u=[1.0]), 1.0, accuracy=1e-6)
     assert not traj.finished
     assert traj.t[-1] == pytest.approx(0.5, abs=1e-3)
-    for part in ("stopped at t = 0.5", "the constraints cannot be satisfied any more", "contradict each other"):
+    for part in ("stopped at t = 0.5", "the constraints cannot be satisfied any more",
+                 "contradict each other"):
         assert part in traj.status
     assert "'one' by" in traj.status or "'other' by" in traj.status     # they share it
 
@@ -170,10 +184,12 @@ def test_a_linkage_driven_beyond_its_reach_says_so():
     system.add_body("crank", mobilizer=cd.Pin(), **rod)
     system.add_body("rod", "crank", cd.Pin(), X_PF=(1, 0, 0), **rod)
     system.add_constraint("line", C.PointOnLine("ground", (0, 0, 0), (1, 0, 0), "rod", (1, 0, 0)))
-    system.add_constraint("drive", C.Holonomic(lambda s: s.station_position("rod", (1, 0, 0))[0] - 1.5 - 0.5 * s.t))
+    system.add_constraint("drive",
+                          C.Holonomic(lambda s: s.station_position("rod", (1, 0, 0))[0] - 1.5 - 0.5 * s.t))
     q, u = system.project([0.7, -1.4], [0.0, 0.0])
     traj = cd.simulate(system, system.state(q=q, u=u), 3.0, accuracy=1e-6)
-    assert traj.t[-1] == pytest.approx(1.0, abs=1e-3)                   # arms of 1 m each: 2 m are reached after 1 s
+    # arms of 1 m each: 2 m are reached after 1 s
+    assert traj.t[-1] == pytest.approx(1.0, abs=1e-3)
     assert "the constraints cannot be satisfied any more" in traj.status and "'drive' by" in traj.status
     assert traj.status == cd.Status.CONSTRAINTS
 
@@ -192,7 +208,8 @@ def test_a_mobilizer_without_rank_is_named(mobilizer, step, words):
 
 
 def test_rank_lost_for_an_instant_is_stepped_over():
-    """A gimbal that turns about its second axis alone passes the lock; a step that would end there ends elsewhere."""
+    """A gimbal that turns about its second axis alone passes the lock; a step that would end there ends
+    elsewhere."""
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("arm", mobilizer=cd.Gimbal(), mass=1.0, inertia=(0.1, 0.2, 0.15))
     start = system.state(q=[0, np.pi / 2 - 1.0, 0], u=[0, 1.0, 0])

@@ -43,7 +43,8 @@ def test_order_eight_at_and_between_steps(pendulum, between):
     """The slope over several steps, as one pair wavers: of shorter steps only rounding is left."""
     steps, errors = np.array([16, 20, 25, 32, 40, 50]), []
     for n in steps:
-        traj = cd.simulate(pendulum, pendulum.state(q=[1.2]), 4.0, integrator="dormand-prince-8", step=4.0 / n)
+        traj = cd.simulate(pendulum, pendulum.state(q=[1.2]), 4.0, integrator="dormand-prince-8",
+                           step=4.0 / n)
         t = traj.t[:-1] + np.diff(traj.t) / 3 if between else traj.t
         errors.append(np.sqrt(np.mean((traj.at(t)[:, 0] - pendulum_angle(1.2, t)) ** 2)))
     slope = -np.polyfit(np.log(steps), np.log(errors), 1)[0]
@@ -66,7 +67,8 @@ def test_dense_output_has_order_p_minus_one(pendulum, name, order):
         traj = cd.simulate(pendulum, start, 1.0, integrator=name, step=1.0 / n)
         t = traj.t[:-1] + np.diff(traj.t) / 3
         errors.append(np.abs(traj.at(t)[:, 0] - pendulum_angle(1.2, t)).max())
-    assert np.log2(errors[0] / errors[1]) >= order - 0.3     # the slope is not yet at its limit at these steps
+    # the slope is not yet at its limit at these steps
+    assert np.log2(errors[0] / errors[1]) >= order - 0.3
 
 
 def test_states_of_a_trajectory(pendulum):
@@ -75,7 +77,8 @@ def test_states_of_a_trajectory(pendulum):
     assert traj.t[-1] == 3.0
     assert traj[-1].t == 3.0
     np.testing.assert_array_equal(traj[-1].q, traj.q[-1])
-    assert traj(2.0).q[0] == pytest.approx(pendulum_angle(0.5, 1.0), abs=1e-2)      # ten times the default accuracy
+    # ten times the default accuracy
+    assert traj(2.0).q[0] == pytest.approx(pendulum_angle(0.5, 1.0), abs=1e-2)
     with pytest.raises(cd.ShapeError, match="from 1 to 3"):
         traj(4.0)
     assert traj.statistics.steps == len(traj) - 1
@@ -90,7 +93,8 @@ def test_free_top_keeps_energy_momentum_and_unit_quaternions():
     traj = cd.simulate(system, start, 10.0, accuracy=1e-9)
     np.testing.assert_allclose(np.linalg.norm(traj.q[:, :4], axis=1), 1.0, atol=1e-15, rtol=0)
     h = system.momentum(traj.q, traj.u)
-    np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), atol=1e-7)        # 100 steps' worth of the accuracy
+    # 100 steps' worth of the accuracy
+    np.testing.assert_allclose(h, np.broadcast_to(h[0], h.shape), atol=1e-7)
     assert np.ptp(system.energy(traj.q, traj.u)[0]) < 1e-7
     assert np.linalg.norm(traj(3.3333).q[:4]) == pytest.approx(1.0, abs=1e-15)
 
@@ -99,11 +103,13 @@ def test_free_top_keeps_energy_momentum_and_unit_quaternions():
 def test_quaternions_inside_composed_joints_keep_their_length(reverse):
     system = cd.System(gravity=(0, 0, 0))
     joint = cd.compose(cd.Slider(axis="x"), cd.Ball())
-    system.add_body("top", mobilizer=joint.reversed() if reverse else joint, mass=1, com=(0.1, 0, 0), inertia=(0.1, 0.2, 0.3))
+    system.add_body("top", mobilizer=joint.reversed() if reverse else joint, mass=1, com=(0.1, 0, 0),
+                    inertia=(0.1, 0.2, 0.3))
     traj = cd.simulate(system, system.state(u=[0.1, 3.0, 0.5, 2.0]), 3.0, accuracy=1e-2)
     quaternion = slice(1, 5)
     # Normalised after each step: some roundings of 1.
-    np.testing.assert_allclose(np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0, atol=4 * np.finfo(float).eps)
+    np.testing.assert_allclose(np.linalg.norm(traj.q[:, quaternion], axis=1), 1, rtol=0,
+                               atol=4 * np.finfo(float).eps)
     with pytest.raises(cd.ShapeError, match="quaternion of body 'top' is zero"):
         system.state(q=np.zeros(5))
 
@@ -116,11 +122,13 @@ def test_joints_with_looked_up_splines():
     knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(spline, None, None))
     system.add_body("shank", mobilizer=knee, X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05))
     traj = cd.simulate(system, system.state(q=[1.0]), 5.0, accuracy=1e-8)
-    assert np.ptp(np.sum(system.energy(traj.q, traj.u), axis=0)) < 1e-5     # J of 10: the third derivative jumps at knots
+    # J of 10: the third derivative jumps at knots
+    assert np.ptp(np.sum(system.energy(traj.q, traj.u), axis=0)) < 1e-5
 
 
 def test_forces_inputs_and_parameters_reach_the_loop():
-    """An oscillator with stiffness as a Parameter and a constant force as an Input, against its closed form."""
+    """An oscillator with stiffness as a Parameter and a constant force as an Input, against its closed
+    form."""
     k, f = cd.Parameter("k", 100.0), cd.Input("f", 0.0)
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("block", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1), coordinates="x")
@@ -148,14 +156,18 @@ def test_an_interrupt_gives_back_what_was_computed(pendulum):
     assert traj.status == "interrupted" and traj.status == cd.Status.INTERRUPTED
     assert len(traj) > 10
     n = min(len(traj), 2000)
-    assert np.abs(traj.q[:n, 0] - pendulum_angle(1.0, traj.t[:n])).max() < 1e-6     # a hundred swings at accuracy 1e-9
+    # a hundred swings at accuracy 1e-9
+    assert np.abs(traj.q[:n, 0] - pendulum_angle(1.0, traj.t[:n])).max() < 1e-6
 
 
 @pytest.mark.parametrize(("options", "words"), [
     ({"integrator": "mersen"}, "merson"), ({"accuracy": 0}, "accuracy"), ({"integrator": "euler"}, "step"),
-    ({"step": -1.0}, "step"), ({"weights": [1.0]}, "weights"), ({"weights": "mine"}, "weights must be 2 numbers"),
-    ({"accuracy": "high"}, "accuracy: expected one number such as"), ({"step": "short"}, "step: expected a positive number"),
-    ({"step": np.inf}, "positive"), ({"integrator": ["merson"]}, "integrator"), ({"events": 5}, r"cd\.Event")])
+    ({"step": -1.0}, "step"), ({"weights": [1.0]}, "weights"),
+    ({"weights": "mine"}, "weights must be 2 numbers"),
+    ({"accuracy": "high"}, "accuracy: expected one number such as"),
+    ({"step": "short"}, "step: expected a positive number"),
+    ({"step": np.inf}, "positive"), ({"integrator": ["merson"]}, "integrator"),
+    ({"events": 5}, r"cd\.Event")])
 def test_options_that_cannot_be(pendulum, options, words):
     with pytest.raises(cd.CondyleError, match=words):
         cd.simulate(pendulum, pendulum.state(), 1.0, **options)
@@ -171,7 +183,8 @@ def test_options_that_cannot_be(pendulum, options, words):
 
 
 @pytest.mark.parametrize(("options", "words"), [
-    ({"step": 1e-9}, "resolve"), ({"max_step": 1e-9}, "resolve"), ({"max_step": 1e-9, "integrator": "rodas"}, "resolve"),
+    ({"step": 1e-9}, "resolve"), ({"max_step": 1e-9}, "resolve"), ({"max_step": 1e-9, "integrator": "rodas"},
+                                                                   "resolve"),
     ({"events": cd.Event(every=1e-8)}, "resolve"), ({"step": 4e-6, "t_final": 2e9}, "GB")])
 def test_steps_that_time_cannot_resolve_or_memory_cannot_hold_are_refused(pendulum, options, words):
     options = {"t_final": 1e9 + 1} | options
@@ -183,8 +196,10 @@ def test_steps_that_time_cannot_resolve_or_memory_cannot_hold_are_refused(pendul
 
 
 def test_a_late_start_changes_nothing(pendulum):
-    """Near 1e9 s doubles are 1.2e-7 s apart: a step is what t really moves by, else 8 s of it are 0.4 ms off."""
-    early, late = (cd.simulate(pendulum, pendulum.state(t=t, q=[1.2]), t + 8, integrator="rk4", step=1e-3) for t in (0.0, 1e9))
+    """Near 1e9 s doubles are 1.2e-7 s apart: a step is what t really moves by, else 8 s of it are 0.4 ms
+    off."""
+    early, late = (cd.simulate(pendulum, pendulum.state(t=t, q=[1.2]), t + 8, integrator="rk4", step=1e-3)
+                   for t in (0.0, 1e9))
     # Steps of 1e-3 +- 6e-8 s: errors of order 4 near 1e-12 differ by some per cent.
     np.testing.assert_allclose(late.y[-1], early.y[-1], atol=1e-11)
 
@@ -192,7 +207,8 @@ def test_a_late_start_changes_nothing(pendulum):
 def test_a_step_that_does_not_move_time_ends_the_run(pendulum):
     """Near 1e14 s doubles are 0.016 s apart, more than the first step."""
     for integrator in ("merson", "rodas"):
-        traj = cd.simulate(pendulum, pendulum.state(t=1e14, q=[1.2]), 1e14 + 8, accuracy=1e-9, integrator=integrator)
+        traj = cd.simulate(pendulum, pendulum.state(t=1e14, q=[1.2]), 1e14 + 8, accuracy=1e-9,
+                           integrator=integrator)
         assert traj.status == cd.Status.TIME and "resolve" in traj.status
     assert "resolve" in cd.simulate(pendulum, {"t": [1e14], "q": [[1.2]]}, 1e14 + 8, accuracy=1e-9).status[0]
 
@@ -247,13 +263,15 @@ def test_a_picture_is_drawn_between_steps_too(pendulum):
 
 
 def test_a_second_process_finds_the_program(tmp_path, monkeypatch):
-    """A system described again (as in another process) takes its step loop, look-up tables and all, from the cache."""
+    """A system described again (as in another process) takes its step loop, look-up tables and all, from the
+    cache."""
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("CONDYLE_CACHE", raising=False)
     if cache.info().note:
         pytest.skip(cache.info().note)
     x = np.linspace(-3, 3, 25)
-    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q), translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
+    knee = cd.FunctionBased("knee", angles=(None, None, lambda q: q),
+                            translations=(cd.Spline(x, 0.05 * np.sin(x)), None, None))
     runs = []
     for _ in range(2):
         system = cd.System()

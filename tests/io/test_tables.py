@@ -6,7 +6,8 @@ import pytest
 
 import condyle as cd
 
-TABLE = cd.Table([0.0, 0.1, 0.30000000000000004], ["knee", "hip"], [[1.0, -0.1], [2.0, 1 / 3], [1e-300, np.pi]], ["rad", "m"])
+TABLE = cd.Table([0.0, 0.1, 0.30000000000000004], ["knee", "hip"],
+                 [[1.0, -0.1], [2.0, 1 / 3], [1e-300, np.pi]], ["rad", "m"])
 
 
 @pytest.mark.parametrize("ending", ["csv", "sto", "mot", "npz"])
@@ -34,7 +35,8 @@ def test_missing_numbers_survive(tmp_path):
 def test_degrees(tmp_path):
     """What the file says; one that does not say is taken as OpenSim takes it, with a warning."""
     old, new = tmp_path / "old.mot", tmp_path / "new.sto"
-    old.write_text("walk\r\ndatacolumns 2\r\ndatarows 2\r\nendheader\r\n\r\ntime  knee\r\n0 10\r\n0.5 20 \r\n")
+    old.write_text("walk\r\ndatacolumns 2\r\ndatarows 2\r\nendheader\r\n\r\ntime  knee\r\n0 10\r\n0.5 20 "
+                   "\r\n")
     new.write_text("walk\nversion=1\nnRows=2\nnColumns=2\nendheader\ntime\tknee\t\n0\t10\t\n0.5\t20\t\n")
     with pytest.warns(UserWarning, match=r"old\.mot has no line inDegrees.*degrees"):
         assert cd.read_table(old).degrees is True
@@ -77,7 +79,8 @@ def test_white_space_in_a_name_is_not_written(tmp_path):
 def test_other_files(tmp_path):
     (tmp_path / "broken.npz").write_bytes(b"PK")
     (tmp_path / "German.csv").write_text("time;knee\n0;1,5\n")
-    for name, words in (("walk.trc", "a reader of markers is not there yet"), ("walk.xlsx", "save the sheet as .csv"),
+    for name, words in (("walk.trc", "a reader of markers is not there yet"),
+                        ("walk.xlsx", "save the sheet as .csv"),
                         ("broken.npz", "this is no .npz file"), ("German.csv", "separates columns by ';'")):
         with pytest.raises(cd.DescriptionError, match=words):
             cd.read_table(tmp_path / name)

@@ -1,4 +1,5 @@
-"""The System's constraints as rows of maximal coordinates: every type, alone and in pairs, against the first formulation."""
+"""The System's constraints as rows of maximal coordinates: every type, alone and in pairs, against the first
+formulation."""
 from __future__ import annotations
 
 from itertools import combinations
@@ -23,7 +24,8 @@ def apart(ours, theirs) -> float:
 
 @pytest.mark.parametrize("names", [*((name,) for name in EVERY), *PAIRS], ids=" ".join)
 def test_each_constraint(names, evidence):
-    """Accelerations, multipliers, errors, driving forces and reactions, at a state that no constraint has asked for."""
+    """Accelerations, multipliers, errors, driving forces and reactions, at a state that no constraint has
+    asked for."""
     system = shared(*names)
     (q, u), t = state(system), 0.3
     tau = np.random.default_rng(5).uniform(-3, 3, system.nu)
@@ -32,16 +34,19 @@ def test_each_constraint(names, evidence):
     rows = np.r_[tuple(at.constraints[name] for name in names)]
     level = np.array([level for name in names for level in levels(name)])
     p, v = system.constraint_errors(q, u, t=t)
-    np.testing.assert_allclose(at.C[rows][level == "position"], p, rtol=0, atol=1e-12)          # positions of order 1, rounded
+    # positions of order 1, rounded
+    np.testing.assert_allclose(at.C[rows][level == "position"], p, rtol=0, atol=1e-12)
     np.testing.assert_allclose(at.Cdot[rows][level != "acceleration"], v, rtol=0, atol=1e-12)
     udot = system.forward_dynamics(q, u, tau, t=t)
-    evidence("accelerations under every constraint: minimal against maximal coordinates, relative", apart(solution.udot, udot),
+    evidence("accelerations under every constraint: minimal against maximal coordinates, relative",
+             apart(solution.udot, udot),
              AGREE)
     # With rows that depend on each other these would be shared out in another way; here there are none.
     evidence("multipliers of every constraint: minimal against maximal coordinates, relative",
              apart(solution.lambda_s[rows], system.multipliers(q, u, tau, t=t)), AGREE)
     assert solution.redundant == 0
-    assert apart(maximal.inverse_dynamics(system, q, u, udot, t=t), system.inverse_dynamics(q, u, udot, t=t)) < AGREE
+    assert apart(maximal.inverse_dynamics(system, q, u, udot, t=t), system.inverse_dynamics(q, u, udot,
+                                                                                            t=t)) < AGREE
     assert apart(maximal.reactions(system, q, u, udot, t=t), system.reactions(q, u, udot, t=t)) < AGREE
 
 
@@ -51,7 +56,8 @@ def test_disabled_constraints_ask_for_nothing():
     off = ("Ball", "ConstantSpeed")
     at = maximal.of(system).at(q, u, disabled=off)
     solution = at.forward(np.zeros(system.nu))
-    np.testing.assert_allclose(solution.udot, system.forward_dynamics(q, u, disabled=off), rtol=AGREE, atol=AGREE)
+    np.testing.assert_allclose(solution.udot, system.forward_dynamics(q, u, disabled=off), rtol=AGREE,
+                               atol=AGREE)
     for name in off:
         np.testing.assert_array_equal(at.C[at.constraints[name]], 0)
         np.testing.assert_array_equal(solution.lambda_s[at.constraints[name]], 0)
@@ -72,7 +78,8 @@ def test_a_locked_speed_and_constraints():
     q, u = state(system)
     locked = ["twist", "shoulder"]                 # NoSlip1D is about twist and elbow: one must be free
     found = maximal.forward_dynamics(system, q, u, locked=locked)
-    np.testing.assert_allclose(found, system.forward_dynamics(q, u, locked=locked), rtol=0, atol=AGREE * np.abs(found).max())
+    np.testing.assert_allclose(found, system.forward_dynamics(q, u, locked=locked), rtol=0,
+                               atol=AGREE * np.abs(found).max())
 
 
 def test_lines_of_splines_in_constraints():

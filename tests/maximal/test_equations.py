@@ -1,4 +1,5 @@
-"""The explicit objects: a pendulum in closed form, derivatives of the constraints against differences, multipliers and work."""
+"""The explicit objects: a pendulum in closed form, derivatives of the constraints against differences,
+multipliers and work."""
 from __future__ import annotations
 
 import numpy as np
@@ -25,7 +26,8 @@ def test_pendulum_in_closed_form():
     np.testing.assert_allclose(at.x[4:], -L * along, atol=10 * EPS)
     np.testing.assert_allclose(at.V, [0, 0, u, *(L * u * across)], atol=10 * EPS)
     np.testing.assert_allclose(solution.udot, -g * np.sin(q) / L, rtol=100 * EPS)
-    np.testing.assert_allclose(solution.A[3:], L * (solution.udot * across + u**2 * along), rtol=0, atol=100 * EPS)
+    np.testing.assert_allclose(solution.A[3:], L * (solution.udot * across + u**2 * along), rtol=0,
+                               atol=100 * EPS)
     pull = m * (g * np.cos(q) + L * u**2)
     # Sums of numbers up to 30, solved in a system of eleven equations.
     np.testing.assert_allclose(solution.reactions[0], [0, 0, 0, *(pull * along)], rtol=0, atol=1e-13 * pull)
@@ -37,11 +39,13 @@ def test_pendulum_in_closed_form():
 
 
 def moved(x, V, h, maximal_system, t):
-    """x a little later along xdot = J(x) V, and massless coordinates likewise: second order by the midpoint."""
+    """x a little later along xdot = J(x) V, and massless coordinates likewise: second order by the
+    midpoint."""
     n = len(maximal_system.joints)
 
     def xdot(x, t):
-        rates = [np.r_[quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3], V[6 * B + 3:6 * B + 6]] for B in range(n)]
+        rates = [np.r_[quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3],
+                       V[6 * B + 3:6 * B + 6]] for B in range(n)]
         q = maximal_system.coordinates(x, near, t=t)
         own = maximal_system.system.qdot(q, massless(q, t), t=t)
         return np.concatenate([*rates, *(own[j.q] for j in maximal_system.joints if not j.closed)])
@@ -59,12 +63,14 @@ def moved(x, V, h, maximal_system, t):
 
 @pytest.mark.parametrize("seed", [41, 42, 43])
 def test_rates_of_the_constraints(seed):
-    """C_V V + C_t is the rate of C, and -gamma that of C_V V + C_t at constant V; sigma that of S V. By differences."""
+    """C_V V + C_t is the rate of C, and -gamma that of C_V V + C_t at constant V; sigma that of S V. By
+    differences."""
     plan = random_plan(seed, 5)
     system, (q, u, _), t, h = plan.system(), plan.states(), 0.4, 1e-5
     maximal_system = MaximalSystem(system)
     at = maximal_system.at(q, u, t=t)
-    V = at.V + np.random.default_rng(seed).uniform(-0.5, 0.5, at.V.size)              # any velocity, not one that is allowed
+    # any velocity, not one that is allowed
+    V = at.V + np.random.default_rng(seed).uniform(-0.5, 0.5, at.V.size)
     now, (before, after) = (maximal_system.equations(at.x, V, q, t=t), (
         maximal_system.equations(moved(at.x, V, k, maximal_system, t), V, q, t=t + k) for k in (-h, h)))
     rate = lambda f: (f(after) - f(before)) / (2 * h)
@@ -91,7 +97,8 @@ def test_the_equations_hold(seed):
     back = at.inverse(solution.udot)
     # Two solves, each good to cond eps: 1e-9 as everywhere here.
     np.testing.assert_allclose(back.tau, tau, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(back.reactions, solution.reactions, rtol=0, atol=1e-9 * np.abs(solution.reactions).max())
+    np.testing.assert_allclose(back.reactions, solution.reactions, rtol=0,
+                               atol=1e-9 * np.abs(solution.reactions).max())
 
 
 def test_joints_do_no_work():
@@ -118,7 +125,8 @@ def test_signs_of_quaternions_do_not_matter():
 
 
 def test_solutions_are_refined():
-    """Hilbert's matrix with rows and columns of very different size: the residual is that of rounding, whatever the condition."""
+    """Hilbert's matrix with rows and columns of very different size: the residual is that of rounding,
+    whatever the condition."""
     n = 8
     i = np.arange(n)
     scale = 10.0 ** np.linspace(-6, 6, n)
@@ -131,7 +139,8 @@ def test_solutions_are_refined():
 
 def test_closed_forms_and_massless_unknowns():
     system = cd.System()
-    for i, mobilizer in enumerate((cd.Pin(), cd.Ball().reversed(), cd.Universal(), cd.Ball(coordinates="euler"), cd.Weld())):
+    for i, mobilizer in enumerate((cd.Pin(), cd.Ball().reversed(), cd.Universal(),
+                                   cd.Ball(coordinates="euler"), cd.Weld())):
         system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer, mass=1.0, inertia=(1, 1, 1))
     made = maximal.of(system)
     assert [joint.closed for joint in made.joints] == [True, True, False, False, True]

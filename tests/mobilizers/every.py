@@ -35,7 +35,8 @@ from condyle.spatial import rotation_from_quaternion, rotation_x, rotation_z
 
 RADII = (0.7, 1.1, 1.6)                                      # [m], of ellipsoids
 KNOTS = np.linspace(-2, 2, 9)
-TIMED = Custom(("a", "b"), lambda t, a, b: (rotation_x(a + 0.5 * t) @ rotation_z(b), (0.2 * t * a, b, t**2)), time=True)
+TIMED = Custom(("a", "b"), lambda t, a, b: (rotation_x(a + 0.5 * t) @ rotation_z(b), (0.2 * t * a, b, t**2)),
+               time=True)
 
 EVERY: dict[str, Mobilizer] = {
     "Weld": Weld(),
@@ -64,19 +65,23 @@ EVERY: dict[str, Mobilizer] = {
     "Ellipsoid-normal": Ellipsoid(RADII, normal=True),
     "Ellipsoid-normal-euler": Ellipsoid(RADII, True, "euler"),
     "CantileverFreeBeam": CantileverFreeBeam(0.8),
-    "FunctionBased": FunctionBased(("a",), (lambda q: 0.3 * np.sin(q), None, lambda q: q), (lambda q: 0.1 * q * q, 0.2, None)),
+    "FunctionBased": FunctionBased(("a",), (lambda q: 0.3 * np.sin(q), None, lambda q: q),
+                                   (lambda q: 0.1 * q * q, 0.2, None)),
     "FunctionBased-two": FunctionBased(("a", "b"), (lambda a, b: a, lambda a, b: b, None),
                                        (None, lambda a, b: 0.1 * a * b, None)),
     "FunctionBased-time": FunctionBased(("a",), (None, None, lambda t, q: q + 0.2 * np.sin(t)),
                                         (lambda t, q: 0.1 * t * q, None, None), time=True),
-    "FunctionBased-spline": FunctionBased(("a",), (None, None, lambda q: q), (cd.Spline(KNOTS, 0.1 * np.cos(KNOTS)), None, None)),
+    "FunctionBased-spline": FunctionBased(("a",), (None, None, lambda q: q),
+                                          (cd.Spline(KNOTS, 0.1 * np.cos(KNOTS)), None, None)),
     "Custom": Custom("knee", lambda q: (rotation_z(q), (0.1 * np.sin(2 * q), q**2 / (1 + q**2), 0.0))),
     "Custom-time": TIMED,
-    "Custom-N": Custom(("w", "x", "y", "z"), lambda *q: (rotation_from_quaternion(np.array(q) / np.sqrt(sum(c * c for c in q))),
+    "Custom-N": Custom(("w", "x", "y", "z"),
+                       lambda *q: (rotation_from_quaternion(np.array(q) / np.sqrt(sum(c * c for c in q))),
                                                          np.array(q[:3]) * 0.0 + (0.3, 0.2, 0.1)),
                        N=lambda w, x, y, z: np.array([[-x, -y, -z], [w, z, -y], [-z, w, x], [y, -x, w]]) / 2,
                        speeds=("wx", "wy", "wz"), default=(1, 0, 0, 0), units=("1",) * 4),
-    "Custom-hinge": Custom("q", lambda q: (rotation_x(q), (q**2, 0, 0)), hinge=lambda q: [[1], [0], [0], [2 * q], [0], [0]]),
+    "Custom-hinge": Custom("q", lambda q: (rotation_x(q), (q**2, 0, 0)),
+                           hinge=lambda q: [[1], [0], [0], [2 * q], [0], [0]]),
     "compose": compose(BendStretch(), Slider("z"), Pin("x")),
     "compose-time": compose(TIMED, Cylinder()),
 }

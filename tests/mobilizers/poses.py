@@ -1,6 +1,8 @@
-"""Poses of mobilizers written a second time, from their definitions alone, and their derivatives with 50 digits.
+"""Poses of mobilizers written a second time, from their definitions alone, and their derivatives with 50
+digits.
 
-A path q(s) with q' = N u is laid through a state; two derivatives of X_FM along it give V_FM and A_FM (condyle.mobilizers.base
+A path q(s) with q' = N u is laid through a state; two derivatives of X_FM along it give V_FM and A_FM
+(condyle.mobilizers.base
 (1)-(4)) without Condyle's H, bias, N or differentiation.
 """
 from __future__ import annotations
@@ -21,7 +23,8 @@ STATES = 100
 # Every entry is a sum of some tens of products of numbers up to about 3.
 ROUNDING = 200 * EPS
 S = mpf(10) ** -15
-"""Step along the path: with 50 digits, central differences err by S^2 = 1e-30 and round by 1e-50 / S^2 = 1e-20."""
+"""Step along the path: with 50 digits, central differences err by S^2 = 1e-30 and round by 1e-50 / S^2 =
+1e-20."""
 
 
 
@@ -80,8 +83,8 @@ def then(X, R, p):
 
 @dataclass(frozen=True)
 class Case:
-    """A mobilizer and its pose as f(t, q) -> R, p. `speeds`: "rates" (u = qdot), or where w_FM of the orientation is
-    expressed, "F" or "M"; then p_FM follows."""
+    """A mobilizer and its pose as f(t, q) -> R, p. `speeds`: "rates" (u = qdot), or where w_FM of the
+    orientation is expressed, "F" or "M"; then p_FM follows."""
 
     mobilizer: object
     pose: Callable
@@ -101,7 +104,8 @@ CASES = {
     "Screw-x": Case(EVERY["Screw-x"], lambda t, q: (turn("x", q[0]), vector(mpf(-0.2) * q[0], 0, 0))),
     "Universal": Case(EVERY["Universal"], lambda t, q: (turn("x", q[0]) @ turn("y", q[1]), NONE)),
     "Cylinder": Case(EVERY["Cylinder"], lambda t, q: (turn("z", q[0]), vector(0, 0, q[1]))),
-    "BendStretch": Case(EVERY["BendStretch"], lambda t, q: (turn("z", q[0]), turn("z", q[0]) @ vector(q[1], 0, 0))),
+    "BendStretch": Case(EVERY["BendStretch"], lambda t,
+                        q: (turn("z", q[0]), turn("z", q[0]) @ vector(q[1], 0, 0))),
     "Planar": Case(EVERY["Planar"], lambda t, q: (turn("z", q[0]), vector(q[1], q[2], 0))),
     "SphericalCoords": Case(EVERY["SphericalCoords"], lambda t, q: spherical(q)),
     "SphericalCoords-x": Case(EVERY["SphericalCoords-x"],
@@ -117,8 +121,10 @@ CASES = {
     "FreeLine": Case(EVERY["FreeLine"], lambda t, q: (of_quaternion(q[:4]), q[4:]), "M"),
     "Ellipsoid": Case(EVERY["Ellipsoid"], lambda t, q: on_ellipsoid(of_quaternion(q)), "F"),
     "Ellipsoid-euler": Case(EVERY["Ellipsoid-euler"], lambda t, q: on_ellipsoid(xyz(q)), "F"),
-    "Ellipsoid-normal": Case(EVERY["Ellipsoid-normal"], lambda t, q: normal_to_ellipsoid(of_quaternion(q)), "F"),
-    "Ellipsoid-normal-euler": Case(EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)), "F"),
+    "Ellipsoid-normal": Case(EVERY["Ellipsoid-normal"], lambda t, q: normal_to_ellipsoid(of_quaternion(q)),
+                             "F"),
+    "Ellipsoid-normal-euler": Case(EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)),
+                                   "F"),
     "CantileverFreeBeam": Case(EVERY["CantileverFreeBeam"], lambda t, q: beam(q, mpf(0.8))),
     "Custom": Case(EVERY["Custom"], lambda t, q: (
         turn("z", q[0]), vector(mpf(0.1) * mpmath.sin(2 * q[0]), q[0] ** 2 / (1 + q[0] ** 2), 0))),
@@ -127,7 +133,8 @@ CASES = {
     "Custom-hinge": Case(EVERY["Custom-hinge"], lambda t, q: (turn("x", q[0]), vector(q[0] ** 2, 0, 0))),
     "compose": Case(EVERY["compose"], lambda t, q: (
         turn("z", q[0]) @ turn("x", q[3]), turn("z", q[0]) @ vector(q[1], 0, q[2]))),
-    "compose-time": Case(EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]), vector(0, 0, q[3]))),
+    "compose-time": Case(EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]),
+                                                                  vector(0, 0, q[3]))),
 }
 
 
@@ -135,7 +142,8 @@ CASES = {
 
 def times(a, b):
     """Product of quaternions."""
-    return np.array([a[0] * b[0] - sum(a[1:] * b[1:]), *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))], dtype=object)
+    return np.array([a[0] * b[0] - sum(a[1:] * b[1:]),
+                     *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))], dtype=object)
 
 
 def coordinates(case, q, u, udot):
@@ -148,7 +156,8 @@ def coordinates(case, q, u, udot):
     m = 3 if case.angles else 4
     turned = q[:m]
     if case.angles:                                          # as a quaternion: half angles about x, y, z
-        x, y, z = (vector(mpmath.cos(q[i] / 2), *(mpmath.sin(q[i] / 2) if j == i else 0 for j in range(3))) for i in range(3))
+        x, y, z = (vector(mpmath.cos(q[i] / 2), *(mpmath.sin(q[i] / 2) if j == i else 0 for j in range(3)))
+                   for i in range(3))
         turned = times(times(x, y), z)
     act = times if case.speeds == "F" else lambda a, b: times(b, a)
     d1 = act(w, turned)                                      # Q' = 1/2 (0, w) Q, or Q (0, w) / 2
@@ -158,14 +167,16 @@ def coordinates(case, q, u, udot):
         turn_s = turned + s * d1 + s * s / 2 * d2
         if case.angles:
             R = of_quaternion(turn_s)
-            turn_s = vector(mpmath.atan2(-R[1, 2], R[2, 2]), mpmath.asin(R[0, 2]), mpmath.atan2(-R[0, 1], R[0, 0]))
+            turn_s = vector(mpmath.atan2(-R[1, 2], R[2, 2]), mpmath.asin(R[0, 2]),
+                            mpmath.atan2(-R[0, 1], R[0, 0]))
         out.append(np.concatenate([turn_s, q[m:] + s * u[n:] + s * s / 2 * udot[n:]]))
     return out
 
 
 def differences(low, middle, high):
     """Value and two derivatives, as floats."""
-    return [np.array(x, dtype=float) for x in (middle, (high - low) / (2 * S), (high - 2 * middle + low) / (S * S))]
+    return [np.array(x, dtype=float) for x in (middle, (high - low) / (2 * S),
+                                               (high - 2 * middle + low) / (S * S))]
 
 
 def uncross(A):
@@ -196,7 +207,8 @@ def samples(case, t, q, u, udot):
     """Coordinates and poses at -S, 0, S along the path through each state."""
     with mpmath.workdps(50):
         paths = [coordinates(case, *state) for state in zip(q, u, udot)]
-        return [(qs, [case.pose(mpf(float(ti)) + s, x) for s, x in zip((-S, 0, S), qs)]) for ti, qs in zip(t, paths)]
+        return [(qs, [case.pose(mpf(float(ti)) + s, x) for s, x in zip((-S, 0, S), qs)]) for ti,
+                qs in zip(t, paths)]
 
 
 def path(sampled, reverse=False, X_PF=None, X_BM=None):
@@ -219,7 +231,8 @@ def random_states(mobilizer, seed, n=STATES):
     """t, q, u, udot."""
     rng = np.random.default_rng(seed)
     q = np.array([mobilizer.random_q(rng) for _ in range(n)]).reshape(n, mobilizer.nq)
-    return rng.uniform(0, 1, n), q, rng.uniform(-1, 1, (n, mobilizer.nu)), rng.uniform(-1, 1, (n, mobilizer.nu))
+    return rng.uniform(0, 1, n), q, rng.uniform(-1, 1, (n, mobilizer.nu)), rng.uniform(-1, 1,
+                                                                                       (n, mobilizer.nu))
 
 
 def evaluate(made, mobilizer, t, q, u):
@@ -227,7 +240,8 @@ def evaluate(made, mobilizer, t, q, u):
     n = len(t)
     st, sq, su = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
     m = made(mobilizer, st, sq, su)
-    parts = [m.R, m.p, ca.vertcat(m.H_w, m.H_v), ca.vertcat(m.w_t, m.v_t), ca.vertcat(m.bias_w, m.bias_v), mobilizer.N(sq)]
+    parts = [m.R, m.p, ca.vertcat(m.H_w, m.H_v), ca.vertcat(m.w_t, m.v_t), ca.vertcat(m.bias_w, m.bias_v),
+             mobilizer.N(sq)]
     f = ca.Function("motion", [st, sq, su], [ca.densify(ca.vec(x)) for x in parts])
     values = f.map(n)(t.reshape(1, n), q.T, u.T)
     R, p, H, Vt, bias, N = (np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2) if x.numel() else
@@ -245,5 +259,6 @@ def times_u(A, u):
 
 def one_body(mobilizer):
     system = cd.System()
-    system.add_body("b", mobilizer=mobilizer, mass=1.5, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15), X_BM=(0.2, 0.1, 0))
+    system.add_body("b", mobilizer=mobilizer, mass=1.5, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.15),
+                    X_BM=(0.2, 0.1, 0))
     return system

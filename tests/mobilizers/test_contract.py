@@ -1,4 +1,5 @@
-"""The contract of every mobilizer, forward and reversed, against paths differentiated by an independent program.
+"""The contract of every mobilizer, forward and reversed, against paths differentiated by an independent
+program.
 
 X_FM(t, q), V_FM = H u + Vt, A_FM = H udot + bias, qdot = N(q) u: condyle.mobilizers.base (1)-(4).
 """
@@ -18,10 +19,12 @@ from tests.oracles.trees import Part, random_inertia, random_joint, random_law, 
 
 EPS = np.finfo(float).eps
 STATES = 100
-# Every entry is a sum of some tens of products of numbers near 1; second derivatives of the laws reach about 3.
+# Every entry is a sum of some tens of products of numbers near 1; second derivatives of the laws reach about
+# 3.
 ROUNDING = 200 * EPS
 
-JOINTS = [(kind, seed) for kind in KINDS for seed in (range(1) if kind in ("weld", "free", "euler") else range(4))]
+JOINTS = [(kind, seed) for kind in KINDS for seed in (range(1) if kind in ("weld", "free", "euler")
+                                                      else range(4))]
 
 
 def joint_of(kind, seed):
@@ -121,7 +124,8 @@ def test_euler_rate_matrix_is_the_corrected_equation_10():
     N = evaluate(cd.Free(coordinates="euler"), np.zeros(STATES), q, u)[-1]
     (s1, c1), (s2, c2) = ((np.sin(a), np.cos(a)) for a in q[:, :2].T)
     one, o = np.ones(STATES), np.zeros(STATES)
-    expected = np.array([[one, s1 * s2 / c2, -c1 * s2 / c2], [o, c1, s1], [o, -s1 / c2, c1 / c2]]).transpose(2, 0, 1)
+    expected = np.array([[one, s1 * s2 / c2, -c1 * s2 / c2], [o, c1, s1],
+                         [o, -s1 / c2, c1 / c2]]).transpose(2, 0, 1)
     np.testing.assert_allclose(N[:, :3, :3], expected, rtol=0, atol=ROUNDING)
 
 
@@ -141,13 +145,13 @@ def test_reversed_is_seth2010_15_to_17(kind, seed):
     (w, v), (b_w, b_v) = (np.split(x, 2, axis=1) for x in ((H @ u[..., None])[..., 0], bias))
     turn = lambda a: -(R_T @ a[..., None])[..., 0]
 
-    np.testing.assert_allclose(X_r[:, :3, 3], turn(p), rtol=0, atol=ROUNDING)                              # (15)
+    np.testing.assert_allclose(X_r[:, :3, 3], turn(p), rtol=0, atol=ROUNDING)  # (15)
     expected_H = -np.concatenate([R_T @ H[:, :3], R_T @ (H[:, 3:] + cross_matrix(p) @ H[:, :3])], axis=1)
-    np.testing.assert_allclose(H_r, expected_H, rtol=0, atol=ROUNDING)                                     # (16)
+    np.testing.assert_allclose(H_r, expected_H, rtol=0, atol=ROUNDING)  # (16)
     w_r, v_r = np.split((H_r @ u[..., None])[..., 0], 2, axis=1)
     expected = np.concatenate([np.cross(w_r, w_r) + turn(b_w),
                                np.cross(w_r, v_r) + turn(b_v + np.cross(p, b_w) + np.cross(v, w))], axis=1)
-    np.testing.assert_allclose(bias_r, expected, rtol=0, atol=100 * ROUNDING)                              # (17)
+    np.testing.assert_allclose(bias_r, expected, rtol=0, atol=100 * ROUNDING)  # (17)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -166,7 +170,8 @@ def test_the_oracle_differentiates(seed):
 
         def __array_ufunc__(self, ufunc, method, *inputs):
             a = [x.v if isinstance(x, Exact) else mpmath.mpf(float(x)) for x in inputs]
-            return Exact(seen[ufunc](*a) if ufunc in seen else a[0] + a[1] if ufunc is np.add else a[0] * a[1])
+            return Exact(seen[ufunc](*a) if ufunc in seen else a[0] + a[1] if ufunc is np.add
+                         else a[0] * a[1])
 
         __add__ = __radd__ = lambda self, o: np.add(self, o)
         __mul__ = __rmul__ = lambda self, o: np.multiply(self, o)
@@ -189,11 +194,13 @@ def test_the_oracle_inverts():
 
 @pytest.mark.parametrize(("kind", "seed"), JOINTS)
 def test_any_frames_F_and_M(kind, seed, monkeypatch):
-    """A body whose F and M are anywhere: pose, velocity, and m a = F + m g, I alpha + w x I w = moment, at M."""
+    """A body whose F and M are anywhere: pose, velocity, and m a = F + m g, I alpha + w x I w = moment, at
+    M."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     rng = np.random.default_rng(seed)
     joint = joint_of(kind, seed)
-    part = Part(-1, joint, (random_rotation(rng), rng.normal(size=3)), (random_rotation(rng), rng.normal(size=3)),
+    part = Part(-1, joint, (random_rotation(rng), rng.normal(size=3)),
+                (random_rotation(rng), rng.normal(size=3)),
                 mass=1.7, com=rng.normal(size=3), inertia=random_inertia(rng))
     plan = Plan((part,), np.array([1.0, -9.0, 2.0]))
     t, q, u, udot = random_states(joint)
@@ -228,7 +235,8 @@ def pose_of(mobilizer, *q, t=0.0):
 def test_pin_turns_about_its_axis(axis):
     vector = np.eye(3)["xyz".index(axis)] if isinstance(axis, str) else np.array(axis) / np.linalg.norm(axis)
     X = pose_of(cd.Pin(axis=axis), 0.7)
-    np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec(0.7 * vector).as_matrix(), rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec(0.7 * vector).as_matrix(), rtol=0,
+                               atol=4 * EPS)
     np.testing.assert_array_equal(X[:3, 3], 0)
 
 
@@ -252,7 +260,8 @@ def test_free_takes_the_direction_of_its_quaternion():
     q = np.array([np.cos(half), 0, 0, np.sin(half), 1.0, 2.0, 3.0])
     for scale in (1.0, 2.0, -1e-3):
         X = pose_of(cd.Free(), *(q[:4] * scale), *q[4:])
-        np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec([0, 0, 0.8]).as_matrix(), rtol=0, atol=4 * EPS)
+        np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec([0, 0, 0.8]).as_matrix(), rtol=0,
+                                   atol=4 * EPS)
         np.testing.assert_array_equal(X[:3, 3], [1, 2, 3])
 
 
@@ -266,7 +275,8 @@ def test_function_based_defaults_to_axes_x_y_z():
     knee = cd.FunctionBased(("a", "b"), angles=(0.1, lambda a, b: a, lambda a, b: 2 * b),
                             translations=(lambda a, b: a * b, None, -0.5))
     X = pose_of(knee, 0.4, 0.3)
-    np.testing.assert_allclose(X[:3, :3], Rotation.from_euler("XYZ", [0.1, 0.4, 0.6]).as_matrix(), rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(X[:3, :3], Rotation.from_euler("XYZ", [0.1, 0.4, 0.6]).as_matrix(), rtol=0,
+                               atol=4 * EPS)
     np.testing.assert_allclose(X[:3, 3], [0.12, 0, -0.5], rtol=0, atol=EPS)
 
 
@@ -276,7 +286,8 @@ def test_function_based_takes_three_axes_or_six():
     three = pose_of(cd.FunctionBased("k", angles, shifts, axes=a), 0.5)
     six = pose_of(cd.FunctionBased("k", angles, shifts, axes=[*a, "y", (0, 0, 1), "x"]), 0.5)
     for X in (three, six):
-        np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec([0, 0, 0.5]).as_matrix(), rtol=0, atol=4 * EPS)
+        np.testing.assert_allclose(X[:3, :3], Rotation.from_rotvec([0, 0, 0.5]).as_matrix(), rtol=0,
+                                   atol=4 * EPS)
     np.testing.assert_array_equal(three[:3, 3], [0.5, 1.0, 0])
     np.testing.assert_array_equal(six[:3, 3], [0, 0.5, 1.0])
 

@@ -1,4 +1,5 @@
-"""Every family of mobilizers, forward and reversed, against its pose differentiated with 50 digits and Simbody's definitions."""
+"""Every family of mobilizers, forward and reversed, against its pose differentiated with 50 digits and
+Simbody's definitions."""
 from __future__ import annotations
 
 import json
@@ -65,7 +66,8 @@ def test_pose_velocity_acceleration_and_rates(name):
         np.testing.assert_allclose(R, expected.R[0], rtol=0, atol=ROUNDING)
         np.testing.assert_allclose(p, expected.p[0], rtol=0, atol=ROUNDING)
         np.testing.assert_allclose(times_u(H, u) + Vt, expected.velocity(), rtol=0, atol=10 * ROUNDING)
-        np.testing.assert_allclose(times_u(H, udot) + bias, expected.acceleration(), rtol=0, atol=100 * ROUNDING)
+        np.testing.assert_allclose(times_u(H, udot) + bias, expected.acceleration(), rtol=0,
+                                   atol=100 * ROUNDING)
         np.testing.assert_allclose(times_u(N, u), expected.qdot, rtol=0, atol=10 * ROUNDING)
 
 
@@ -79,32 +81,37 @@ def test_closed_forms_agree_with_automatic_differentiation(name):
     """The derivation that Custom uses, applied to the poses of the others, forward and reversed."""
     for mobilizer in (EVERY[name], EVERY[name].reversed()):
         t, q, u, _ = random_states(mobilizer, 1)
-        for ours, derived in zip(evaluate(given, mobilizer, t, q, u), evaluate(by_differentiation, mobilizer, t, q, u)):
+        for ours, derived in zip(evaluate(given, mobilizer, t, q, u), evaluate(by_differentiation, mobilizer,
+                                                                               t, q, u)):
             # Products of rates, positions and N, which reaches 2 for angles within 1.
             np.testing.assert_allclose(derived, ours, rtol=0, atol=100 * ROUNDING)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_any_frames_F_and_M(name, monkeypatch):
-    """Pose, velocity, and the reaction by Newton and Euler, of a body whose F and M are anywhere, forward and reversed."""
+    """Pose, velocity, and the reaction by Newton and Euler, of a body whose F and M are anywhere, forward and
+    reversed."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     case = CASES[name]
     rng = np.random.default_rng(7)
     frames = [(np.linalg.qr(rng.normal(size=(3, 3)))[0], rng.normal(size=3)) for _ in range(2)]
     frames = [(R * np.sign(np.linalg.det(R)), p) for R, p in frames]
-    mass, com, inertia, gravity = 1.7, rng.normal(size=3), np.diag((0.4, 0.5, 0.6)), np.array([1.0, -9.0, 2.0])
+    mass, com, inertia, gravity = 1.7, rng.normal(size=3), np.diag((0.4, 0.5, 0.6)), np.array([1.0, -9.0,
+                                                                                               2.0])
     t, q, u, udot = random_states(case.mobilizer, 3, n=10)
     sampled = samples(case, t, q, u, udot)
     for mobilizer in (case.mobilizer, case.mobilizer.reversed()):
         system = cd.System(gravity=gravity)
-        system.add_body("b", mobilizer=mobilizer, X_PF=cd.Transform(*frames[0]), X_BM=cd.Transform(*frames[1]), mass=mass,
+        system.add_body("b", mobilizer=mobilizer, X_PF=cd.Transform(*frames[0]),
+                        X_BM=cd.Transform(*frames[1]), mass=mass,
                         com=com, inertia=inertia)
         X = path(sampled, mobilizer is not case.mobilizer, *frames)
         (w, v), (alpha, a) = (np.split(V, 2, 1) for V in (X.velocity(), X.acceleration()))
         pose = system.body_pose(q, "b", t=t)
         np.testing.assert_allclose(pose.R, X.R[0], rtol=0, atol=10 * ROUNDING)
         np.testing.assert_allclose(pose.p, X.p[0], rtol=0, atol=20 * ROUNDING)
-        np.testing.assert_allclose(system.body_velocity(q, u, "b", t=t), np.concatenate([w, v], 1), rtol=0, atol=100 * ROUNDING)
+        np.testing.assert_allclose(system.body_velocity(q, u, "b", t=t), np.concatenate([w, v], 1), rtol=0,
+                                   atol=100 * ROUNDING)
         r, to_M = (times_u(X.R[0], np.broadcast_to(x, (10, 3))) for x in (com, frames[1][1]))
         force = mass * (a + np.cross(alpha, r) + np.cross(w, np.cross(w, r)) - gravity)
         I = X.R[0] @ inertia @ X.R[0].swapaxes(1, 2)
@@ -124,7 +131,8 @@ def tree_of(names, seed):
         m = CASES[name].mobilizer
         parent = "ground" if i == 0 else f"b{rng.integers(max(0, i - 2), i)}"
         system.add_body(f"b{i}", parent, m.reversed() if (i + seed) % 2 else m,
-                        X_PF=rng.uniform(-0.3, 0.3, 3), X_BM=rng.uniform(-0.3, 0.3, 3), mass=rng.uniform(0.5, 2),
+                        X_PF=rng.uniform(-0.3, 0.3, 3), X_BM=rng.uniform(-0.3, 0.3, 3),
+                        mass=rng.uniform(0.5, 2),
                         com=rng.uniform(-0.1, 0.1, 3), inertia=rng.uniform(0.02, 0.03, 3))
     q = np.array([np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies]) for _ in range(20)])
     return system, q, rng.uniform(-1, 1, (20, system.nu)), rng.uniform(-1, 1, (20, system.nu))
@@ -172,8 +180,10 @@ BY_HAND = [
     (Ellipsoid((1, 2, 3)), (H, H, 0, 0), (X, Z, -Y), (0, -2, 0)),
     (Ellipsoid((1, 2, 3)), (H, 0, H, 0), (-Z, Y, X), (1, 0, 0)),
     # n = (0, -1, 1) / sqrt 2: on the surface at a n; with n normal at a^2 n / |a n|.
-    (Ellipsoid((1, 2, 3), coordinates="euler"), (pi / 4, 0, 0), (X, (0, H, H), (0, -H, H)), (0, -2 * H, 3 * H)),
-    (Ellipsoid((1, 2, 3), True, "euler"), (pi / 4, 0, 0), (X, (0, H, H), (0, -H, H)), (0, -4 / sqrt(13), 9 / sqrt(13))),
+    (Ellipsoid((1, 2, 3), coordinates="euler"), (pi / 4, 0, 0), (X, (0, H, H), (0, -H, H)),
+     (0, -2 * H, 3 * H)),
+    (Ellipsoid((1, 2, 3), True, "euler"), (pi / 4, 0, 0), (X, (0, H, H), (0, -H, H)),
+     (0, -4 / sqrt(13), 9 / sqrt(13))),
     (CantileverFreeBeam(3.0), (0, 0, pi / 2), (Y, -X, Z), (0, 0, 3)),
     (CantileverFreeBeam(3.0), (0, pi / 2, 0), (-Z, Y, X), (pi, 0, 3 - 0.2 * pi**2)),
     (CantileverFreeBeam(3.0), (pi / 2, 0, 0), (X, Z, -Y), (0, -pi, 3 - 0.2 * pi**2)),
@@ -181,7 +191,8 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize(("mobilizer", "q", "axes", "p"), BY_HAND, ids=lambda x: repr(x)[:40] if hasattr(x, "nq") else "")
+@pytest.mark.parametrize(("mobilizer", "q", "axes", "p"), BY_HAND, ids=lambda x: repr(x)[:40]
+                         if hasattr(x, "nq") else "")
 def test_poses_worked_out_by_hand(mobilizer, q, axes, p):
     R_FM, p_FM = motion_at(mobilizer, 0.0, np.array(q, dtype=float), np.zeros(mobilizer.nu))[:2]
     np.testing.assert_allclose(R_FM.T, np.array(axes), rtol=0, atol=4 * EPS)
@@ -190,14 +201,17 @@ def test_poses_worked_out_by_hand(mobilizer, q, axes, p):
 
 @pytest.mark.parametrize(("mobilizer", "q", "u", "V"), [
     (Ball(), (H, H, 0, 0), (0.1, 0.2, 0.3), (0.1, 0.2, 0.3, 0, 0, 0)),                       # w in F
-    (LineOrientation(), (H, H, 0, 0), (0.1, 0.2), (0.1, 0, 0.2, 0, 0, 0)),                   # w in M: M's y is F's z
+    # w in M: M's y is F's z
+    (LineOrientation(), (H, H, 0, 0), (0.1, 0.2), (0.1, 0, 0.2, 0, 0, 0)),
     (FreeLine(), (H, H, 0, 0, 5, 6, 7), (0.1, 0.2, 1, 2, 3), (0.1, 0, 0.2, 1, 2, 3)),        # v in F
-    (Gimbal(), (pi / 2, 0, 0), (1, 2, 3), (1, -3, 2, 0, 0, 0)),                              # rates of body-fixed angles
+    # rates of body-fixed angles
+    (Gimbal(), (pi / 2, 0, 0), (1, 2, 3), (1, -3, 2, 0, 0, 0)),
     (Planar(), (pi / 2, 0, 0), (1, 2, 3), (0, 0, 1, 2, 3, 0)),
     (BendStretch(), (pi / 2, 2), (1, 3), (0, 0, 1, -2, 3, 0)),
     (SphericalCoords(), (0, pi / 2, 2), (1, 3, 5), (0, 3, 1, 5, 2, -6)),
     (Screw(0.1), (0.4,), (2,), (0, 0, 2, 0, 0, 0.2)),
-    (Ellipsoid((1, 2, 3)), (1, 0, 0, 0), (1, 10, 100), (1, 10, 100, 10, -2, 0)),             # seth2010 (13): a n3, -b n3
+    # seth2010 (13): a n3, -b n3
+    (Ellipsoid((1, 2, 3)), (1, 0, 0, 0), (1, 10, 100), (1, 10, 100, 10, -2, 0)),
     (CantileverFreeBeam(3), (0, 0, 0), (1, 2, 3), (1, 2, 3, 4, -2, 0)),
 ])
 def test_velocities_worked_out_by_hand(mobilizer, q, u, V):
@@ -208,7 +222,8 @@ def test_velocities_worked_out_by_hand(mobilizer, q, u, V):
 
 STORED = json.loads((DATA / "joints.json").read_text(encoding="utf-8"))
 SIMBODY = {"Pin": Pin(), "Slider": Slider(), "Universal": Universal(), "Gimbal": Gimbal(), "Planar": Planar(),
-           "Ball": Ball("euler"), "Free": Free("euler"), "Ellipsoid": Ellipsoid(STORED["radii"], coordinates="euler")}
+           "Ball": Ball("euler"), "Free": Free("euler"), "Ellipsoid": Ellipsoid(STORED["radii"],
+                                                                                coordinates="euler")}
 
 
 @pytest.mark.parametrize("kind", SIMBODY)
@@ -216,7 +231,8 @@ def test_simbodys_own_numbers(kind, monkeypatch):
     """Pose, velocity and acceleration of one body on each joint of OpenSim that is a mobilizer of Simbody."""
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = cd.System(gravity=STORED["gravity"])
-    system.add_body("b", mobilizer=SIMBODY[kind], **{name: STORED[name] for name in ("mass", "com", "inertia")})
+    system.add_body("b", mobilizer=SIMBODY[kind],
+                    **{name: STORED[name] for name in ("mass", "com", "inertia")})
     for row in STORED["joints"][kind]:
         q, u = np.array(row["q"]), np.array(row["u"])
         X = system.body_pose(q, "b")
@@ -234,7 +250,8 @@ def test_ellipsoids_surface_and_normal(radii):
         mobilizer = Ellipsoid(radii, normal=normal)
         t, q, u, _ = random_states(mobilizer, 4)
         R, p, H, *_ = evaluate(given, mobilizer, t, q, u)
-        np.testing.assert_allclose(((p / a) ** 2).sum(1), 1, rtol=1e-14)                     # the paper's Table 1: 1e-14
+        # the paper's Table 1: 1e-14
+        np.testing.assert_allclose(((p / a) ** 2).sum(1), 1, rtol=1e-14)
         gradient = p / a**2
         along = gradient / np.linalg.norm(gradient, axis=1, keepdims=True)
         v = times_u(H[:, 3:], u)
@@ -248,7 +265,8 @@ def test_ellipsoids_surface_and_normal(radii):
 # ---- Rank: what the classes say in `singular` ----
 
 @pytest.mark.parametrize(("mobilizer", "q", "rank"), [
-    (Gimbal(), (0.3, pi / 2, 0.1), 2), (Gimbal(), (0.3, 1.5, 0.1), 3), (Bushing(), (0.3, -pi / 2, 0.1, 0, 0, 0), 5),
+    (Gimbal(), (0.3, pi / 2, 0.1), 2), (Gimbal(), (0.3, 1.5, 0.1), 3),
+    (Bushing(), (0.3, -pi / 2, 0.1, 0, 0, 0), 5),
     (Universal(), (0.3, pi / 2), 2), (BendStretch(), (0.3, 0.0), 2), (SphericalCoords(), (0.3, 0.0, 0.0), 3),
     (CantileverFreeBeam(0.5), (0.3, pi / 2, 0.1), 3), (Ellipsoid((1, 2, 3)), (1, 0, 0, 0), 3),
     (LineOrientation(), (1, 0, 0, 0), 2)])
@@ -284,7 +302,8 @@ def test_euler_coordinates_say_where_they_are_singular():
 @pytest.mark.parametrize(("mobilizer", "nonzeros"), [
     # Structural nonzeros of R, p, H_w, H_v, bias_w, bias_v.
     (Screw(0.1), (5, 1, 1, 1, 0, 0)), (Universal(), (8, 0, 3, 0, 2, 0)), (Cylinder(), (5, 1, 1, 1, 0, 0)),
-    (BendStretch(), (5, 2, 1, 4, 0, 2)), (Planar(), (5, 2, 1, 2, 0, 0)), (SphericalCoords(), (8, 3, 3, 8, 2, 3)),
+    (BendStretch(), (5, 2, 1, 4, 0, 2)), (Planar(), (5, 2, 1, 2, 0, 0)),
+    (SphericalCoords(), (8, 3, 3, 8, 2, 3)),
     (LineOrientation(), (9, 0, 6, 0, 0, 0)), (Gimbal(), (9, 0, 6, 0, 3, 0)), (Bushing(), (9, 3, 6, 3, 3, 0)),
     (Ball(), (9, 0, 3, 0, 0, 0)), (Translation(), (3, 3, 0, 3, 0, 0)), (Free(), (9, 3, 3, 3, 0, 0)),
     (FreeLine(), (9, 3, 6, 3, 0, 0)), (Ellipsoid((1, 2, 3)), (9, 3, 3, 6, 0, 3)),
@@ -319,8 +338,8 @@ def operations(mobilizer):
 
 
 def test_ellipsoid_costs_little_more_than_ball():
-    """Ball's H_v = 0 leaves out all of the mass but its moment about M, which Ellipsoid's H_v cannot: 1.73 today. Above 2,
-    zeros were lost."""
+    """Ball's H_v = 0 leaves out all of the mass but its moment about M, which Ellipsoid's H_v cannot: 1.73
+    today. Above 2, zeros were lost."""
     assert operations(Ellipsoid((0.1, 0.2, 0.3))) < 2 * operations(Ball())
 
 

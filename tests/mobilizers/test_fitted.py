@@ -13,7 +13,8 @@ from tests.system.test_operators import options
 from tests.zoo import model
 
 FOUND = 1e-9
-"""[rad, m] of a pose that can be reached: Newton's last step leaves some roundings, times the inverse of the least slope."""
+"""[rad, m] of a pose that can be reached: Newton's last step leaves some roundings, times the inverse of the
+least slope."""
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,8 @@ def test_every_mobilizer_finds_its_pose_and_velocity(name, reverse):
     again = motion_at(mobilizer, t, found, u)
     assert_allclose(again[0], R, rtol=0, atol=FOUND)
     assert_allclose(np.ravel(again[1]), np.ravel(p), rtol=0, atol=FOUND)
-    V = np.concatenate([np.reshape(H, (3, mobilizer.nu)) @ u + np.ravel(v) for H, v in ((H_w, w_t), (H_v, v_t))])
+    V = np.concatenate([np.reshape(H, (3, mobilizer.nu)) @ u + np.ravel(v) for H,
+                        v in ((H_w, w_t), (H_v, v_t))])
     speeds, left = mobilizer.fit_u(q, V, t=t)
     assert_allclose(left, 0, rtol=0, atol=FOUND)
     H = np.concatenate([np.reshape(H_w, (3, mobilizer.nu)), np.reshape(H_v, (3, mobilizer.nu))])
@@ -92,7 +94,8 @@ def test_one_joint_of_a_state(body):
 
 def test_refusals():
     system = cd.System()
-    system.add_body("a", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1), motion=cd.Prescribed(position=lambda t: t))
+    system.add_body("a", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
+                    motion=cd.Prescribed(position=lambda t: t))
     state = system.state()
     with pytest.raises(cd.DescriptionError, match=r"fit_q: ground has no joint"):
         state.fit_q("ground", (0, 0, 0))

@@ -1,4 +1,5 @@
-"""Joints that users write in Python, through the public API: what becomes machine code, what is refused and how it says so."""
+"""Joints that users write in Python, through the public API: what becomes machine code, what is refused and
+how it says so."""
 from __future__ import annotations
 
 import math
@@ -23,7 +24,7 @@ def leg(mobilizer):
     return system
 
 
-# ---- What works -----------------------------------------------------------------------------------------------------
+# ---- What works --------------------------------------------------------------------------------------------
 
 @pytest.fixture
 def _casadi(monkeypatch):
@@ -32,8 +33,10 @@ def _casadi(monkeypatch):
 
 @pytest.mark.usefixtures("_casadi")
 @pytest.mark.parametrize("law", [
-    lambda q: q, lambda q: np.sin(q) + 0.1 * q**2, lambda q: np.where(q > 0, q, 2 * q), lambda q: cd.where(q > 0, q, 2 * q),
-    lambda q: np.tanh(q) * np.exp(-0.5 * q), lambda q: abs(q) + np.arctan2(q, 2.0), lambda q: np.polyval([0.1, 0.2, 1.0, 0.0], q),
+    lambda q: q, lambda q: np.sin(q) + 0.1 * q**2, lambda q: np.where(q > 0, q, 2 * q),
+    lambda q: cd.where(q > 0, q, 2 * q),
+    lambda q: np.tanh(q) * np.exp(-0.5 * q), lambda q: abs(q) + np.arctan2(q, 2.0),
+    lambda q: np.polyval([0.1, 0.2, 1.0, 0.0], q),
     cd.Spline([-2, -1, 0, 1, 2], [-1.5, -1, 0, 1.2, 2]), np.sin], ids=range(9))
 def test_laws_are_what_they_compute(law):
     """The angle of the shank in ground is the law's value."""
@@ -42,7 +45,8 @@ def test_laws_are_what_they_compute(law):
     R, _ = system.body_pose(q, "shank")
     angle = np.arctan2(R[:, 1, 0], R[:, 0, 0])
     expected = np.array([float(law(x)) for x in q[:, 0]])
-    np.testing.assert_allclose(angle, expected, rtol=0, atol=1e-14)            # sine, cosine and arctangent round
+    # sine, cosine and arctangent round
+    np.testing.assert_allclose(angle, expected, rtol=0, atol=1e-14)
 
 
 @pytest.mark.usefixtures("_casadi")
@@ -88,7 +92,7 @@ def test_the_user_function_is_not_called_again():
     assert len(calls) == traced
 
 
-# ---- As quick as a pin ---------------------------------------------------------------------------------------------
+# ---- As quick as a pin -------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("operator", ["forward_dynamics", "inverse_dynamics", "mass_matrix"])
 def test_an_angle_written_as_a_function_costs_what_a_pin_costs(operator):
@@ -104,7 +108,7 @@ def test_an_angle_written_as_a_function_costs_what_a_pin_costs(operator):
     np.testing.assert_allclose(results[1], results[0], rtol=0, atol=1e-11 * np.abs(results[0]).max())
 
 
-# ---- What is refused ------------------------------------------------------------------------------------------------
+# ---- What is refused ---------------------------------------------------------------------------------------
 
 def clamp(q):
     return q if q > 0 else 0.0
@@ -140,7 +144,8 @@ spline = CubicSpline([-2, -1, 0, 1], [0.0, 0.1, 0.1, 0.0])
     (unguarded, ["unguarded", "derivative", "Guard"]),
     (lambda q: np.random.default_rng().uniform() * q, ["another value", "random"]),
     ("sin(q)", ["function", "'sin(q)'"]),
-], ids=["math.sin", "math.atan2", "if", "max", "float", "int", "float(spline)", "scipy spline", "nan", "nan everywhere",
+], ids=["math.sin", "math.atan2", "if", "max", "float", "int", "float(spline)", "scipy spline", "nan",
+        "nan everywhere",
         "none", "two values", "two arguments", "no argument", "unguarded where", "random", "text"])
 def test_refused_laws(law, words):
     """The message names the joint and which of its six functions, and what to write instead."""
@@ -185,7 +190,8 @@ def test_refused_descriptions(arguments, words):
 def test_a_coordinate_that_moves_nothing_of_its_own(law):
     """Such a joint has no accelerations; it is refused when the system is first used."""
     system = leg(cd.FunctionBased(("a", "b"), angles=(None, None, law)))
-    with pytest.raises(cd.DescriptionError, match=r"'shank'.*FunctionBased\(a, b\).*speed 'b'.*way of its own"):
+    with pytest.raises(cd.DescriptionError,
+                       match=r"'shank'.*FunctionBased\(a, b\).*speed 'b'.*way of its own"):
         system.forward_dynamics(*system.defaults())
 
 
@@ -202,9 +208,11 @@ def test_a_joint_that_stands_still_at_one_place_only():
 @pytest.mark.parametrize("switch", [
     lambda x: np.tanh(0.5 * x), lambda x: 1 / (1 + np.exp(-x)), lambda x: (1 + x / 60) ** 12])
 def test_smooth_switch_far_from_zero_stays_in_the_hinge_matrix(switch):
-    """Coordinates in degrees, and a rotation that sets in at 60 of them: H_w must not be folded by values near zero."""
+    """Coordinates in degrees, and a rotation that sets in at 60 of them: H_w must not be folded by values
+    near zero."""
     degree = np.pi / 180
-    joint = cd.Custom(("knee",), lambda q: (rotation_z(q * degree) @ rotation_x(0.1 * switch(q - 60)), np.zeros(3)))
+    joint = cd.Custom(("knee",), lambda q: (rotation_z(q * degree) @ rotation_x(0.1 * switch(q - 60)),
+                                            np.zeros(3)))
     h = 1e-4
     slope = 0.1 * (switch(h) - switch(-h)) / (2 * h)
     expected = [slope * np.cos(60 * degree), slope * np.sin(60 * degree), degree]

@@ -28,13 +28,16 @@ def test_stated_units_are_those_of_the_equations(name):
 
 @pytest.mark.parametrize(("mobilizer", "units", "speeds"), [
     (cd.compose(cd.Slider(), cd.Ball()), ("m", "1", "1", "1", "1"), ("m/s", "rad/s", "rad/s", "rad/s")),
-    (cd.compose(cd.Slider(), cd.Ball()).reversed(), ("m", "1", "1", "1", "1"), ("m/s", "rad/s", "rad/s", "rad/s")),
+    (cd.compose(cd.Slider(), cd.Ball()).reversed(), ("m", "1", "1", "1", "1"),
+     ("m/s", "rad/s", "rad/s", "rad/s")),
     (cd.Custom("knee", TURN, N=lambda x: [[2.0]], speeds=("valgus",)), ("rad",), ("rad/s",)),
     (cd.Custom("x", SHIFT, N=lambda x: [[2.0]], speeds=("omega",)), ("m",), ("m/s",)),
     (cd.Custom("x", SHIFT), ("m",), ("m/s",)),
     (cd.Custom("x", SHIFT, units="mm"), ("mm",), ("mm/s",)),
-    (cd.FunctionBased(("x", "y"), translations=(lambda x, y: x, lambda x, y: y * y, None)), ("m", "m"), ("m/s", "m/s")),
-    (cd.FunctionBased(("a", "y"), angles=(None, None, lambda a, y: a), translations=(lambda a, y: a, lambda a, y: y, None)),
+    (cd.FunctionBased(("x", "y"), translations=(lambda x, y: x, lambda x, y: y * y, None)), ("m", "m"),
+     ("m/s", "m/s")),
+    (cd.FunctionBased(("a", "y"), angles=(None, None, lambda a, y: a), translations=(lambda a, y: a, lambda a,
+                                                                                     y: y, None)),
      ("rad", "m"), ("rad/s", "m/s")),
     (cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)), units="deg"), ("deg",), ("deg/s",))])
 def test_units_of_joints_that_users_make(mobilizer, units, speeds):
@@ -43,9 +46,11 @@ def test_units_of_joints_that_users_make(mobilizer, units, speeds):
 
 def test_weights_and_tables_follow_the_units():
     system = cd.System(gravity=(0, 0, 0))
-    system.add_body("a", mobilizer=cd.compose(cd.Slider(), cd.Ball()), X_BM=(0, 2, 0), mass=1, inertia=(1, 1, 1))
+    system.add_body("a", mobilizer=cd.compose(cd.Slider(), cd.Ball()), X_BM=(0, 2, 0), mass=1,
+                    inertia=(1, 1, 1))
     q, u = scales.weights(system.bodies)
-    np.testing.assert_array_equal(q, [0.5, 2, 2, 2, 2])     # a length of the system is 2 m; quaternions count twice
+    # a length of the system is 2 m; quaternions count twice
+    np.testing.assert_array_equal(q, [0.5, 2, 2, 2, 2])
     np.testing.assert_array_equal(u, [0.05, 0.1, 0.1, 0.1])
     table = cd.simulate(system, system.state(), 0.01).table()
     assert table.units == (*["m", "1", "1", "1", "1"], "m/s", *["rad/s"] * 3)
@@ -53,9 +58,11 @@ def test_weights_and_tables_follow_the_units():
 
 def test_degrees_and_millimetres_weigh_as_radians_and_metres_do():
     system = cd.System()
-    system.add_body("a", mobilizer=cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)), units="deg"), mass=1,
+    system.add_body("a", mobilizer=cd.FunctionBased("a", angles=(None, None, lambda a: np.deg2rad(a)),
+                                                    units="deg"), mass=1,
                     inertia=(1, 1, 1))
-    system.add_body("b", "a", cd.Custom("x", lambda x: (np.eye(3), (x / 1000, 0, 0)), units="mm"), mass=1, inertia=(1, 1, 1))
+    system.add_body("b", "a", cd.Custom("x", lambda x: (np.eye(3), (x / 1000, 0, 0)), units="mm"), mass=1,
+                    inertia=(1, 1, 1))
     q, u = scales.weights(system.bodies)
     np.testing.assert_allclose(q, [np.pi / 180, 1e-3], rtol=1e-15)
     np.testing.assert_allclose(u, 0.1 * q, rtol=1e-15)

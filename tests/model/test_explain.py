@@ -1,4 +1,5 @@
-"""system.explain(state) names the first intermediate that is not finite; CONDYLE_EVALUATOR=casadi runs without native code."""
+"""system.explain(state) names the first intermediate that is not finite; CONDYLE_EVALUATOR=casadi runs
+without native code."""
 from __future__ import annotations
 
 import llvmlite.binding
@@ -36,14 +37,16 @@ def test_all_is_well():
     # The same numbers as the operators', computed in another order.
     np.testing.assert_allclose(explained.values["udot of 'upper'"], state.udot[:1], rtol=200 * EPS)
     np.testing.assert_allclose(explained.values["udot of 'lower'"], state.udot[1:], rtol=200 * EPS)
-    np.testing.assert_allclose(explained.values["body 'lower': V_GM"], state.body_velocity("lower"), rtol=0, atol=200 * EPS)
+    np.testing.assert_allclose(explained.values["body 'lower': V_GM"], state.body_velocity("lower"), rtol=0,
+                               atol=200 * EPS)
     np.testing.assert_allclose(explained.values["force 'root' on speed 'lower'"], np.sqrt(0.5), rtol=4 * EPS)
 
 
 def test_a_force_that_is_not_a_number():
     system = arm(root=root)
     state = system.state(q=[0.4, -0.5])
-    assert np.isnan(state.udot).all()                        # this is the surprise that a user wants explained
+    # this is the surprise that a user wants explained
+    assert np.isnan(state.udot).all()
     explained = system.explain(state)
     assert explained.first == "force 'root' on speed 'lower'"
     last = str(explained).splitlines()[-1]
@@ -60,7 +63,8 @@ def test_a_disabled_force_is_not_blamed():
 
 
 @pytest.mark.parametrize(("law", "q", "u", "first"), [
-    (lambda s: {"upper": cd.Wrench(force=(np.log(s.q("lower")), 0, 0))}, (0.1, -0.1), (0, 0), "force 'law' on body 'upper'"),
+    (lambda s: {"upper": cd.Wrench(force=(np.log(s.q("lower")), 0, 0))}, (0.1, -0.1), (0, 0),
+     "force 'law' on body 'upper'"),
     (lambda s: {"lower": 1 / s.q("lower")}, (0.1, 0.0), (0, 0), "force 'law' on speed 'lower'"),
     (lambda s: {"lower": np.sqrt(s.u("upper"))}, (0.1, 0.0), (-1, 0), "force 'law' on speed 'lower'"),
 ])
@@ -81,7 +85,8 @@ def test_a_joint_that_is_not_finite(name):
     system = arm(root=root)
     system.add_body("shank", "lower", JOINTS[name], mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
     bad = {"knee": -1.2 if name == "reversed" else -2.0, "lower": -1.0}
-    first = system.explain(system.state(q=bad)).first        # both the joint and the force: the joint comes first
+    # both the joint and the force: the joint comes first
+    first = system.explain(system.state(q=bad)).first
     assert first.startswith("mobilizer of 'shank'")
     assert system.explain(system.state(q={"knee": 0.3, "lower": 0.2})).first is None
 
@@ -117,12 +122,14 @@ def with_spline_knee(**laws) -> cd.System:
     """The arm with a knee that looks its translation up, and a Parameter."""
     system, x = arm(**laws), np.linspace(-2, 2, 30)
     knee = cd.FunctionBased(("knee",), (None, None, lambda q: q), (cd.Spline(x, np.sin(x)), None, None))
-    system.add_body("shank", "lower", knee, mass=cd.Parameter("m", 1.0), com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    system.add_body("shank", "lower", knee, mass=cd.Parameter("m", 1.0), com=(0.1, 0, 0),
+                    inertia=(0.1, 0.1, 0.1))
     return system
 
 
 def test_splines_and_parameters_are_explained():
-    """Look-ups are stages here too; every intermediate of a large system is finite and agrees with its operators."""
+    """Look-ups are stages here too; every intermediate of a large system is finite and agrees with its
+    operators."""
     system = with_spline_knee()
     state = system.state(q=[0.1, 0.2, 0.3], u=[1, 2, 3], parameters={"m": 2.0})
     explained = system.explain(state)
@@ -133,17 +140,21 @@ def test_splines_and_parameters_are_explained():
 def test_the_zoo(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system, at = model()
-    state = system.state(t=at["t"], q=at["q"], u=at["u"], z=at["z"], inputs=at["inputs"], parameters=at["parameters"])
+    state = system.state(t=at["t"], q=at["q"], u=at["u"], z=at["z"], inputs=at["inputs"],
+                         parameters=at["parameters"])
     explained = system.explain(state)
     assert explained.first is None
     found = np.concatenate([explained.values[f"udot of {name!r}"] for name in system.speeds])
-    np.testing.assert_allclose(found, state.udot, rtol=0, atol=1e-11 * np.abs(found).max())      # cond(M) is some 1e3
+    # cond(M) is some 1e3
+    np.testing.assert_allclose(found, state.udot, rtol=0, atol=1e-11 * np.abs(found).max())
     names = list(explained.values)
-    assert names.index("mobilizer of 'base': R_FM") < names.index("body 'base': R_GM") < names.index("udot of 'grip'")
+    assert (names.index("mobilizer of 'base': R_FM") < names.index("body 'base': R_GM")
+            < names.index("udot of 'grip'"))
 
 
 def test_no_native_code_is_made(monkeypatch):
-    """CONDYLE_EVALUATOR=casadi: operators, states, parameters and derivatives, with the compiler out of reach."""
+    """CONDYLE_EVALUATOR=casadi: operators, states, parameters and derivatives, with the compiler out of
+    reach."""
     def forbidden(*_, **__):
         raise AssertionError("native code was asked for")
 
@@ -153,8 +164,10 @@ def test_no_native_code_is_made(monkeypatch):
     system = with_spline_knee(root=root)
     state = system.state(q=[0.1, 0.2, 0.3], parameters={"m": 2.0})
     assert np.isfinite(state.udot).all()
-    assert np.isfinite(system.forward_dynamics(np.ones((5, 3)), np.ones(3), parameters={"m": np.arange(1.0, 6)})).all()
+    assert np.isfinite(system.forward_dynamics(np.ones((5, 3)), np.ones(3),
+                                               parameters={"m": np.arange(1.0, 6)})).all()
     assert np.isfinite(system.jacobian("forward_dynamics", np.ones(3), np.ones(3), wrt="q")).all()
     assert system.explain(state).first is None
     assert all(f.report.kernels == () for f in system.compiled.functions.values())
-    assert len(system.compiled.functions) >= 3                       # instance, forward dynamics, its Jacobian
+    # instance, forward dynamics, its Jacobian
+    assert len(system.compiled.functions) >= 3

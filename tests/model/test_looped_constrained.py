@@ -16,14 +16,15 @@ GROUPS = {
 }
 MORE = {"levels": {"once": EVERY["PrescribedMotion"]},
         "redundant": {"again": cd.constraints.Ball("tip", (0.1, 0.2, -0.1), "float", (0.1, 0.0, 0.2))}}
-# The mass matrix of the rig has a condition of some hundreds, and multipliers lose as much again. Redundant constraints are
-# looked at where they do not contradict each other.
+# The mass matrix of the rig has a condition of some hundreds, and multipliers lose as much again. Redundant
+# constraints are looked at where they do not contradict each other.
 SAME = 1e-9
 
 
 def given(system: cd.System, n: int = 3, **options) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(7)
-    states = [(system.project if "Weld" in system.constraints else lambda *x: x)(*state(system, seed)) for seed in range(n)]
+    states = [(system.project if "Weld" in system.constraints else lambda *x: x)(*state(system, seed))
+              for seed in range(n)]
     return {"q": np.stack([q for q, _ in states]), "u": np.stack([u for _, u in states]),
             "tau": rng.uniform(-1, 1, (n, system.nu)), "f": rng.uniform(-1, 1, (n, system.nu)),
             "weights": rng.uniform(0.5, 2, (n, system.nu)), "tail": system.compiled.tail(**options)}
@@ -42,7 +43,8 @@ def test_operators(system, name):
 @pytest.mark.parametrize("how", ["scalar", "lanes"])
 def test_machine_code_with_locks_and_switches(how):
     system = rig("Rod", "ConstantAngle", "SpeedCoupler")
-    compare(system, "forward_dynamics", how, given(system, 9, locked=["twist"], disabled=["ConstantAngle", "spring"]), SAME)
+    compare(system, "forward_dynamics", how, given(system, 9, locked=["twist"],
+                                                   disabled=["ConstantAngle", "spring"]), SAME)
 
 
 def test_motions_and_numbers():
@@ -50,7 +52,8 @@ def test_motions_and_numbers():
     def driven() -> cd.System:
         system = cd.System(gravity=(0, -9.81, 0))
         body = {"mass": 1.0, "com": (0, -0.2, 0), "inertia": (0.02, 0.01, 0.02)}
-        system.add_body("crank", mobilizer=cd.Pin(), motion=cd.Prescribed(lambda t: 0.3 * np.sin(3 * t)), **body)
+        system.add_body("crank", mobilizer=cd.Pin(), motion=cd.Prescribed(lambda t: 0.3 * np.sin(3 * t)),
+                        **body)
         system.add_body("knee", "crank", cd.Pin(axis=(1, 0.2, 0.3)), X_PF=(0, -0.1, 0), **body)
         system.add_body("ankle", "knee", cd.Pin(axis=(0.1, -0.4, 1)), X_PF=(0, -0.1, 0), **body)
         system.add_body("rod", "ankle", cd.Ball(), X_PF=(0, -0.3, 0), **body)
@@ -63,7 +66,8 @@ def test_motions_and_numbers():
 
 def given_of(system: cd.System) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(2)
-    q = np.stack([system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq)) for _ in range(2)])
+    q = np.stack([system.compiled.normalised(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq))
+                  for _ in range(2)])
     more = {name: rng.uniform(-1, 1, (2, system.nu)) for name in ("u", "tau")}
     return {"q": q, **more, "tail": system.compiled.tail(t=0.2)}
 

@@ -23,8 +23,10 @@ def compare(system: cd.System, given: dict[str, Any], how: str = "interpreted", 
             wrt: tuple[str, ...] = WRT) -> None:
     model, nu = system.compiled.model, system.nu
     assert has_looped_jacobian(model, wrt)
-    looped = NativeFunction("looped", lambda: build_looped_jacobian(model, wrt), key=f"test of {wrt}\n{system.compiled.key}",
-                            inputs=[*((n, model.sizes()[n]) for n in ("q", "u", "tau")), ("tail", model.tail_size)],
+    looped = NativeFunction("looped", lambda: build_looped_jacobian(model, wrt),
+                            key=f"test of {wrt}\n{system.compiled.key}",
+                            inputs=[*((n, model.sizes()[n]) for n in ("q", "u", "tau")),
+                                    ("tail", model.tail_size)],
                             outputs=[*((name, nu * nu) for name in wrt), ("status", 1)])
     looped._evaluator._casadi = how == "interpreted"
     arrays = [given[name] for name in ("q", "u", "tau", "tail")]
@@ -34,7 +36,8 @@ def compare(system: cd.System, given: dict[str, Any], how: str = "interpreted", 
     one = [a if a.ndim == 1 else a[:, None] for a in arrays]
     expected = ways(system, wrt=wrt)["ad"](*one[:3], np.eye(nu), one[3])
     for name, x, y in zip(wrt, found, expected, strict=False):
-        np.testing.assert_allclose(x.reshape(y.shape), y, rtol=0, atol=same * np.abs(y).max(initial=1.0), err_msg=name)
+        np.testing.assert_allclose(x.reshape(y.shape), y, rtol=0, atol=same * np.abs(y).max(initial=1.0),
+                                   err_msg=name)
     np.testing.assert_array_equal(found[-1], 0)
 
 
@@ -62,13 +65,15 @@ def test_machine_code(how):
     system.add_force("spring", cd.forces.MobilitySpring(first, 40.0, 0.3))
     system.add_force("damper", cd.forces.MobilityDamper(second, 0.4))
     system.add_force("cubic", cd.forces.Custom(lambda s: {second: -3 * s.q(second) ** 3 * s.u(second)}))
-    compare(system, arguments_of(system, 5, t=0.4, disabled=("spring",)), how, 100 * SAME)   # cond(M) is some hundreds
+    # cond(M) is some hundreds
+    compare(system, arguments_of(system, 5, t=0.4, disabled=("spring",)), how, 100 * SAME)
 
 
 def test_parameters_and_locks():
     system = parametric()
     rng = np.random.default_rng(4)
-    values = {p: x * rng.uniform(0.9, 1.3, 3) for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81, "pitch": 0.1}.items()}
+    values = {p: x * rng.uniform(0.9, 1.3, 3) for p, x in {"mass": 1.5, "length": 0.4, "g": 9.81,
+                                                           "pitch": 0.1}.items()}
     for wrt in (WRT, ("u",), ("tau", "q")):
         compare(system, arguments_of(system, 4, n=3, parameters=values, locked=("b",)), wrt=wrt)
 
@@ -86,7 +91,8 @@ def test_gimbal_lock_is_refused(monkeypatch):
 def pendulums(**more: Any) -> cd.System:
     system = cd.System(gravity=more.get("gravity", (0, -9.81, 0)))
     for name, parent in (("a", "ground"), ("b", "a")):
-        system.add_body(name, parent, cd.Pin(), X_PF=(0, -0.5, 0), mass=1.0, com=(0, -0.3, 0.1), inertia=(0.1, 0.2, 0.1),
+        system.add_body(name, parent, cd.Pin(), X_PF=(0, -0.5, 0), mass=1.0, com=(0, -0.3, 0.1),
+                        inertia=(0.1, 0.2, 0.1),
                         motion=more.get("motion") if name == "b" else None)
     return system
 

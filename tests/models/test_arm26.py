@@ -33,7 +33,8 @@ def test_inverse_dynamics(motion):
 
 
 # Exact minus OpenSim [mm], whose wrapped lengths are approximate: reference/wrapping.md.
-SHORTER = {"TRIlong": 0.0003, "TRIlat": 0.0005, "TRImed": 0.0005, "BIClong": 0.0045, "BICshort": 1e-9, "BRA": 0.024}
+SHORTER = {"TRIlong": 0.0003, "TRIlat": 0.0005, "TRImed": 0.0005, "BIClong": 0.0045, "BICshort": 1e-9,
+           "BRA": 0.024}
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,8 @@ CURVES = {
     "degroote2016_tendon_force_length_strain0.033": (C.DeGrooteTendonForceLength(0.033), "x", "value"),
     "degroote2016_force_velocity": (C.DeGrooteForceVelocity(), "x", "value"),
     "thelen2003_fiber_force_length": (C.ThelenActiveForceLength(), "norm_fiber_length", "active_multiplier"),
-    "thelen2003_fiber_force_length passive": (C.ThelenPassiveForceLength(), "norm_fiber_length", "passive_multiplier"),
+    "thelen2003_fiber_force_length passive": (C.ThelenPassiveForceLength(), "norm_fiber_length",
+                                              "passive_multiplier"),
     "thelen2003_tendon_force_length": (C.ThelenTendonForceLength(), "norm_tendon_length", "norm_force"),
     "millard2012_active_force_length": (M.MillardActiveForceLength(), "x", "value"),
     "millard2012_muscle_damped0.1_active_force_length": (M.MillardActiveForceLength(least=0.0), "x", "value"),
@@ -45,7 +46,8 @@ INVERSES = {
 def table(name: str) -> dict[str, np.ndarray]:
     with open(DATA / f"{name.split()[0]}.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    return {k: np.array([r[k] for r in rows]) if k == "model" else np.array([float(r[k]) for r in rows]) for k in rows[0]}
+    return {k: np.array([r[k] for r in rows]) if k == "model" else np.array([float(r[k]) for r in rows])
+            for k in rows[0]}
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -55,7 +57,8 @@ def test_values_and_slopes(name):
     data, bezier = table(name), name.startswith("millard")
     np.testing.assert_allclose(curve(data[x]), data[y], rtol=0, atol=1e-9 if bezier else 1e-11)
     if "d1" in data:
-        np.testing.assert_allclose(curve.derivative(data[x]), data["d1"], rtol=0, atol=1e-6 if bezier else 1e-10)
+        np.testing.assert_allclose(curve.derivative(data[x]), data["d1"], rtol=0, atol=1e-6 if bezier
+                                   else 1e-10)
 
 
 @pytest.mark.parametrize("name", INVERSES)
@@ -71,7 +74,8 @@ def test_thelen_velocity_both_ways():
     data = table("thelen2003_force_velocity_inverse_compliant")
     f, a = ca.SX.sym("f"), ca.SX.sym("a")
     curve = C.ThelenForceVelocity()
-    v = ca.Function("v", [f, a], [curve.inverse_at(f, a)])(data["fv_multiplier"], data["activation"]).full().ravel()
+    v = ca.Function("v", [f, a], [curve.inverse_at(f, a)])(data["fv_multiplier"],
+                                                           data["activation"]).full().ravel()
     np.testing.assert_allclose(v, data["norm_fiber_velocity"], rtol=0, atol=1e-12)
     back = ca.Function("f", [f, a], [curve.at(f, a)])(v, data["activation"]).full().ravel()
     np.testing.assert_allclose(back, data["fv_multiplier"], rtol=0, atol=1e-12 * np.abs(back).max())
@@ -91,6 +95,10 @@ def test_activation_rates(model, rise, fall):
     data = table("activation_rate")
     mine = data["model"] == model
     a, e = ca.SX.sym("a"), ca.SX.sym("e")
-    rate = activation.smooth(a, e, rise, fall) if model == "degroote2016" else activation.first_order(a, e, rise, fall, 0.01)
-    found = ca.Function("rate", [a, e], [rate])(data["activation"][mine], data["excitation"][mine]).full().ravel()
+    rate = activation.smooth(a, e, rise, fall) if model == "degroote2016" else activation.first_order(a, e,
+                                                                                                      rise,
+                                                                                                      fall,
+                                                                                                      0.01)
+    found = ca.Function("rate", [a, e], [rate])(data["activation"][mine],
+                                                data["excitation"][mine]).full().ravel()
     np.testing.assert_allclose(found, data["dadt"][mine], rtol=1e-12, atol=1e-12)

@@ -13,13 +13,15 @@ def pulled(pennation: float, **options) -> cd.System:
     """A muscle with F_0 = 100, l_0 = 0.1, l_S = 0.2 along a slider: udot of 1 kg is minus its tension."""
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
-    system.add_force("m", cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, pennation, activation_dynamics=False, **options))
+    system.add_force("m", cd.muscles.Thelen2003(LINE, 100.0, 0.1, 0.2, pennation, activation_dynamics=False,
+                                                **options))
     return system
 
 
 @pytest.mark.parametrize("pennation", [0.0, 0.3])
 def test_a_rigid_tendon_does_not_push(pennation):
-    """Where the path is shorter than the tendon, as long as it, or shortens faster than v_max, there is no tension."""
+    """Where the path is shorter than the tendon, as long as it, or shortens faster than v_max, there is no
+    tension."""
     system = pulled(pennation, tendon="rigid")
     L, v = np.array([0.1, 0.19, 0.2, 0.2 + 1e-4, 0.3]), np.array([0, 1.0, 0, 0, -3.0])
     np.testing.assert_array_equal(system.forward_dynamics(L[:, None], v[:, None], inputs={"m": 1.0}), 0)
@@ -27,10 +29,12 @@ def test_a_rigid_tendon_does_not_push(pennation):
 
 
 def test_the_shortest_fibre():
-    """OpenSim 4.6's Thelen2003Muscle with these numbers: below 0.0297 m all is as there, and it does not shorten."""
+    """OpenSim 4.6's Thelen2003Muscle with these numbers: below 0.0297 m all is as there, and it does not
+    shorten."""
     system = pulled(0.3)
     # fibre [m], path [m], tension [N], fibre velocity [m/s]; printed there with three and four decimals
-    for l_M, L, T, v in ((0.0005, 0.25, 935.178, 911.5733), (0.0296, 0.31, 2219.081, 2168.7744), (0.0296, 0.2, 0, 0),
+    for l_M, L, T, v in ((0.0005, 0.25, 935.178, 911.5733), (0.0296, 0.31, 2219.081, 2168.7744),
+                         (0.0296, 0.2, 0, 0),
                          (0.03, 0.25, 888.208, 496.3193), (0.03, 0.2, 0, -1.0), (0.1, 0.31, 238.37, 3.9931)):
         given = {"z": [l_M], "inputs": {"m": 1.0}}
         assert -system.forward_dynamics([L], [0.0], **given)[0] == pytest.approx(T, abs=6e-4)

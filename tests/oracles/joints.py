@@ -1,4 +1,5 @@
-"""Every mobilizer as plain data, with its pose along a path in NumPy: products of turns and shifts, each with two derivatives."""
+"""Every mobilizer as plain data, with its pose along a path in NumPy: products of turns and shifts, each with
+two derivatives."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,13 +17,16 @@ from tests.oracles.paths import Jet, Path, cross_matrix
 KINDS = ("weld", "pin", "slider", "free", "euler", "function", "timed")
 """`euler` is Free with angles, `timed` a function of time as well."""
 
-BUILT_IN = ("screw", "universal", "cylinder", "bend", "planar", "spherical", "line", "gimbal", "bushing", "ball", "ball_euler",
+BUILT_IN = ("screw", "universal", "cylinder", "bend", "planar", "spherical", "line", "gimbal", "bushing",
+            "ball", "ball_euler",
             "translation", "free_line", "ellipsoid", "normal_ellipsoid", "beam")
 EVERY_KIND = (*KINDS, *BUILT_IN, "spline", "custom", "composed")
 """`spline` is a function with a spline that is looked up; `custom` has speeds that are multiples of qdot."""
 
-COUNTS = {"weld": (0, 0), "pin": (1, 1), "slider": (1, 1), "free": (7, 6), "euler": (6, 6), "screw": (1, 1), "universal": (2, 2),
-          "cylinder": (2, 2), "bend": (2, 2), "planar": (3, 3), "spherical": (3, 3), "line": (4, 2), "gimbal": (3, 3),
+COUNTS = {"weld": (0, 0), "pin": (1, 1), "slider": (1, 1), "free": (7, 6), "euler": (6, 6), "screw": (1, 1),
+          "universal": (2, 2),
+          "cylinder": (2, 2), "bend": (2, 2), "planar": (3, 3), "spherical": (3, 3), "line": (4, 2),
+          "gimbal": (3, 3),
           "bushing": (6, 6), "ball": (4, 3), "ball_euler": (3, 3), "translation": (3, 3), "free_line": (7, 5),
           "ellipsoid": (4, 3), "normal_ellipsoid": (4, 3), "beam": (3, 3)}
 QUATERNIONS = ("free", "line", "ball", "free_line", "ellipsoid", "normal_ellipsoid")
@@ -35,7 +39,9 @@ X, Y, Z = UNIT
 class Joint:
     """A mobilizer as data.
 
-    axis: of pin, slider, screw.   numbers: pitch, radii, length, offsets and signs, multiple of qdot.   parts: of `composed`.
+    axis: of pin, slider, screw.
+    numbers: pitch, radii, length, offsets and signs, multiple of qdot.
+    parts: of `composed`.
     functions: six, angles then translations, of (t,) *q; `axes`: their six unit axes.
     """
 
@@ -91,9 +97,12 @@ class Joint:
                 return cd.Custom(self.coordinates, self._users_transform, **rates)
             case "function" | "timed" | "spline":
                 axes = None if self.axes is None else [tuple(a) for a in self.axes]
-                return cd.FunctionBased(self.coordinates, self.functions[:3], self.functions[3:], axes, time=self.kind == "timed")
-        return {"weld": cd.Weld, "free": cd.Free, "euler": lambda: cd.Free(coordinates="euler"), "universal": cd.Universal,
-                "cylinder": cd.Cylinder, "bend": cd.BendStretch, "planar": cd.Planar, "line": cd.LineOrientation,
+                return cd.FunctionBased(self.coordinates, self.functions[:3], self.functions[3:], axes,
+                                        time=self.kind == "timed")
+        return {"weld": cd.Weld, "free": cd.Free, "euler": lambda: cd.Free(coordinates="euler"),
+                "universal": cd.Universal,
+                "cylinder": cd.Cylinder, "bend": cd.BendStretch, "planar": cd.Planar,
+                "line": cd.LineOrientation,
                 "gimbal": cd.Gimbal, "bushing": cd.Bushing, "ball": cd.Ball,
                 "ball_euler": lambda: cd.Ball(coordinates="euler"), "translation": cd.Translation,
                 "free_line": cd.FreeLine}[self.kind]()
@@ -118,7 +127,8 @@ class Joint:
             made, i, j = Path.of(UNIT, np.zeros((*np.shape(t), 3))), 0, 0
             for part in self.parts:
                 nq, nu = part.counts
-                made = made @ part.path(t, *(np.moveaxis(a, 0, -1) for a in (q[i:i + nq], u[j:j + nu], udot[j:j + nu])))
+                made = made @ part.path(t, *(np.moveaxis(a, 0, -1) for a in (q[i:i + nq], u[j:j + nu],
+                                                                             udot[j:j + nu])))
                 i, j = i + nq, j + nu
             return made
         if self.kind in ("free", "euler", "ball", "ball_euler"):
@@ -127,7 +137,8 @@ class Joint:
         if self.kind in ("line", "free_line"):
             R = _rotation(self.kind, q)
             # w = R w_M, and w x w = 0: alpha = R wdot_M.
-            made = _oriented(R, *((R[..., :2] @ np.moveaxis(x[:2], 0, -1)[..., None])[..., 0] for x in (u, udot)))
+            made = _oriented(R, *((R[..., :2] @ np.moveaxis(x[:2], 0, -1)[..., None])[..., 0]
+                                  for x in (u, udot)))
             return made if self.kind == "line" else _shift(UNIT, q[-3:], u[-3:], udot[-3:]) @ made
         if self.kind in ("ellipsoid", "normal_ellipsoid"):
             made = _oriented(_rotation(self.kind, q), *(np.moveaxis(x, 0, -1) for x in (u, udot)))
@@ -159,7 +170,8 @@ class Joint:
             case "planar":
                 return _along(X, x[1]) @ _along(Y, x[2]) @ _turn(Z, x[0])
             case "spherical":
-                return _turn(Z, n[0] + n[1] * x[0]) @ _turn(Y, n[2] + n[3] * x[1]) @ _along((Z, X)[n[5]], n[4] * x[2])
+                return _turn(Z, n[0] + n[1] * x[0]) @ _turn(Y, n[2] + n[3] * x[1]) @ _along((Z, X)[n[5]],
+                                                                                            n[4] * x[2])
             case "gimbal":
                 return _turn(X, x[0]) @ _turn(Y, x[1]) @ _turn(Z, x[2])
             case "bushing":
@@ -174,7 +186,8 @@ class Joint:
         raise ValueError(self.kind)
 
     def _of_laws(self, x: list[Jet]) -> Path:
-        y = [f if isinstance(f, Jet) else Jet(f) for f in (g(*x) if callable(g) else g or 0.0 for g in self.functions)]
+        y = [f if isinstance(f, Jet) else Jet(f) for f in (g(*x) if callable(g) else g or 0.0
+                                                           for g in self.functions)]
         axes = np.concatenate([UNIT, UNIT]) if self.axes is None else self.axes
         turned = _turn(axes[0], y[0]) @ _turn(axes[1], y[1]) @ _turn(axes[2], y[2])
         return _along(axes[3], y[3]) @ _along(axes[4], y[4]) @ _along(axes[5], y[5]) @ turned
@@ -248,12 +261,14 @@ def random_law(rng, slope: np.ndarray):
 
 
 def random_curve(rng) -> Curve:
-    """Enough points to be looked up in a table; their range is a little less than that of random coordinates."""
+    """Enough points to be looked up in a table; their range is a little less than that of random
+    coordinates."""
     x = np.linspace(-0.9, 0.9, 16) + rng.uniform(-0.02, 0.02, 16)
     return Curve(tuple(x), tuple(np.sin(1.5 * x + rng.uniform(-0.3, 0.3)) / 1.5))
 
 
-COMPOSED = (("slider", "pin"), ("translation", "ball"), ("cylinder", "universal"), ("bend", "screw"), ("function", "slider"))
+COMPOSED = (("slider", "pin"), ("translation", "ball"), ("cylinder", "universal"), ("bend", "screw"),
+            ("function", "slider"))
 
 
 def random_joint(rng, kind: str, name: str) -> Joint:
@@ -261,10 +276,12 @@ def random_joint(rng, kind: str, name: str) -> Joint:
     sign = lambda: int(rng.choice((-1, 1)))
     match kind:
         case "screw":
-            return Joint(kind, axis=random_axis(rng), numbers=(sign() * rng.uniform(0.05, 0.4),), reversed=turned)
+            return Joint(kind, axis=random_axis(rng), numbers=(sign() * rng.uniform(0.05, 0.4),),
+                         reversed=turned)
         case "spherical":
             numbers = (rng.uniform(-1, 1), sign(), rng.uniform(-1, 1), sign(), sign(), int(rng.integers(2)))
-            return Joint(kind, numbers=numbers if turned else (0.0, 1, 0.0, 1, 1, 0), reversed=bool(rng.random() < 0.4))
+            return Joint(kind, numbers=numbers if turned else (0.0, 1, 0.0, 1, 1, 0),
+                         reversed=bool(rng.random() < 0.4))
         case "ellipsoid" | "normal_ellipsoid":
             return Joint(kind, numbers=tuple(rng.uniform(0.2, 0.6, 3)), reversed=turned)
         case "beam":
@@ -272,14 +289,17 @@ def random_joint(rng, kind: str, name: str) -> Joint:
         case "composed":
             pair = COMPOSED[rng.integers(len(COMPOSED))]
             parts = tuple(random_joint(rng, k, f"{name}_{i}") for i, k in enumerate(pair))
-            if pair[0] == "function":                        # at most the six freedoms of a body, none of them twice
+            # at most the six freedoms of a body, none of them twice
+            if pair[0] == "function":
                 law = random_law(rng, np.array([1.0]))
-                parts = Joint("function", coordinates=(f"{name}_a",), functions=(law, None, 0.3, None, law, None)), parts[1]
+                parts = Joint("function", coordinates=(f"{name}_a",), functions=(law, None, 0.3, None, law,
+                                                                                 None)), parts[1]
             return Joint(kind, parts=parts, reversed=turned)
     if kind not in LAWS:
         return Joint(kind, axis=random_axis(rng), reversed=turned)
     n = int(rng.integers(1, 4)) if kind != "spline" else 1
-    drives = rng.permutation(6)[:n]                          # each coordinate drives one of the six functions most
+    # each coordinate drives one of the six functions most
+    drives = rng.permutation(6)[:n]
     functions = []
     for i in range(6):
         slope = np.where(drives == i, 1.0, 0.0)
@@ -293,5 +313,6 @@ def random_joint(rng, kind: str, name: str) -> Joint:
         tilted = UNIT + rng.uniform(-0.4, 0.4, (2, 3, 3))    # independent, not orthogonal
         axes = (tilted / np.linalg.norm(tilted, axis=-1, keepdims=True)).reshape(6, 3)
     numbers: Sequence[float] = (1.0 if turned else float(rng.uniform(0.5, 2.0)),) if kind == "custom" else ()
-    return Joint(kind, coordinates=tuple(f"{name}_{c}" for c in "abc"[:n]), functions=tuple(functions), axes=axes,
+    return Joint(kind, coordinates=tuple(f"{name}_{c}" for c in "abc"[:n]), functions=tuple(functions),
+                 axes=axes,
                  reversed=turned, numbers=numbers)

@@ -36,7 +36,8 @@ class Mechanics:
         return X_GB
 
     def centres(self, q, u, udot, t=0.0):
-        """Velocities and accelerations (..., bodies, 6) of mass centres, and inertias (..., bodies, 3, 3) in ground."""
+        """Velocities and accelerations (..., bodies, 6) of mass centres, and inertias (..., bodies, 3, 3) in
+        ground."""
         V, A, I = [], [], []
         for part, X in zip(self.plan.parts, self.paths(q, u, udot, t)):
             at_com = X @ Path.of(np.eye(3), part.com)
@@ -81,5 +82,6 @@ class Mechanics:
         Iw = (I @ V[..., :3, None])[..., 0]
         kinetic = 0.5 * ((V[..., :3] * Iw).sum((-1, -2)) + (self.masses * (V[..., 3:] ** 2).sum(-1)).sum(-1))
         X = self.paths(q, u, np.zeros(self.nu), t)
-        potential = -sum(part.mass * (x.R @ part.com + x.p) @ self.plan.gravity for part, x in zip(self.plan.parts, X))
+        potential = -sum(part.mass * (x.R @ part.com + x.p) @ self.plan.gravity for part,
+                         x in zip(self.plan.parts, X))
         return kinetic, potential

@@ -28,7 +28,8 @@ class Jet:
                 return Jet(x + a[1].x, a[0].d1 + a[1].d1, a[0].d2 + a[1].d2)
             case "multiply":
                 b = a[1]
-                return Jet(x * b.x, a[0].d1 * b.x + x * b.d1, a[0].d2 * b.x + 2 * a[0].d1 * b.d1 + x * b.d2)   # (1)
+                return Jet(x * b.x, a[0].d1 * b.x + x * b.d1, a[0].d2 * b.x + 2 * a[0].d1 * b.d1
+                           + x * b.d2)  # (1)
             case "sin":
                 return a[0].chain(np.sin(x), np.cos(x), -np.sin(x))
             case "cos":
@@ -79,7 +80,8 @@ class Path:
     @classmethod
     def of(cls, R, p, R1=0.0, p1=0.0, R2=0.0, p2=0.0):
         """From rotation and position and their derivatives; what is left out is zero."""
-        batch = np.broadcast_shapes(*(np.shape(R)[:-2] for R in (R, R1, R2)), *(np.shape(p)[:-1] for p in (p, p1, p2)))
+        batch = np.broadcast_shapes(*(np.shape(R)[:-2] for R in (R, R1, R2)),
+                                    *(np.shape(p)[:-1] for p in (p, p1, p2)))
         made = []
         for k, (rotation, position) in enumerate(((R, p), (R1, p1), (R2, p2))):
             X = np.zeros((*batch, 4, 4))
@@ -116,7 +118,8 @@ class Path:
 
     def velocity(self):
         """(w, v) of the origin, shape (..., 6): [w]x = R' R^T."""
-        return np.concatenate([uncross(self.d1[..., :3, :3] @ np.swapaxes(self.R, -1, -2)), self.d1[..., :3, 3]], -1)
+        return np.concatenate([uncross(self.d1[..., :3, :3] @ np.swapaxes(self.R, -1, -2)),
+                               self.d1[..., :3, 3]], -1)
 
     def acceleration(self):
         """(alpha, a) of the origin, shape (..., 6): [alpha]x = R'' R^T + R' R'^T."""

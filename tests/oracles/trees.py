@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 import condyle as cd
 from tests.oracles.joints import EVERY_KIND, UNIT, Joint, random_joint, random_law
 
-__all__ = ["Part", "Plan", "random_inertia", "random_joint", "random_law", "random_plan", "random_rotation", "random_tree"]
+__all__ = ["Part", "Plan", "random_inertia", "random_joint", "random_law", "random_plan", "random_rotation",
+           "random_tree"]
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,15 @@ class Plan:
     def system(self) -> cd.System:
         system = cd.System(gravity=self.gravity)
         for i, part in enumerate(self.parts):
-            system.add_body(f"b{i}", "ground" if part.parent < 0 else f"b{part.parent}", part.joint.mobilizer(),
+            system.add_body(f"b{i}", "ground" if part.parent < 0 else f"b{part.parent}",
+                            part.joint.mobilizer(),
                             X_PF=cd.Transform(*part.X_PF), X_BM=cd.Transform(*part.X_BM),
                             mass=part.mass, com=part.com, inertia=part.inertia)
         return system
 
     def states(self, n: int | None = None):
-        """q, u, tau, shapes (nq,), (nu,), (nu,) or with n in front: coordinates within ±1, unit quaternions."""
+        """q, u, tau, shapes (nq,), (nu,), (nu,) or with n in front: coordinates within ±1, unit
+        quaternions."""
         rng = np.random.default_rng((self.seed, 7))
         batch = () if n is None else (n,)
         q, nu = [np.zeros((*batch, 0))], 0
@@ -70,16 +73,19 @@ def random_inertia(rng) -> np.ndarray:
 
 
 def random_plan(seed: int, bodies: int, kinds: Sequence[str] | None = None) -> Plan:
-    """A random tree: limbs and roots of all `kinds` (default EVERY_KIND), arbitrary F and M, some massless welded frames."""
+    """A random tree: limbs and roots of all `kinds` (default EVERY_KIND), arbitrary F and M, some massless
+    welded frames."""
     rng = np.random.default_rng((seed, bodies))
     kinds = EVERY_KIND if kinds is None else tuple(kinds)
-    weights = np.array([0.4 if kind in ("free", "euler", "weld", "bushing", "free_line") else 1.0 for kind in kinds])
+    weights = np.array([0.4 if kind in ("free", "euler", "weld", "bushing", "free_line") else 1.0
+                        for kind in kinds])
     parts = []
     for i in range(bodies):
         joint = random_joint(rng, str(rng.choice(kinds, p=weights / weights.sum())), f"b{i}")
         parent = i - 1 if rng.random() < 0.6 else int(rng.integers(-1, i))
         bare = joint.kind == "weld" and rng.random() < 0.5
-        frames = [(UNIT if rng.random() < 0.2 else random_rotation(rng), rng.uniform(-0.3, 0.3, 3)) for _ in range(2)]
+        frames = [(UNIT if rng.random() < 0.2 else random_rotation(rng), rng.uniform(-0.3, 0.3, 3))
+                  for _ in range(2)]
         parts.append(Part(parent, joint, *frames, mass=0.0 if bare else rng.uniform(0.5, 2.0),
                           com=np.zeros(3) if bare else rng.uniform(-0.1, 0.1, 3),
                           inertia=np.zeros((3, 3)) if bare else random_inertia(rng)))

@@ -25,7 +25,8 @@ VIA = paths.Path([POINTS[0], paths.ConditionalPoint(*POINTS[1], "upper", (0.0, 1
 def arm(*forces) -> cd.System:
     system = cd.System()
     system.add_body("upper", mobilizer=cd.Pin(), mass=1.5, com=(0, -0.15, 0), inertia=(0.02, 0.01, 0.02))
-    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.12, 0), inertia=(0.01, 0.01, 0.01))
+    system.add_body("lower", "upper", cd.Pin(), X_PF=(0, -0.3, 0), mass=1.0, com=(0, -0.12, 0),
+                    inertia=(0.01, 0.01, 0.01))
     for k, force in enumerate(forces):
         system.add_force(f"f{k}", force)
     return system
@@ -44,7 +45,8 @@ def test_operators(system):
     u, h = np.linspace(-1, 1, Q.size).reshape(Q.shape), 1e-6
     R, L = system.moment_arms(Q), system.path_lengths(Q)
     slope = [(system.path_lengths(Q + h * e) - system.path_lengths(Q - h * e)) / (2 * h) for e in np.eye(2)]
-    np.testing.assert_allclose(R, -np.stack(slope, axis=-1), rtol=0, atol=1e-9)            # rounding of L over h
+    # rounding of L over h
+    np.testing.assert_allclose(R, -np.stack(slope, axis=-1), rtol=0, atol=1e-9)
     np.testing.assert_allclose(system.path_speeds(Q, u), -np.einsum("nij,nj->ni", R, u), rtol=0, atol=1e-15)
     state = system.state(q=Q[0], u=u[0])
     np.testing.assert_allclose(state.path_lengths(), L[0], rtol=1e-15)
@@ -55,22 +57,26 @@ def test_operators(system):
 def test_a_conditional_point_counts_in_its_range(system):
     """In it the path has a corner; out of it, it is straight."""
     def length(q, names):
-        X = [np.array(p) if b == "ground" else system.station_position(q, b, p) for b, p in (POINTS[i] for i in names)]
+        X = [np.array(p) if b == "ground" else system.station_position(q, b, p) for b,
+             p in (POINTS[i] for i in names)]
         return sum(np.linalg.norm(b - a) for a, b in pairwise(X))
 
     for q in Q:
         inside = 0 <= q[0] <= 1
-        assert system.path_lengths(q)[1] == pytest.approx(length(q, (0, 1, 2) if inside else (0, 2)), rel=1e-15)
+        assert system.path_lengths(q)[1] == pytest.approx(length(q, (0, 1, 2) if inside else (0, 2)),
+                                                          rel=1e-15)
 
 
-SHAPES = [paths.Cylinder(cd.Parameter("r", 0.02), quadrant="x"), paths.Sphere(cd.Parameter("r", 0.02), quadrant="x")]
+SHAPES = [paths.Cylinder(cd.Parameter("r", 0.02), quadrant="x"), paths.Sphere(cd.Parameter("r", 0.02),
+                                                                              quadrant="x")]
 
 
 @pytest.mark.parametrize("surface", SHAPES, ids=lambda s: type(s).__name__)
 def test_a_radius_may_be_a_parameter(surface):
     """Lengths and forces have derivatives by it, over a point that is not active too; it must be positive.
 
-    Both ends are on the side that the path must not take. A point that is not active is no way around the surface."""
+    Both ends are on the side that the path must not take. A point that is not active is no way around the
+    surface."""
     ends = ("upper", (-0.03, -0.2, 0.01)), ("lower", (-0.03, -0.15, 0))
     idle = paths.ConditionalPoint("lower", (-0.05, -0.02, 0), "upper", (5, 6))
     over = [paths.Wrap(surface, "upper", (0, -0.3, 0))]
@@ -89,10 +95,12 @@ def test_a_radius_may_be_a_parameter(surface):
 
 
 def test_jacobians_and_energy(system):
-    """First derivatives of the accelerations need second ones of lengths; energy is kept where a path lifts off too."""
+    """First derivatives of the accelerations need second ones of lengths; energy is kept where a path lifts
+    off too."""
     u = np.array([0.5, -1.0])
     J, h = system.jacobian("forward_dynamics", Q[0], u, wrt="q"), 1e-6
-    slope = [(system.forward_dynamics(Q[0] + h * e, u) - system.forward_dynamics(Q[0] - h * e, u)) / (2 * h) for e in np.eye(2)]
+    slope = [(system.forward_dynamics(Q[0] + h * e, u) - system.forward_dynamics(Q[0] - h * e, u)) / (2 * h)
+             for e in np.eye(2)]
     np.testing.assert_allclose(J, np.stack(slope, axis=-1), rtol=0, atol=1e-7 * np.abs(J).max())
     alone = arm(PathSpring(BENT, 500.0, 0.1))
     traj = cd.simulate(alone, alone.state(q=[0.3, -1.6]), 0.5, accuracy=1e-9)
@@ -108,7 +116,8 @@ def test_two_surfaces_on_one_piece():
     """A path from one surface to the next is not there yet: NaN, not the sum of two ways from end to end."""
     ends = [("ground", (-0.5, 0, 0)), ("upper", (0.5, 0, 0))]
     over = [paths.Wrap(paths.Cylinder(0.1), "ground", (x, -0.05, 0)) for x in (-0.2, 0.2)]
-    system = arm(PathSpring(paths.Path(ends, over), 500.0, 0.1), PathSpring(paths.Path(ends, over[:1]), 500.0, 0.1))
+    system = arm(PathSpring(paths.Path(ends, over), 500.0, 0.1), PathSpring(paths.Path(ends, over[:1]), 500.0,
+                                                                            0.1))
     both, one = system.path_lengths([0.0, 0.0])
     assert np.isnan(both) and one > 1.0
     lifted = system.path_lengths([0.6, 0.0])                 # clear of both
@@ -124,9 +133,11 @@ class Unsolved(paths.Sphere):
 
 def test_no_path_is_no_silent_zero():
     """Where no geodesic is found, forces and energies are NaN, not those of a path without tension."""
-    path = paths.Path([("upper", (0.03, -0.2, 0.01)), ("lower", (0.03, -0.05, 0))], [paths.Wrap(Unsolved(0.02), "upper")])
+    path = paths.Path([("upper", (0.03, -0.2, 0.01)), ("lower", (0.03, -0.05, 0))],
+                      [paths.Wrap(Unsolved(0.02), "upper")])
     system = arm(PathSpring(path, 500.0, 0.1))
-    for found in (system.path_lengths(Q[0]), system.applied_forces(Q[0], [0, 0]), system.energy(Q[0], [0, 0])[1]):
+    for found in (system.path_lengths(Q[0]), system.applied_forces(Q[0], [0, 0]),
+                  system.energy(Q[0], [0, 0])[1]):
         assert np.isnan(found).all()
 
 
@@ -146,7 +157,8 @@ class Cord(Constraint):
 
 
 def test_a_constraint_may_keep_a_length():
-    """A path is a leaf: accelerations keep its second rate at zero, over a surface too, and a run keeps the length."""
+    """A path is a leaf: accelerations keep its second rate at zero, over a surface too, and a run keeps the
+    length."""
     system = arm()
     L = float(arm(PathSpring(BENT, 1.0, 0.1)).path_lengths([0.3, -1.2])[0])
     system.add_constraint("cord", Cord(BENT, L))

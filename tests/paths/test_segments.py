@@ -10,7 +10,8 @@ from condyle.native.sweeps.lookup import assembled
 from condyle.paths import Cylinder, Ellipsoid, Sphere
 from condyle.paths.segment import Segment
 
-SHAPES = {"cylinder": Cylinder(1.0, 50.0), "cylinder quadrant": Cylinder(1.0, 50.0, quadrant="x"), "sphere": Sphere(1.0),
+SHAPES = {"cylinder": Cylinder(1.0, 50.0), "cylinder quadrant": Cylinder(1.0, 50.0, quadrant="x"),
+          "sphere": Sphere(1.0),
           "sphere quadrant": Sphere(1.0, quadrant="-y"), "ellipsoid": Ellipsoid((1.3, 1.0, 0.9)),
           "ellipsoid quadrant": Ellipsoid((1.3, 1.0, 0.9), quadrant="y")}
 
@@ -20,7 +21,8 @@ def function(surface) -> NativeFunction:
     x = ca.SX.sym("x", 6)
     s = Segment.of(surface.row(x[:3], x[3:])[1:])
     out = ca.vertcat(s.L, -s.e_in, s.e_out, ca.vec(s.hessian()), s.wrapped)
-    return NativeFunction("segment", lambda: assembled("segment", [x], [out]), key=f"test segment {surface.description()}",
+    return NativeFunction("segment", lambda: assembled("segment", [x], [out]),
+                          key=f"test segment {surface.description()}",
                           inputs=[("x", 6)], outputs=[("out", 44)])
 
 
@@ -52,8 +54,10 @@ def test_known_lengths():
     """reference/wrapping.md, found by others' solvers with twelve digits."""
     slim = function(Ellipsoid((0.035, 0.02, 0.02)))([-0.03, 0.01, 0.012, 0.04, -0.012, -0.006])
     assert slim[0] == pytest.approx(0.0841199542053, abs=2e-13)
-    assert function(Ellipsoid((3, 2, 1)))([-4, 1, 0.5, 4, 0.5, 0.6])[0] == pytest.approx(8.0525537926062, abs=1e-12)
-    assert function(Sphere(1.0, quadrant="x"))([0.3, 2, 0.05, 0.3, -2, 0.02])[0] == pytest.approx(4.250987, abs=1e-6)
+    assert function(Ellipsoid((3, 2, 1)))([-4, 1, 0.5, 4, 0.5, 0.6])[0] == pytest.approx(8.0525537926062,
+                                                                                         abs=1e-12)
+    assert function(Sphere(1.0, quadrant="x"))([0.3, 2, 0.05, 0.3, -2, 0.02])[0] == pytest.approx(4.250987,
+                                                                                                  abs=1e-6)
 
 
 def test_a_sphere_is_an_ellipsoid():
@@ -66,9 +70,12 @@ def test_a_sphere_is_an_ellipsoid():
 
 
 def test_no_kinks():
-    """Forced to the longer side, lengths are stationary at kinks too: these are no geodesics, and count as not found."""
-    for shape, ends, kinked in (((1.3, 1, 0.9), (2.57831, 1.2764, -1.139, -1.06804, -2.33473, 0.68396), 10.1002),
-                                ((3, 1, 1), (0.00946, 0.28656, 1.13773, -0.01934, -1.21463, 0.25865), 4.14296)):
+    """Forced to the longer side, lengths are stationary at kinks too: these are no geodesics, and count as
+    not found."""
+    for shape, ends, kinked in (((1.3, 1, 0.9), (2.57831, 1.2764, -1.139, -1.06804, -2.33473, 0.68396),
+                                 10.1002),
+                                ((3, 1, 1), (0.00946, 0.28656, 1.13773, -0.01934, -1.21463, 0.25865),
+                                 4.14296)):
         assert not abs(function(Ellipsoid(shape, quadrant="y"))(ends)[0] - kinked) < 0.01
 
 
@@ -81,9 +88,11 @@ def test_lift_off_is_smooth():
         np.testing.assert_allclose(found, (1 / 2 + 1 / 1.5) * depth**2 / 2, rtol=5 * depth.max(), atol=1e-15)
 
 
-@pytest.mark.parametrize("surface", [Cylinder(1.0), Sphere(1.0), Ellipsoid((1.3, 1.0, 0.9))], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("surface", [Cylinder(1.0), Sphere(1.0), Ellipsoid((1.3, 1.0, 0.9))],
+                         ids=lambda s: type(s).__name__)
 def test_rules(surface):
-    """No wrap with an end inside, with a chord that passes by, or that ends before; grazing is no full turn."""
+    """No wrap with an end inside, with a chord that passes by, or that ends before; grazing is no full
+    turn."""
     f = function(surface)
     for ends in ((0.2, 0.1, 0, 3, 0, 0), (-2, 3, 0, 2, 3, 0), (-5, 0, 0, -2, 0, 0)):
         found = f(ends)

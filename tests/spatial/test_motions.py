@@ -36,9 +36,10 @@ def test_log_of_exp(xi):
     phi, v = xi[:3], xi[3:]
     X = sp.exp_se3(xi)
     found = sp.log_se3(X)
-    assume(np.linalg.norm(phi) < pi - 1e-14)                                         # else both signs are right
-    # phi: relative to its size, near 0 too, down to where numbers lose digits. v: by the inverse of a matrix whose norm
-    # reaches pi/2.
+    # else both signs are right
+    assume(np.linalg.norm(phi) < pi - 1e-14)
+    # phi: relative to its size, near 0 too, down to where numbers lose digits. v: by the inverse of a matrix
+    # whose norm reaches pi/2.
     assert_allclose(found[:3], phi, rtol=0, atol=10 * EPS * np.abs(phi).max() + np.finfo(float).tiny)
     assert_allclose(found[3:], v, rtol=0, atol=ROUNDING_P)
 
@@ -56,7 +57,8 @@ def test_log_at_pi_is_a_half_turn_either_way(axis):
     assert_allclose(phi * np.sign(phi @ axis), pi * axis, rtol=0, atol=ROUNDING)
 
 
-@pytest.mark.parametrize("angle", [0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-3, 0.999999, 1.000001, 3, pi - 1e-9, pi, 20])
+@pytest.mark.parametrize("angle", [0, 1e-300, 1e-160, 1e-12, 1e-8, 1e-3, 0.999999, 1.000001, 3, pi - 1e-9, pi,
+                                   20])
 def test_exp_against_many_digits(angle):
     xi = np.r_[AXIS * angle, 0.5, -0.7, 0.3]
     with mpmath.workdps(50):
@@ -67,7 +69,8 @@ def test_exp_against_many_digits(angle):
         expected = np.array(E.tolist(), dtype=float)
     # 20 rad: K^2 has entries of 400, multiplied by b = 1/400.
     assert_allclose(sp.exp_se3(xi).matrix, expected, rtol=0, atol=6 * EPS)
-    if 0 < angle < 1e-3:                                                              # small entries: relative too
+    # small entries: relative too
+    if 0 < angle < 1e-3:
         off = ~np.eye(4, dtype=bool)
         assert_allclose(sp.exp_se3(xi).matrix[off], expected[off], rtol=4 * EPS, atol=0)
 
@@ -107,8 +110,10 @@ def test_symbolic_exp_derivatives_against_many_digits(angle):
         first_order, second_order = np.eye(6, dtype=int)[j], np.eye(6, dtype=int)[j] + np.eye(6, dtype=int)[i]
         with mpmath.workdps(60):
             at = tuple(map(mpmath.mpf, xi))
-            first, second = (float(mpmath.diff(p_x, at, tuple(map(int, n)))) for n in (first_order, second_order))
-        # Series: a few eps. Closed forms just above their bound: first derivatives lose a digit, second ones two.
+            first, second = (float(mpmath.diff(p_x, at, tuple(map(int, n)))) for n in (first_order,
+                                                                                       second_order))
+        # Series: a few eps. Closed forms just above their bound: first derivatives lose a digit, second ones
+        # two.
         assert_allclose(J[0, j], first, rtol=0, atol=10 * EPS)
         assert_allclose(H[3 * j, i], second, rtol=0, atol=100 * EPS)
 
@@ -137,7 +142,8 @@ def test_adjoint_of_a_product(X, Y):
 def test_adjoint_moves_a_twist_to_another_frame(X, xi):
     """exp(Ad(X) xi) = X exp(xi) X^-1."""
     # Ad xi reaches 100, and an error of its angle turns it once more.
-    assert_same_pose(sp.exp_se3(sp.adjoint(X) @ xi), X @ sp.exp_se3(xi) @ X.inverse(), 5 * ROUNDING, 100 * ROUNDING_P)
+    assert_same_pose(sp.exp_se3(sp.adjoint(X) @ xi), X @ sp.exp_se3(xi) @ X.inverse(), 5 * ROUNDING,
+                     100 * ROUNDING_P)
 
 
 @given(transforms, vectors(6))
@@ -171,7 +177,8 @@ def test_kinetic_energy_of_particles(seed):
     V = np.random.default_rng(seed + 100).normal(size=6)
     v = V[3:] + np.cross(V[:3], r)
     expected = (m * (v**2).sum(1)).sum() / 2
-    assert_allclose(V @ body.matrix() @ V / 2, expected, rtol=100 * EPS)             # sums of 8 positive terms
+    # sums of 8 positive terms
+    assert_allclose(V @ body.matrix() @ V / 2, expected, rtol=100 * EPS)
     np.testing.assert_array_equal(body.matrix()[:3, :3], body.inertia_about_origin())
 
 
@@ -193,10 +200,12 @@ def test_mass_properties_forms_agree():
     assert a == b
     assert hash(a) == hash(b)
     assert MassProperties.of(1, (0, 0, 0), (xx, yy, zz)) != a
-    assert MassProperties.of(1, (0, 0, 0), (xx, yy, zz)) == MassProperties.of(1, (0, 0, 0), np.diag([xx, yy, zz]))
+    assert MassProperties.of(1, (0, 0, 0), (xx, yy, zz)) == MassProperties.of(1, (0, 0, 0),
+                                                                              np.diag([xx, yy, zz]))
     assert a != "a"
     assert pickle.loads(pickle.dumps(a)) == a
-    assert repr(MassProperties.of(2, (0, 1, 0), (1, 2, 3))) == "MassProperties(2 kg, com=[0, 1, 0], moments=[1, 2, 3])"
+    assert repr(MassProperties.of(2, (0, 1, 0),
+                                  (1, 2, 3))) == "MassProperties(2 kg, com=[0, 1, 0], moments=[1, 2, 3])"
     with pytest.raises(ValueError, match="read-only"):
         a.inertia[0, 0] = 1
     with pytest.raises(AttributeError):
@@ -206,7 +215,8 @@ def test_mass_properties_forms_agree():
 def test_bodies_on_the_limits_are_real():
     turns = sp.exp_so3(np.random.default_rng(0).normal(size=(50, 3)))
     rods = turns @ np.diag([1.0, 1.0, 0.0]) @ np.swapaxes(turns, 1, 2)
-    assert np.linalg.eigvalsh(rods).min() < 0                                        # rounding makes some negative
+    # rounding makes some negative
+    assert np.linalg.eigvalsh(rods).min() < 0
     for rod in rods:
         MassProperties.of(1, (0, 0, 0), rod)
     MassProperties.of(1, (0, 0, 0), (0.3333333, 0.3333333, 0.6666667))               # a plate, seven digits

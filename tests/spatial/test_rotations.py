@@ -50,7 +50,8 @@ def test_rotations_about_the_axes(name, axis):
     R = getattr(sp, f"rotation_{name}")(angle)
     assert R.shape == (7, 3, 3)
     assert_allclose(R, Rotation.from_rotvec(angle[:, None] * axis).as_matrix(), rtol=0, atol=ROUNDING)
-    assert_allclose(sp.rotation_about(axis, angle), R, rtol=0, atol=0)              # exact: products with 0 and 1 only
+    # exact: products with 0 and 1 only
+    assert_allclose(sp.rotation_about(axis, angle), R, rtol=0, atol=0)
 
 
 @given(vectors(3), vectors(3))
@@ -66,7 +67,8 @@ def test_there_are_twelve_sequences():
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(vectors(3))
 def test_euler_angles_are_body_fixed(sequence, drawn):
-    expected = Rotation.from_euler(sequence.upper(), drawn).as_matrix()              # SciPy: capitals are body-fixed
+    # SciPy: capitals are body-fixed
+    expected = Rotation.from_euler(sequence.upper(), drawn).as_matrix()
     assert_allclose(sp.rotation_from_euler(drawn, sequence), expected, rtol=0, atol=ROUNDING)
 
 
@@ -101,7 +103,8 @@ def test_euler_angles_at_and_near_gimbal_lock(sequence, end, distance):
     assert_allclose(sp.rotation_from_euler(found, sequence), R, rtol=0, atol=ROUNDING)
     assert_allclose(found[1], middle, rtol=0, atol=ROUNDING)
     if distance <= 1e-16:
-        assert found[2] == 0.0                                                       # all in the first, as documented
+        # all in the first, as documented
+        assert found[2] == 0.0
 
 
 # ---- quaternions ----
@@ -141,21 +144,24 @@ def test_quaternions_are_a_group_like_rotations(a, b, c):
     assert_allclose(sp.rotation_from_quaternion(ab), expected, rtol=0, atol=ROUNDING)
     bc = sp.quaternion_multiply(b, c)
     assert_allclose(sp.quaternion_multiply(ab, c), sp.quaternion_multiply(a, bc), rtol=0, atol=ROUNDING)
-    assert_allclose(sp.quaternion_multiply(a, sp.quaternion_conjugate(a)), [1, 0, 0, 0], rtol=0, atol=ROUNDING)
+    assert_allclose(sp.quaternion_multiply(a, sp.quaternion_conjugate(a)), [1, 0, 0, 0], rtol=0,
+                    atol=ROUNDING)
     np.testing.assert_array_equal(sp.quaternion_multiply([1, 0, 0, 0], a), a)
     np.testing.assert_array_equal(sp.quaternion_multiply(-a, -b), ab)
 
 
 @given(quaternions, vectors(3))
 def test_quaternion_rate_is_the_angular_velocity_in_F(q, w):
-    """Rdot = [w]x R. R is quadratic in q, so that a central difference with a step of 1 is its exact derivative."""
+    """Rdot = [w]x R. R is quadratic in q, so that a central difference with a step of 1 is its exact
+    derivative."""
     N = sp.quaternion_rate_matrix(q)
     qdot = N @ w
     Rdot = (sp.rotation_from_quaternion(q + qdot) - sp.rotation_from_quaternion(q - qdot)) / 2
     # The two halves are up to |qdot|^2 = 75 and cancel.
     assert_allclose(Rdot, sp.skew(w) @ sp.rotation_from_quaternion(q), rtol=0, atol=75 * ROUNDING)
     assert_allclose(sp.quaternion_rate_inverse(q) @ qdot, w, rtol=0, atol=ROUNDING_P)
-    assert_allclose(q @ qdot, 0, rtol=0, atol=ROUNDING_P)                            # the length does not change
+    # the length does not change
+    assert_allclose(q @ qdot, 0, rtol=0, atol=ROUNDING_P)
 
 
 # ---- Transform ----
@@ -174,7 +180,8 @@ def test_transforms_are_a_group_that_acts_on_points(X, Y, Z, p):
 
 def test_transform_takes_a_frame_where_it_says():
     R, p = X = Transform(sp.rotation_z(pi / 2), (1, 2, 3))
-    assert_allclose(X @ (1, 0, 0), [1, 3, 3], rtol=0, atol=ROUNDING)                 # x becomes y, then p is added
+    # x becomes y, then p is added
+    assert_allclose(X @ (1, 0, 0), [1, 3, 3], rtol=0, atol=ROUNDING)
     assert R is X.R
     assert p is X.p
 
@@ -189,7 +196,8 @@ def test_transform_never_changes():
     for array in (*X, *Transform.unchecked(given_R, given_p), *(X @ X), *X.inverse()):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 2
-    given_R[0, 0] = given_p[0] = 5                                                   # the caller's arrays stay writable
+    # the caller's arrays stay writable
+    given_R[0, 0] = given_p[0] = 5
     assert Transform() == X
 
 
@@ -237,9 +245,11 @@ def test_a_rotation_is_used_as_given_within_the_tolerance():
     R = sp.rotation_z(0.3) + 1e-11
     np.testing.assert_array_equal(Transform(R).R, R)
     rough = np.round(sp.rotation_about((0.6, 0, 0.8), 1.0), 4)
-    with pytest.raises(DescriptionError, match=r"largest entry of R'R - 1 is .*e-05.*quaternion_from_rotation"):
+    with pytest.raises(DescriptionError,
+                       match=r"largest entry of R'R - 1 is .*e-05.*quaternion_from_rotation"):
         Transform(rough)
-    mended = sp.rotation_from_quaternion(sp.quaternion_from_rotation(rough))         # the remedy of the message
+    # the remedy of the message
+    mended = sp.rotation_from_quaternion(sp.quaternion_from_rotation(rough))
     assert_allclose(Transform(mended).R, rough, rtol=0, atol=1e-4)                   # four digits
 
 
@@ -305,12 +315,14 @@ def test_symbols_are_numbers(name, seed):
     assert isinstance(result, ca.SX)
     value = ca.Function("f", [symbol], [result])(x).full()
     expected = function(x)
-    assert_allclose(value.reshape(expected.shape), expected, rtol=0, atol=60 * EPS)   # other order of the same sums
+    # other order of the same sums
+    assert_allclose(value.reshape(expected.shape), expected, rtol=0, atol=60 * EPS)
 
 
 def test_symbolic_zeros_are_structural_and_ones_exact():
     q = ca.SX.sym("q")
-    for R, (i, j, k) in zip((sp.rotation_x(q), sp.rotation_y(q), sp.rotation_z(q)), ((0, 1, 2), (1, 2, 0), (2, 0, 1))):
+    for R, (i, j, k) in zip((sp.rotation_x(q), sp.rotation_y(q), sp.rotation_z(q)),
+                            ((0, 1, 2), (1, 2, 0), (2, 0, 1))):
         assert R.nnz() == 5
         assert not R.sparsity().has_nz(i, j)
         assert not R.sparsity().has_nz(k, i)
@@ -328,5 +340,6 @@ def test_lists_with_symbols_among_numbers():
     R = [[1, 0, 0], [0, ca.cos(q), -ca.sin(q)], [0, ca.sin(q), ca.cos(q)]]
     X = Transform(R, [q, 0, 1])
     value = ca.Function("f", [q], [X.R, X.p])(0.4)
-    assert_allclose(value[0].full(), sp.rotation_x(0.4), rtol=0, atol=EPS)           # the same sine, another library
+    # the same sine, another library
+    assert_allclose(value[0].full(), sp.rotation_x(0.4), rtol=0, atol=EPS)
     assert_allclose(value[1].full().ravel(), [0.4, 0, 1], rtol=0, atol=0)

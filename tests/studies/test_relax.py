@@ -9,7 +9,8 @@ import condyle as cd
 from tests.verification import mechanisms
 
 g = 9.81
-NEAR = 1e-8                                                 # the default accuracy of relax: its last change, which Newton squares
+# the default accuracy of relax: its last change, which Newton squares
+NEAR = 1e-8
 
 
 def chain(links: int, length: float, end: tuple[float, float, float], joint=None) -> cd.System:
@@ -17,14 +18,16 @@ def chain(links: int, length: float, end: tuple[float, float, float], joint=None
     system = cd.System(gravity=(0, -g, 0))
     I = 0.1 * length ** 2 / 12
     for i in range(links):
-        system.add_body(f"l{i}", f"l{i - 1}" if i else "ground", joint or cd.Pin(), X_PF=(length if i else 0, 0, 0), mass=0.1,
+        system.add_body(f"l{i}", f"l{i - 1}" if i else "ground", joint or cd.Pin(),
+                        X_PF=(length if i else 0, 0, 0), mass=0.1,
                         com=(length / 2, 0, 0), inertia=(0, I, I))
     system.add_constraint("end", cd.constraints.Ball("ground", end, f"l{links - 1}", (length, 0, 0)))
     return system
 
 
 def discrete_catenary(links: int, length: float, x: float, y: float) -> np.ndarray:
-    """Angles of the links against the horizontal: their tangents are evenly spaced, tan_i = a + b i, and the ends meet."""
+    """Angles of the links against the horizontal: their tangents are evenly spaced, tan_i = a + b i, and the
+    ends meet."""
     i = np.arange(links)
 
     def gap(ab):
@@ -42,7 +45,8 @@ def test_a_chain_hangs_as_a_discrete_catenary(links, evidence):
     sag = np.linspace(-1.2, 1.2, links)
     start = cd.assemble(system, system.state(q=np.diff(sag, prepend=0.0)))
     found = cd.relax(system, start)
-    evidence(f"a chain of {links} links at rest between two hooks, angles against the discrete catenary [rad]",
+    evidence(f"a chain of {links} links at rest between two hooks, angles against the discrete catenary "
+             "[rad]",
              np.abs(np.cumsum(found.q) - discrete_catenary(links, length, x, y)).max(), NEAR)
     assert (found.u == 0).all()
 
@@ -57,7 +61,8 @@ def statics(state: cd.State) -> float:
 
 
 def test_a_chain_of_balls_in_space():
-    """Balls spin freely about their links: directions without slope. Statics balance, and so do accelerations."""
+    """Balls spin freely about their links: directions without slope. Statics balance, and so do
+    accelerations."""
     system = chain(4, 0.3, (0.8, 0.0, 0.3), cd.Ball())
     rng = np.random.default_rng(0)
     q = system.compiled.normalised(system.defaults()[0] + 0.3 * rng.normal(size=system.nq))
@@ -66,13 +71,16 @@ def test_a_chain_of_balls_in_space():
     assert statics(found) < 1e-7                            # links of 0.3 m whose angles are known to 1e-8
     assert found.energy()[1] < start.energy()[1]
     heights = [found.station_position(f"l{i}", (0.3, 0, 0))[1] for i in range(3)]
-    np.testing.assert_allclose(heights, heights[::-1], rtol=0, atol=1e-7)      # both ends are level: it hangs symmetrically
+    # both ends are level: it hangs symmetrically
+    np.testing.assert_allclose(heights, heights[::-1], rtol=0, atol=1e-7)
 
 
 def test_a_mechanism_finds_the_bottom_of_its_energy():
-    """The governor has V(alpha) with its minimum where the arms hang down; with a spring, where Newton on one angle says."""
+    """The governor has V(alpha) with its minimum where the arms hang down; with a spring, where Newton on one
+    angle says."""
     system = mechanisms.governor()
-    system.add_force("spring", cd.forces.TwoPointSpring("arma", (0, -0.3, 0), "armb", (0, -0.3, 0), 400.0, 0.35))
+    system.add_force("spring", cd.forces.TwoPointSpring("arma", (0, -0.3, 0), "armb", (0, -0.3, 0), 400.0,
+                                                        0.35))
     q = mechanisms.governor_state(0.3, 0.4, 0.0, 0.0)[0]
     found = cd.relax(system, system.state(q=q))
     alpha = np.linspace(0.2, 1.2, 200_001)
@@ -84,7 +92,8 @@ def test_a_mechanism_finds_the_bottom_of_its_energy():
 
 
 def test_the_end_is_a_minimum():
-    """Energy grows along every direction that the constraints leave, by half the step squared times the curvature."""
+    """Energy grows along every direction that the constraints leave, by half the step squared times the
+    curvature."""
     system = chain(5, 0.25, (0.8, 0.1, 0.0))
     found = cd.relax(system, cd.assemble(system, system.state(q=[-1.0, 0.4, 0.5, 0.4, 0.5])))
     rng = np.random.default_rng(1)

@@ -1,4 +1,5 @@
-"""What users give for vectors: one rule for labels, for numbers that are none, for time, wherever arrays go in."""
+"""What users give for vectors: one rule for labels, for numbers that are none, for time, wherever arrays go
+in."""
 from __future__ import annotations
 
 import inspect
@@ -21,7 +22,8 @@ N = 20
 
 
 def leg(time: bool = False) -> cd.System:
-    """A floating hip, a knee and a slider on it that a constraint couples: a quaternion, whose names are not those of u."""
+    """A floating hip, a knee and a slider on it that a constraint couples: a quaternion, whose names are not
+    those of u."""
     system = cd.System()
     system.add_body("hip", mobilizer=cd.Ball(), **SOLID)
     system.add_body("shank", "hip", cd.Pin(), X_PF=(0, -0.4, 0), com=(0, -0.2, 0), coordinates="knee",
@@ -30,13 +32,15 @@ def leg(time: bool = False) -> cd.System:
     system.add_constraint("tie", cd.constraints.CoordinateCoupler(lambda a, b: a - 2 * b, ("knee", "bob")))
     system.add_force("push", cd.forces.MobilityForce("bob", cd.Input("f", 1.0)))
     if time:
-        system.add_force("wind", cd.forces.ExternalWrench("bob", force=([0, 1, 2], np.arange(9.0).reshape(3, 3))))
+        system.add_force("wind", cd.forces.ExternalWrench("bob",
+                                                          force=([0, 1, 2], np.arange(9.0).reshape(3, 3))))
     return system
 
 
 @pytest.fixture(scope="module")
 def system() -> cd.System:
-    with pytest.MonkeyPatch.context() as patch:             # CasADi's evaluator: nothing to compile for forty operators
+    # CasADi's evaluator: nothing to compile for forty operators
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONDYLE_EVALUATOR", "casadi")
         system = leg()
         for name in OPERATORS:
@@ -63,13 +67,15 @@ def ask(system: cd.System, name: str, **other: object) -> object:
 def parts(result: object) -> list[np.ndarray]:
     if isinstance(result, cd.Transform):
         return [result.R, result.p]
-    return [np.asarray(x) for x in (result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else
+    return [np.asarray(x) for x in (result.values() if isinstance(result, dict) else result
+                                    if isinstance(result, tuple) else
                                     (result,))]
 
 
-# ---- Numbers that are none --------------------------------------------------------------------------------------------------
+# ---- Numbers that are none ---------------------------------------------------------------------------------
 
-VECTORS = {**dict.fromkeys(("q", "qdot", "qddot"), "coordinate"), **dict.fromkeys(("u", "udot", "f", "tau"), "speed"),
+VECTORS = {**dict.fromkeys(("q", "qdot", "qddot"), "coordinate"), **dict.fromkeys(("u", "udot", "f", "tau"),
+                                                                                  "speed"),
            "lambda_": "equation"}
 
 
@@ -82,29 +88,36 @@ def test_every_operator_refuses_what_is_not_finite(system, name):
         for bad in (np.nan, -np.inf):
             x = arguments(system, name)[vector_].copy()
             x[3, -1] = x[7, 0] = bad
-            with pytest.raises(cd.ShapeError, match=rf"{vector_}: {noun} '\w+' is {bad}.*state \(3,\) of the batch, 2 of 20"):
+            with pytest.raises(cd.ShapeError, match=rf"{vector_}: {noun} '\w+' is {bad}.*state \(3,\) of the "
+                                                    r"batch, 2 of 20"):
                 ask(system, name, **{vector_: x})
             one = {k: v[3] if k in VECTORS else v for k, v in arguments(system, name).items()}
-            with pytest.raises(cd.ShapeError, match=rf"{vector_}: {noun} '\w+' is {bad}; it must be a finite number$"):
+            with pytest.raises(cd.ShapeError,
+                               match=rf"{vector_}: {noun} '\w+' is {bad}; it must be a finite number$"):
                 ask(system, name, **one | {vector_: x[3]})
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if "q" in inspect.signature(METHODS[name]).parameters])
+@pytest.mark.parametrize("name",
+                         [name for name in OPERATORS if "q" in inspect.signature(METHODS[name]).parameters])
 def test_every_operator_refuses_a_quaternion_of_zeros(system, name):
     q = arguments(system, name)["q"].copy()
     q[5, :4] = 0.0
-    with pytest.raises(cd.ShapeError, match=r"q: the quaternion of body 'hip' is zero.*state \(5,\) of the batch, 1 of 20"):
+    with pytest.raises(cd.ShapeError,
+                       match=r"q: the quaternion of body 'hip' is zero.*state \(5,\) of the batch, 1 of 20"):
         ask(system, name, q=q)
 
 
 BAD = {"masked": (np.ma.masked_greater(np.full(6, 2.0), 1.0), r"entry \(0,\) is masked"),
        "complex": (np.ones(6) * (1 + 0j), "ndarray of complex128.*jvp"),
-       "bool": (np.ones(6, dtype=bool), "ndarray of bool; truth values"), "text": (["1"] * 6, "expected real numbers"),
-       "objects": (np.array([None] * 6), "expected real numbers"), "dates": (np.zeros(6, dtype="M8[s]"), "expected real numbers"),
+       "bool": (np.ones(6, dtype=bool), "ndarray of bool; truth values"),
+       "text": (["1"] * 6, "expected real numbers"),
+       "objects": (np.array([None] * 6), "expected real numbers"), "dates": (np.zeros(6, dtype="M8[s]"),
+                                                                             "expected real numbers"),
        "a number": (3.0, r"expected \(\.\.\., 6\), got \(\)")}
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if "q" in inspect.signature(METHODS[name]).parameters])
+@pytest.mark.parametrize("name",
+                         [name for name in OPERATORS if "q" in inspect.signature(METHODS[name]).parameters])
 @pytest.mark.parametrize("bad", ["masked", "complex"])
 def test_every_operator_refuses_what_is_no_real_number(system, name, bad):
     with pytest.raises(cd.ShapeError, match=f"q: .*{BAD[bad][1]}"):
@@ -118,17 +131,20 @@ def test_everything_else_refuses_it_too(system, bad):
     match = words.replace(r"\(\.\.\., 6\)", r"(\(\.\.\., 6\)|shape \(6,\))")
     for call in (lambda: system.state(q=q), lambda: system.state().replace(q=q), lambda: system.project(q, u),
                  lambda: system.prescribe(q, u), lambda: system.jvp("energy", q, u, tangents={"u": u}),
-                 lambda: system.vjp("energy", q, u, cotangent=[1.0, 0.0]), lambda: system.jacobian("energy", q, u, wrt="u"),
+                 lambda: system.vjp("energy", q, u, cotangent=[1.0, 0.0]),
+                 lambda: system.jacobian("energy", q, u, wrt="u"),
                  lambda: cd.simulate(system, {"q": q, "t": np.zeros(3)}, 0.1)):
         with pytest.raises(cd.ShapeError, match=match):
             call()
 
 
-@pytest.mark.parametrize("station", [(0.0, np.nan, 0.0), np.ones(3) * 1j, np.ma.masked_equal([0.0, 1.0, 2.0], 1.0),
+@pytest.mark.parametrize("station", [(0.0, np.nan, 0.0), np.ones(3) * 1j, np.ma.masked_equal([0.0, 1.0, 2.0],
+                                                                                             1.0),
                                      np.zeros((3, 3)), {"x": 1.0}, "heel"])
 def test_points(system, station):
     """Points whose shape does not broadcast with the states are refused, too."""
-    for name in ("station_position", "station_velocity", "station_acceleration", "frame_velocity", "frame_acceleration",
+    for name in ("station_position", "station_velocity", "station_acceleration", "frame_velocity",
+                 "frame_acceleration",
                  "station_jacobian", "frame_jacobian", "station_bias"):
         for body in ("shank", "ground"):
             with pytest.raises(cd.ShapeError, match="station"):
@@ -144,14 +160,16 @@ def test_points_by_name(system):
 
 @pytest.mark.parametrize("states", [1, 5, 40])
 def test_machine_code_sees_it(states, monkeypatch):
-    """One state by the builtin, a few by the scalar loop, many in lanes and threads: each entry, and nothing else."""
+    """One state by the builtin, a few by the scalar loop, many in lanes and threads: each entry, and nothing
+    else."""
     monkeypatch.delenv("CONDYLE_EVALUATOR", raising=False)
     system = machine_code()
     rng = np.random.default_rng(1)
     q, u, tau = (rng.normal(size=(states, n)) for n in (system.nq, system.nu, system.nu))
     shape = (lambda x: x[0]) if states == 1 else (lambda x: x)
     calls = {"forward_dynamics": lambda q, u, tau: system.forward_dynamics(shape(q), shape(u), shape(tau)),
-             "vjp of forward_dynamics": lambda q, u, tau: system.vjp("forward_dynamics", shape(q), shape(u), cotangent=shape(tau),
+             "vjp of forward_dynamics": lambda q, u, tau: system.vjp("forward_dynamics", shape(q), shape(u),
+                                                                     cotangent=shape(tau),
                                                                      wrt=("u",))["u"],
              "mass_matrix": lambda q, u, tau: system.mass_matrix(shape(q)),
              "threads": lambda q, u, tau: system.forward_dynamics(shape(q), shape(u), shape(tau), threads=2)}
@@ -167,13 +185,15 @@ def test_machine_code_sees_it(states, monkeypatch):
                     call(*given)
                 if states > 1 and "vjp" not in name and name != "mass_matrix":
                     assert np.isnan(error.value.result[state]).all()
-                    assert_array_equal(np.delete(error.value.result, state, axis=0), np.delete(good, state, axis=0))
+                    assert_array_equal(np.delete(error.value.result, state, axis=0),
+                                       np.delete(good, state, axis=0))
         still = q.copy()
         still[-1, 1:5] = 0.0
         with pytest.raises(cd.ShapeError, match=r"quaternion of body 'head' is zero"):
             call(still, u, tau)
         huge = q.copy()
-        huge[:, 1:5] *= 1e140                               # squares of the entries are finite, and so is all else
+        # squares of the entries are finite, and so is all else
+        huge[:, 1:5] *= 1e140
         assert np.isfinite(call(huge, u, tau)).all()
         assert_array_equal(call(q, u, tau), good)
 
@@ -205,7 +225,8 @@ def test_a_long_vector_is_read_to_its_end(monkeypatch):
     monkeypatch.delenv("CONDYLE_EVALUATOR", raising=False)
     n = 531
     x = ca.SX.sym("x", n)
-    f = NativeFunction("sum", lambda: ca.Function("sum", [x], [ca.sum1(x)]), key=f"sum {n}", inputs=[("x", n)],
+    f = NativeFunction("sum", lambda: ca.Function("sum", [x], [ca.sum1(x)]), key=f"sum {n}",
+                       inputs=[("x", n)],
                        outputs=[("y", 1)], entries={"x": Entries("entry", ())})
     rng = np.random.default_rng(0)
     for states in (1, 17):
@@ -220,19 +241,23 @@ def test_a_long_vector_is_read_to_its_end(monkeypatch):
 
 def test_parameters_inputs_and_times_that_are_none(system):
     q, u = arguments(system, "energy").values()
-    for options in ({"parameters": {"m": "heavy"}}, {"parameters": [1j]}, {"inputs": {"f": np.nan}}, {"inputs": ["x"]},
-                    {"t": np.nan}, {"t": 1j}, {"t": True}, {"parameters": {"m": np.ones(3)}, "inputs": {"f": np.ones(4)}},
+    for options in ({"parameters": {"m": "heavy"}}, {"parameters": [1j]}, {"inputs": {"f": np.nan}},
+                    {"inputs": ["x"]},
+                    {"t": np.nan}, {"t": 1j}, {"t": True},
+                    {"parameters": {"m": np.ones(3)}, "inputs": {"f": np.ones(4)}},
                     {"parameters": np.ma.masked_equal([1.0], 1.0)}):
         with pytest.raises(cd.CondyleError, match=next(iter(options))):
             system.energy(q, u, **options)
 
 
-# ---- Labels -----------------------------------------------------------------------------------------------------------------
+# ---- Labels ------------------------------------------------------------------------------------------------
 
 def labelled(names: list[str], values: np.ndarray) -> dict[str, object]:
     """The same numbers (m, n) in everything that has labels."""
-    out = {"dict": {name: values[:, i] for i, name in enumerate(names)}, "Table": cd.Table(np.arange(len(values)), names, values),
-           "structured array": np.array([tuple(row) for row in values], dtype=[(name, float) for name in names])}
+    out = {"dict": {name: values[:, i] for i, name in enumerate(names)},
+           "Table": cd.Table(np.arange(len(values)), names, values),
+           "structured array": np.array([tuple(row) for row in values],
+                                        dtype=[(name, float) for name in names])}
     try:
         import pandas
     except ImportError:
@@ -264,7 +289,8 @@ def test_labels_go_by_name_in_any_order(system, kind):
 def test_labels_that_disagree_are_refused(system, kind):
     x = np.random.default_rng(3).normal(size=(N, system.nq))
     names = list(system.coordinates)
-    made = lambda names, x: labelled(names, x).get(kind) if kind in labelled(names, x) else pytest.skip("pandas is not installed")
+    made = (lambda names, x: labelled(names, x).get(kind) if kind in labelled(names, x)
+            else pytest.skip("pandas is not installed"))
     with pytest.raises(cd.UnknownNameError, match="unknown coordinate 'kneee'; did you mean 'knee'"):
         system.mass_matrix(made([name.replace("knee", "kneee") for name in names], x))
     with pytest.raises(cd.UnknownNameError, match=r"unknown coordinate 'more'"):
@@ -277,8 +303,10 @@ def test_labels_that_disagree_are_refused(system, kind):
 def test_a_dict_leaves_defaults(system):
     q, u = system.defaults()
     q[list(system.coordinates).index("knee")] = 0.3
-    assert_array_equal(system.inverse_dynamics({"knee": 0.3}, {}, {"bob": 1.0}), system.inverse_dynamics(q, u, [0, 0, 0, 0, 1.0]))
-    assert_array_equal(system.forward_dynamics(q, u, {"knee": 2.0}), system.forward_dynamics(q, u, [0, 0, 0, 2.0, 0]))
+    assert_array_equal(system.inverse_dynamics({"knee": 0.3}, {}, {"bob": 1.0}),
+                       system.inverse_dynamics(q, u, [0, 0, 0, 0, 1.0]))
+    assert_array_equal(system.forward_dynamics(q, u, {"knee": 2.0}),
+                       system.forward_dynamics(q, u, [0, 0, 0, 2.0, 0]))
     assert_array_equal(system.state(q={"knee": 0.3}).udot, system.forward_dynamics({"knee": 0.3}, {}))
     two = {"knee": [0.3, 0.3]}
     assert_array_equal(system.mass_matrix(two)[1], system.mass_matrix(q))
@@ -298,10 +326,13 @@ def test_labels_everywhere_else(system):
     assert_array_equal(system.state(q=row, u=rates).q, q)
     assert_array_equal(system.state().replace(u=rates).u, u)
     assert_array_equal(system.state().forward_dynamics(rates), system.forward_dynamics(*system.defaults(), u))
-    assert_array_equal(system.energy(q, u, parameters=pandas.Series({"m": 2.0}), inputs=pandas.Series({"f": 3.0})),
+    assert_array_equal(system.energy(q, u, parameters=pandas.Series({"m": 2.0}),
+                                     inputs=pandas.Series({"f": 3.0})),
                        system.energy(q, u, parameters=[2.0], inputs=[3.0]))
-    assert_array_equal(system.jacobian("energy", row, rates, wrt="q"), system.jacobian("energy", q, u, wrt="q"))
-    assert_array_equal(system.jvp("energy", q, u, tangents={"q": rates}), system.jvp("energy", q, u, tangents={"q": u}))
+    assert_array_equal(system.jacobian("energy", row, rates, wrt="q"),
+                       system.jacobian("energy", q, u, wrt="q"))
+    assert_array_equal(system.jvp("energy", q, u, tangents={"q": rates}),
+                       system.jvp("energy", q, u, tangents={"q": u}))
     assert_array_equal(system.vjp("forward_dynamics", q, u, cotangent=rates)["q"],
                        system.vjp("forward_dynamics", q, u, cotangent=u)["q"])
     assert_array_equal(system.project(q, u, weights=pandas.Series(np.arange(1.0, 6), speeds)[::-1])[0],
@@ -336,7 +367,7 @@ def test_labels_twice():
         vector("y", frame, 2, Entries("entry", ()))
 
 
-# ---- Time, and other systems --------------------------------------------------------------------------------------------------
+# ---- Time, and other systems -------------------------------------------------------------------------------
 
 def test_many_states_of_what_depends_on_time_need_t(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
@@ -348,9 +379,11 @@ def test_many_states_of_what_depends_on_time_need_t(monkeypatch):
              "applied_forces": lambda **o: system.applied_forces({"knee": q[:, 4]}, u[0], **o),
              "reactions": lambda **o: system.reactions(q, u, udot, **o),
              "motion_forces": lambda **o: system.motion_forces(q, u, **o),
-             "jvp of inverse_dynamics": lambda **o: system.jvp("inverse_dynamics", q, u, udot, tangents={"u": u}, **o)}
+             "jvp of inverse_dynamics": lambda **o: system.jvp("inverse_dynamics", q, u, udot,
+                                                               tangents={"u": u}, **o)}
     for call in needs.values():
-        with pytest.raises(cd.DescriptionError, match=r"force 'wind' depends on time, and there are many states.*give t="):
+        with pytest.raises(cd.DescriptionError,
+                           match=r"force 'wind' depends on time, and there are many states.*give t="):
             call()
         with pytest.raises(cd.DescriptionError, match="give t="):
             call(t=None)
@@ -359,7 +392,8 @@ def test_many_states_of_what_depends_on_time_need_t(monkeypatch):
         call(disabled=["wind"])
     system.mass_matrix(q)                                   # this does not depend on time
     system.body_velocity(q, u, "bob")
-    assert_array_equal(system.inverse_dynamics(q[0], u[0], udot[0]), system.inverse_dynamics(q[0], u[0], udot[0], t=0.0))
+    assert_array_equal(system.inverse_dynamics(q[0], u[0], udot[0]), system.inverse_dynamics(q[0], u[0],
+                                                                                             udot[0], t=0.0))
 
 
 def test_what_depends_on_time(monkeypatch):
@@ -383,7 +417,8 @@ def test_what_depends_on_time(monkeypatch):
     drive.add_constraint("drive", cd.constraints.PrescribedMotion(lambda t: t**2, "a"))
     everything = set(joint.compiled.timed.operators)
     assert "mass_matrix" in everything and "body_pose" in everything
-    assert motion.compiled.timed.operators == {"forward_dynamics", "multipliers", "prescribed", "position_change"}
+    assert motion.compiled.timed.operators == {"forward_dynamics", "multipliers", "prescribed",
+                                               "position_change"}
     assert own.compiled.timed.operators == custom.compiled.timed.operators
     assert {"inverse_dynamics", "power", "forward_dynamics"} < own.compiled.timed.operators
     assert not {"mass_matrix", "qdot", "gravity_forces", "constraint_errors"} & own.compiled.timed.operators
@@ -400,21 +435,24 @@ def test_a_state_of_another_system_is_refused(system):
     other = leg()
     state = other.state()
     for call in (lambda: system.explain(state), lambda: cd.simulate(system, state, 0.1),
-                 lambda: cd.simulate(system, [state], 0.1), lambda: cd.assemble(system, state), lambda: cd.relax(system, state),
+                 lambda: cd.simulate(system, [state], 0.1), lambda: cd.assemble(system, state),
+                 lambda: cd.relax(system, state),
                  lambda: system.forward_dynamics(state.q, state.u, state=state),
                  lambda: cd.assemble_frames(system, state, [cd.goals.Coordinate("knee", np.zeros(3))])):
         with pytest.raises(cd.DescriptionError, match="the state belongs to another system"):
             call()
 
 
-# ---- Found by some ten thousand random calls: each was an error of NumPy's or CasADi's -----------------------------------------
+# ---- Found by some ten thousand random calls: each was an error of NumPy's or CasADi's ---------------------
 
-@pytest.mark.parametrize("odd", [np.zeros(3), np.zeros((2, 2)), np.array(3), None, 10**400, [10**400] * 6, object(), {1, 2}],
+@pytest.mark.parametrize("odd", [np.zeros(3), np.zeros((2, 2)), np.array(3), None, 10**400, [10**400] * 6,
+                                 object(), {1, 2}],
                          ids=lambda odd: type(odd).__name__)
 def test_odd_things_in_odd_places(system, odd):
     q, u = system.defaults()
     for call in (lambda: system.energy(q, u, disabled=[odd]), lambda: system.state(locked=[odd]),
-                 lambda: system.constraint_reactions(q, u, odd), lambda: system.jacobian("energy", q, u, wrt=odd),
+                 lambda: system.constraint_reactions(q, u, odd), lambda: system.jacobian("energy", q, u,
+                                                                                         wrt=odd),
                  lambda: system.energy(odd, u), lambda: system.state(t=[odd]),
                  lambda: system.energy(q, u, threads=[odd]), lambda: system.project(q, u, tolerance=odd),
                  lambda: system.project(q, u, weights=odd if odd is not None else "all")):
@@ -433,16 +471,18 @@ def test_a_joint_that_is_a_root_of_zero(root, monkeypatch):
     assert np.isfinite(system.forward_dynamics([0.3], [0.1])).all()
 
 
-# ---- Recordings and descriptions -------------------------------------------------------------------------------------------
+# ---- Recordings and descriptions ---------------------------------------------------------------------------
 
 def test_masks_are_gaps_in_recordings_and_refused_in_descriptions():
     target = np.ma.masked_equal([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], 4.0)
     goal = cd.goals.Station("a", P, target)
     assert goal.weights(2).tolist() == [1.0, 0.0]           # as NaN: not measured
     assert np.isnan(cd.Table([0, 1], ["x", "y", "z"], target)["y"][1])
-    for make in (lambda: cd.Transform(p=np.ma.masked_equal([0.0, 1.0, 2.0], 1.0)), lambda: cd.Transform(p=np.ones(3) * 1j),
+    for make in (lambda: cd.Transform(p=np.ma.masked_equal([0.0, 1.0, 2.0], 1.0)),
+                 lambda: cd.Transform(p=np.ones(3) * 1j),
                  lambda: cd.forces.TimeSeries([0, 1, 2], np.ma.masked_equal([0.0, 1.0, 2.0], 1.0)),
-                 lambda: cd.forces.TimeSeries([0, 1, 2], np.ones(3) * 1j), lambda: cd.goals.Station("a", P, np.ones(3) * 1j)):
+                 lambda: cd.forces.TimeSeries([0, 1, 2], np.ones(3) * 1j),
+                 lambda: cd.goals.Station("a", P, np.ones(3) * 1j)):
         with pytest.raises(cd.CondyleError):
             make()
 
@@ -457,7 +497,7 @@ def test_weights_of_a_run_by_name(monkeypatch):
             cd.simulate(system, system.state(), 0.1, weights=weights)
 
 
-# ---- vectors in space -------------------------------------------------------------------------------------------------------
+# ---- vectors in space --------------------------------------------------------------------------------------
 
 XYZ = pd.Series({"z": 3.0, "x": 1.0, "y": 2.0})
 ROWS = pd.DataFrame({"z": [3.0, 6.0, 9.0], "x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]}, index=[0.0, 0.5, 1.0])
@@ -468,11 +508,14 @@ def body_with(**more) -> cd.Body:
 
 
 @pytest.mark.parametrize("vector_of", [
-    lambda: cd.goals.Station("b", XYZ, (0, 0, 0)).station, lambda: cd.goals.Station("b", (0, 0, 0), XYZ).position,
+    lambda: cd.goals.Station("b", XYZ, (0, 0, 0)).station, lambda: cd.goals.Station("b", (0, 0, 0),
+                                                                                    XYZ).position,
     lambda: cd.goals.Station("b", (0, 0, 0), ROWS).position[0], lambda: cd.Transform(p=XYZ).p,
     lambda: cd.forces.TimeSeries(ROWS.index, ROWS).values[0], lambda: body_with(X_PF=XYZ).X_PF.p,
-    lambda: body_with(com=XYZ).mass_properties.com, lambda: cd.forces.ConstantForce("b", XYZ, (0, 0, 0)).station,
-    lambda: cd.constraints.Rod("b", XYZ, "ground", (0, 0, 0), 1.0).p_a, lambda: cd.forces.Gravity(XYZ).acceleration,
+    lambda: body_with(com=XYZ).mass_properties.com, lambda: cd.forces.ConstantForce("b", XYZ,
+                                                                                    (0, 0, 0)).station,
+    lambda: cd.constraints.Rod("b", XYZ, "ground", (0, 0, 0), 1.0).p_a,
+    lambda: cd.forces.Gravity(XYZ).acceleration,
     lambda: np.sqrt(14.0) * np.array(cd.Pin(axis=XYZ).axis), lambda: cd.Wrench(force=XYZ).entries("w")[:3]])
 def test_vectors_in_space_go_by_their_labels(vector_of):
     assert_allclose(vector_of(), (1.0, 2.0, 3.0), rtol=1e-15)           # a unit axis is divided by its length
@@ -495,8 +538,10 @@ def test_columns_that_are_no_components_are_refused(wrong):
 
 
 @pytest.mark.parametrize("taker", [
-    lambda v: cd.Spline((0.0, 1.0, 2.0), v), lambda v: cd.forces.ConstantForce("b", v, (0, 0, 0)), lambda v: cd.Pin(axis=v),
-    lambda v: cd.System(gravity=v), lambda v: cd.Transform(p=v), lambda v: cd.goals.Station("b", v, (0, 0, 0))])
+    lambda v: cd.Spline((0.0, 1.0, 2.0), v), lambda v: cd.forces.ConstantForce("b", v, (0, 0, 0)),
+    lambda v: cd.Pin(axis=v),
+    lambda v: cd.System(gravity=v), lambda v: cd.Transform(p=v), lambda v: cd.goals.Station("b", v,
+                                                                                            (0, 0, 0))])
 def test_masked_numbers_of_descriptions_are_refused(taker):
     taker(np.ma.array([1.0, 2.0, 3.0]))
     with pytest.raises(cd.CondyleError):

@@ -11,7 +11,8 @@ from tests.system.test_derivatives import OPERATORS, arguments, flat, options
 from tests.zoo import model
 
 ROUNDING = 1e-11
-"""Rounding of sums of hundreds of products, and one elimination: tables of parameters are made by expressions here."""
+"""Rounding of sums of hundreds of products, and one elimination: tables of parameters are made by expressions
+here."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,8 @@ def test_derivatives_by_casadi():
     udot = f(**x)["udot"]
     for wrt in ("tau", "u", "parameters"):
         J = ca.Function("J", list(x.values()), [ca.jacobian(udot, x[wrt])])(*(at[name] for name in x))
-        expected = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=wrt, **options(at))
+        expected = system.jacobian("forward_dynamics", *arguments("forward_dynamics", at), wrt=wrt,
+                                   **options(at))
         assert_allclose(np.array(J), expected, rtol=0, atol=ROUNDING * 10 * np.abs(expected).max())
 
 
@@ -49,11 +51,13 @@ def test_locks_constraints_and_what_is_left_out():
     system.add_constraint("tie", cd.constraints.CoordinateCoupler(lambda a, b: a - 2 * b, ("a", "b")))
     q, u = np.array([0.4, 0.2]), np.array([0.2, 0.1])
     f = system.casadi("forward_dynamics")
-    assert_allclose(np.array(f(q=q, u=u)["udot"])[:, 0], system.forward_dynamics(q, u), rtol=0, atol=ROUNDING)  # m: default
+    assert_allclose(np.array(f(q=q, u=u)["udot"])[:, 0], system.forward_dynamics(q, u), rtol=0,
+                    atol=ROUNDING)  # m: default
     assert np.isnan(np.array(f(q=q)["udot"])).all()         # without u
     g = system.casadi("forward_dynamics", locked=["a"], disabled=["tie"])
     found = np.array(g(q=q, u=u, parameters=3.0)["udot"])[:, 0]
-    assert_allclose(found, system.forward_dynamics(q, u, locked=["a"], disabled=["tie"], parameters=[3.0]), rtol=0, atol=ROUNDING)
+    assert_allclose(found, system.forward_dynamics(q, u, locked=["a"], disabled=["tie"], parameters=[3.0]),
+                    rtol=0, atol=ROUNDING)
     assert found[0] == 0.0
     assert system.casadi("mass_matrix").size_out("M") == (2, 2)
     assert system.casadi("constraint_jacobian").size_out("G") == (1, 2)

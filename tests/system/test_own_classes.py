@@ -1,4 +1,5 @@
-"""Joints and force laws of a user's own class: changed code under an old name is never answered by old machine code."""
+"""Joints and force laws of a user's own class: changed code under an old name is never answered by old
+machine code."""
 import casadi as ca
 import numpy as np
 
@@ -13,7 +14,8 @@ def joint(pitch: float) -> Mobilizer:
         units = ("m",)
 
         def motion(self, t, q, u):
-            return Motion(R=ca.SX.eye(3), p=ca.vertcat(pitch * q, 0, 0), H_w=ca.SX(3, 1), H_v=ca.SX([pitch, 0, 0]))
+            return Motion(R=ca.SX.eye(3), p=ca.vertcat(pitch * q, 0, 0), H_w=ca.SX(3, 1),
+                          H_v=ca.SX([pitch, 0, 0]))
     return Mine()
 
 
@@ -37,7 +39,8 @@ def test_a_law_is_known_by_its_code():
         system = cd.System(gravity=(0, 0, 0))
         system.add_body("body", mobilizer=cd.Slider(), mass=1.0, inertia=(1, 1, 1))
         system.add_force("push", law(value))
-        assert system.forward_dynamics([0.0], [0.0])[0] == value     # the two classes differ in what they close over only
+        # the two classes differ in what they close over only
+        assert system.forward_dynamics([0.0], [0.0])[0] == value
     assert cd.forces.Gravity((0, -9.81, 0)).code() == ""
 
 

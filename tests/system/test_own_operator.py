@@ -1,4 +1,5 @@
-"""An operator is one record and its public line: a throw-away one is evaluated, differentiated and asked of a State."""
+"""An operator is one record and its public line: a throw-away one is evaluated, differentiated and asked of a
+State."""
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
-"""Parameters and Inputs: wherever a number may be, equal to constants, checked when set, never compiled again; locks."""
+"""Parameters and Inputs: wherever a number may be, equal to constants, checked when set, never compiled
+again; locks."""
 from __future__ import annotations
 
 import pickle
@@ -11,7 +12,8 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.spatial import rotation_about, rotation_z
 
 EPS = np.finfo(float).eps
-# The table of derived numbers is computed in another order than the constants are: some roundings, times cond(M) of about 1e3.
+# The table of derived numbers is computed in another order than the constants are: some roundings, times
+# cond(M) of about 1e3.
 SAME = 1e-10
 
 
@@ -21,39 +23,51 @@ def casadi(monkeypatch):
 
 
 VALUES = {
-    "g": 9.81, "tilt": 0.3, "mass": 1.3, "x": 0.04, "ixx": 0.02, "iyy": 0.03, "izz": 0.025, "ixy": 0.002, "length": 0.4,
-    "pitch": 0.12, "radius": 0.3, "beam": 0.5, "azimuth": 0.2, "slope": 0.7, "wave": 0.15, "lead": 0.05, "stiffness": 30.0,
+    "g": 9.81, "tilt": 0.3, "mass": 1.3, "x": 0.04, "ixx": 0.02, "iyy": 0.03, "izz": 0.025, "ixy": 0.002,
+    "length": 0.4,
+    "pitch": 0.12, "radius": 0.3, "beam": 0.5, "azimuth": 0.2, "slope": 0.7, "wave": 0.15, "lead": 0.05,
+    "stiffness": 30.0,
     "rest": 0.2, "damping": 1.5, "limit": 0.1, "push": 2.0, "px": 0.1, "viscosity": 0.4, "well": 3.0}
 
 
 def everywhere(P) -> cd.System:
     """Every place that takes a number; P(name) is what is there."""
     system = cd.System(gravity=(0.1, -P("g"), 0.2))
-    frame = cd.Transform(rotation_about(np.array([0.6, 0.0, 0.8]), P("tilt")), (P("length"), 0.1, 2 * P("length")))
+    frame = cd.Transform(rotation_about(np.array([0.6, 0.0, 0.8]), P("tilt")),
+                         (P("length"), 0.1, 2 * P("length")))
     system.add_body("screw", mobilizer=cd.Screw(P("pitch")), X_PF=frame, X_BM=(0, P("x"), 0), mass=P("mass"),
                     com=(P("x"), 0, 0.01), inertia=(P("ixx"), P("iyy"), P("izz")))
     six = (P("ixx"), P("iyy"), P("izz"), P("ixy"), 0.001, 0.0)
-    system.add_body("shell", "screw", cd.Ellipsoid((0.2, P("radius"), 0.25)), X_PF=(0, P("length"), 0), mass=1.0, inertia=six)
+    system.add_body("shell", "screw", cd.Ellipsoid((0.2, P("radius"), 0.25)), X_PF=(0, P("length"), 0),
+                    mass=1.0, inertia=six)
     whole = [[P("ixx"), P("ixy"), 0.0], [P("ixy"), P("iyy"), 0.0], [0.0, 0.0, P("izz")]]
-    system.add_body("beam", "shell", cd.CantileverFreeBeam(P("beam")), X_BM=cd.Transform(rotation_z(P("tilt")), (0.0, 0.0, 0.1)),
+    system.add_body("beam", "shell", cd.CantileverFreeBeam(P("beam")),
+                    X_BM=cd.Transform(rotation_z(P("tilt")), (0.0, 0.0, 0.1)),
                     mass=0.5 * P("mass"), com=(0, 0, -P("x")), inertia=whole)
-    system.add_body("ball", "screw", cd.SphericalCoords(azimuth_offset=P("azimuth")), mass=0.8, inertia=(0.02, 0.02, 0.02))
+    system.add_body("ball", "screw", cd.SphericalCoords(azimuth_offset=P("azimuth")), mass=0.8,
+                    inertia=(0.02, 0.02, 0.02))
     slope, wave = P("slope"), P("wave")
     system.add_body("knee", "ball", cd.FunctionBased(("knee",), (lambda q: slope * q, None, None),
-                                                     (None, lambda q: wave * np.sin(slope * q), 0.1)), mass=1.0,
+                                                     (None, lambda q: wave * np.sin(slope * q), 0.1)),
+                    mass=1.0,
                     inertia=(0.02, 0.03, 0.02))
-    system.add_body("hook", "knee", cd.Custom(("hook",), lambda q: (rotation_z(q), (wave * q, slope, 0.0))).reversed(), mass=0.4,
+    system.add_body("hook", "knee",
+                    cd.Custom(("hook",), lambda q: (rotation_z(q), (wave * q, slope, 0.0))).reversed(),
+                    mass=0.4,
                     com=(0.1, 0, 0), inertia=(0.02, 0.03, 0.02))
-    system.add_body("nut", "hook", cd.compose(cd.Slider(), cd.Screw(P("lead"), "x")), mass=0.4, inertia=(0.02, 0.03, 0.02))
+    system.add_body("nut", "hook", cd.compose(cd.Slider(), cd.Screw(P("lead"), "x")), mass=0.4,
+                    inertia=(0.02, 0.03, 0.02))
     F = cd.forces
-    system.add_force("spring", F.TwoPointSpring("ground", (P("px"), 1, 0), "knee", (0, 0.1, P("px")), P("stiffness"), P("rest")))
+    system.add_force("spring", F.TwoPointSpring("ground", (P("px"), 1, 0), "knee", (0, 0.1, P("px")),
+                                                P("stiffness"), P("rest")))
     system.add_force("damper", F.TwoPointDamper("ground", (0, 1, 0), "nut", (0, 0.1, 0), P("damping")))
     system.add_force("stop", F.MobilityStop("knee", -2.0, P("limit"), 50.0))
     system.add_force("push", F.MobilityForce("hook", P("push")))
     system.add_force("ether", F.GlobalDamper(0.1 * P("damping")))
     # A user's law asks its state for Parameters, and may close over them as well.
     numbers = isinstance(P("well"), float)
-    viscosity = (lambda s: P("viscosity")) if numbers else (lambda s: s.parameter("viscosity", VALUES["viscosity"]))
+    viscosity = (lambda s: P("viscosity")) if numbers else (lambda s: s.parameter("viscosity",
+                                                                                  VALUES["viscosity"]))
     system.add_force("law", F.Custom(lambda s: {"knee": -viscosity(s) * s.u("knee")}))
     system.add_force("energy", F.Potential(lambda s: P("well") * np.cos(s.q("hook"))))
     return system
@@ -77,9 +91,12 @@ def answers(system, q, u, tau, **options):
     """Some of every kind of operator, by name."""
     kinetic, potential = system.energy(q, u, **options)
     X = system.body_pose(q, "nut", **options)
-    return {"udot": system.forward_dynamics(q, u, tau, **options), "tau": system.inverse_dynamics(q, u, tau, **options),
-            "M": system.mass_matrix(q, **options), "kinetic": kinetic, "potential": potential, "R": X.R, "p": X.p,
-            "V": system.body_velocity(q, u, "nut", **options), "F": system.reactions(q, u, tau, "shell", **options),
+    return {"udot": system.forward_dynamics(q, u, tau, **options), "tau": system.inverse_dynamics(q, u, tau,
+                                                                                                  **options),
+            "M": system.mass_matrix(q, **options), "kinetic": kinetic, "potential": potential, "R": X.R,
+            "p": X.p,
+            "V": system.body_velocity(q, u, "nut", **options), "F": system.reactions(q, u, tau, "shell",
+                                                                                     **options),
             "power": system.power(q, u, **options), "centre": system.mass_centre(q, **options)}
 
 
@@ -93,7 +110,7 @@ def other_values(seed):
     return {name: value * float(rng.uniform(0.85, 1.15)) for name, value in VALUES.items()}
 
 
-# ---- Parameters equal constants -------------------------------------------------------------------------------------
+# ---- Parameters equal constants ----------------------------------------------------------------------------
 
 def test_all_places_are_covered():
     assert set(everywhere(parameters).parameters) == set(VALUES)
@@ -129,14 +146,17 @@ def test_a_batch_of_parameters(casadi):
     np.testing.assert_array_equal(crossed[[0, 1, 2], [0, 1, 2]], found)
     one = system.forward_dynamics(q[0], u[0], tau[0], parameters=array)
     np.testing.assert_array_equal(one, crossed[:, 0])
-    some = system.forward_dynamics(q, u, tau, parameters={"mass": [1.0, 2.0, 3.0]})              # others keep their defaults
-    np.testing.assert_array_equal(some[1], system.forward_dynamics(q[1], u[1], tau[1], parameters={"mass": 2.0}))
+    # others keep their defaults
+    some = system.forward_dynamics(q, u, tau, parameters={"mass": [1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(some[1], system.forward_dynamics(q[1], u[1], tau[1],
+                                                                   parameters={"mass": 2.0}))
 
 
 def pendulum(P=parameters) -> cd.System:
     """mass, length and g; udot = -(g / l) sin q / (1 + I / (m l^2))."""
     system = cd.System(gravity=(0, -P("g"), 0))
-    system.add_body("bob", mobilizer=cd.Pin(), mass=P("mass"), com=(0, -P("length"), 0), inertia=(0.01, 0.01, 0.01))
+    system.add_body("bob", mobilizer=cd.Pin(), mass=P("mass"), com=(0, -P("length"), 0),
+                    inertia=(0.01, 0.01, 0.01))
     return system
 
 
@@ -175,9 +195,11 @@ def test_machine_code_equals_constants():
     def made(P):
         system = cd.System(gravity=(0, -P("g"), 0))
         slope = P("slope")
-        system.add_body("a", mobilizer=cd.Screw(P("pitch")), X_PF=(P("length"), 0, 0), mass=P("mass"), com=(P("x"), 0, 0),
+        system.add_body("a", mobilizer=cd.Screw(P("pitch")), X_PF=(P("length"), 0, 0), mass=P("mass"),
+                        com=(P("x"), 0, 0),
                         inertia=(0.02, 0.03, P("izz")))
-        system.add_body("b", "a", cd.FunctionBased(("b",), (lambda q: slope * q, None, None), (None, lambda q: q * slope, 0.1)),
+        system.add_body("b", "a", cd.FunctionBased(("b",), (lambda q: slope * q, None, None),
+                                                   (None, lambda q: q * slope, 0.1)),
                         X_PF=(0, P("length"), 0), mass=1.0, inertia=(0.02, 0.03, 0.02))
         system.add_force("spring", cd.forces.MobilitySpring("b", P("stiffness"), P("rest")))
         return system
@@ -188,15 +210,17 @@ def test_machine_code_equals_constants():
     expected = made(constants(values)).forward_dynamics(q, u, tau)
     rounding = {"rtol": 0, "atol": 1000 * EPS * np.abs(expected).max()}      # cond(M) is some tens
     np.testing.assert_allclose(system.forward_dynamics(q, u, tau, parameters=mine), expected, **rounding)
-    np.testing.assert_allclose(system.forward_dynamics(q[0], u[0], tau[0], parameters=mine), expected[0], **rounding)
+    np.testing.assert_allclose(system.forward_dynamics(q[0], u[0], tau[0], parameters=mine), expected[0],
+                               **rounding)
 
 
-# ---- Names and defaults ---------------------------------------------------------------------------------------------
+# ---- Names and defaults ------------------------------------------------------------------------------------
 
 def test_equal_names_are_one_parameter(casadi):
     system = cd.System()
     for name, parent in (("a", "ground"), ("b", "a")):
-        system.add_body(name, parent, cd.Pin(), mass=cd.Parameter("m", 2.0), com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+        system.add_body(name, parent, cd.Pin(), mass=cd.Parameter("m", 2.0), com=(0.1, 0, 0),
+                        inertia=(0.1, 0.1, 0.1))
     assert system.parameters == ("m",)
     M = [system.mass_matrix(np.zeros(2), parameters={"m": m})[1, 1] for m in (2.0, 4.0)]
     assert M[1] - M[0] == pytest.approx(2 * 0.01, rel=100 * EPS)
@@ -206,7 +230,8 @@ def test_conflicting_defaults_are_refused_and_leave_nothing():
     system = cd.System()
     system.add_body("a", mobilizer=cd.Pin(), mass=cd.Parameter("m", 2.0), inertia=(0.1, 0.1, 0.1))
     with pytest.raises(DescriptionError, match=r"parameter 'm' has the defaults 2 and 3.*give one default"):
-        system.add_body("b", mobilizer=cd.Pin(), mass=cd.Parameter("m", 3.0), com=(cd.Parameter("new", 0.1), 0, 0))
+        system.add_body("b", mobilizer=cd.Pin(), mass=cd.Parameter("m", 3.0),
+                        com=(cd.Parameter("new", 0.1), 0, 0))
     with pytest.raises(DescriptionError, match="'m' has the defaults 2 and 5"):
         system.add_force("spring", cd.forces.MobilitySpring("a", cd.Parameter("m", 5.0), 0.0))
     assert system.parameters == ("m",)
@@ -222,7 +247,8 @@ def test_default_and_names_do_not_freeze():
 
 
 @pytest.mark.parametrize(("make", "words"), [
-    (lambda: cd.Parameter("", 1.0), "name is a non-empty string"), (lambda: cd.Parameter(3, 1.0), "name is a non-empty string"),
+    (lambda: cd.Parameter("", 1.0), "name is a non-empty string"),
+    (lambda: cd.Parameter(3, 1.0), "name is a non-empty string"),
     (lambda: cd.Parameter("m", np.nan), "'m': its default is one finite number, got nan"),
     (lambda: cd.Parameter("m", [1, 2]), "its default is one finite number"),
     (lambda: cd.Input("f", "x"), "input 'f': its default is one finite number"),
@@ -233,7 +259,7 @@ def test_bad_defaults(make, words):
         make()
 
 
-# ---- Checked when set -----------------------------------------------------------------------------------------------
+# ---- Checked when set --------------------------------------------------------------------------------------
 
 def body_with(**numbers) -> cd.System:
     system = cd.System()
@@ -244,8 +270,10 @@ def body_with(**numbers) -> cd.System:
 P = cd.Parameter
 BAD = {
     "negative mass": (lambda: body_with(mass=P("p", 1.0)), -0.5, "'b'.*mass.*-0.5"),
-    "triangle inequality": (lambda: body_with(inertia=(P("p", 0.1), 0.1, 0.1)), 0.5, "'b'.*triangle inequality"),
-    "negative moment": (lambda: body_with(inertia=(0.1, 0.1, 0.1, P("p", 0.0), 0, 0)), 0.3, "'b'.*(semidefinite|triangle)"),
+    "triangle inequality": (lambda: body_with(inertia=(P("p", 0.1), 0.1, 0.1)), 0.5,
+                            "'b'.*triangle inequality"),
+    "negative moment": (lambda: body_with(inertia=(0.1, 0.1, 0.1, P("p", 0.0), 0, 0)), 0.3,
+                        "'b'.*(semidefinite|triangle)"),
     "computed mass": (lambda: body_with(mass=2 - P("p", 1.0)), 3.0, "'b'.*mass.*-1"),
     "not finite": (lambda: body_with(mass=P("p", 1.0)), np.inf, "'p' is not finite"),
 }
@@ -258,7 +286,8 @@ def with_force(force) -> cd.System:
     return system
 
 
-BAD |= {"stiffness": (lambda: with_force(cd.forces.MobilitySpring("b", P("p", 1.0), 0.0)), -1.0, "stiffness.*-1"),
+BAD |= {"stiffness": (lambda: with_force(cd.forces.MobilitySpring("b", P("p", 1.0), 0.0)), -1.0,
+                      "stiffness.*-1"),
         "damping": (lambda: with_force(cd.forces.MobilityDamper("b", P("p", 1.0))), -2.0, "damping.*-2")}
 
 
@@ -270,10 +299,12 @@ def test_values_are_checked_when_set(name, way, casadi):
     q, u = system.defaults()
     state = system.state()
     use = {"operator": lambda: system.forward_dynamics(q, u, parameters={"p": value}),
-           "state": lambda: system.state(parameters={"p": value}), "replace": lambda: state.replace(parameters=[value]),
+           "state": lambda: system.state(parameters={"p": value}),
+           "replace": lambda: state.replace(parameters=[value]),
            "batch": lambda: system.mass_matrix(q, parameters={"p": [system.default("parameters")[0], value]}),
            "jacobian": lambda: system.jacobian("energy", q, u, wrt="q", parameters={"p": value})}
-    with pytest.raises((DescriptionError, ShapeError), match=words if np.isfinite(value) else "'p'.*(finite|inf)"):
+    with pytest.raises((DescriptionError, ShapeError), match=words if np.isfinite(value)
+                       else "'p'.*(finite|inf)"):
         use[way]()
 
 
@@ -303,7 +334,7 @@ def test_options_that_do_not_broadcast(casadi):
         system.forward_dynamics([0.1], [0.0], t=np.zeros(3), parameters={"mass": [1.0, 2.0]})
 
 
-# ---- Inputs ---------------------------------------------------------------------------------------------------------
+# ---- Inputs ------------------------------------------------------------------------------------------------
 
 def driven() -> cd.System:
     system = pendulum(constants(VALUES))
@@ -331,7 +362,7 @@ def test_an_input_cannot_describe_a_joint():
         cd.FunctionBased(("q",), (lambda q: q * cd.Input("gain", 1.0), None, None))
 
 
-# ---- States and pickles ---------------------------------------------------------------------------------------------
+# ---- States and pickles ------------------------------------------------------------------------------------
 
 def test_replaced_parameters_undo_what_depends_on_them(casadi):
     system = driven_and_parametric()
@@ -345,7 +376,8 @@ def test_replaced_parameters_undo_what_depends_on_them(casadi):
     pushed = state.replace(inputs={"torque": 9.0})
     after = dict(system.compiled.evaluations)
     pushed.body_pose("bob")
-    assert dict(system.compiled.evaluations) == after                                 # an Input leaves poses valid
+    # an Input leaves poses valid
+    assert dict(system.compiled.evaluations) == after
     assert after["forward_dynamics"] == counts["forward_dynamics"] + 1
     same = heavier.replace(parameters=state.parameters)
     np.testing.assert_array_equal(same.udot, before[0])
@@ -383,7 +415,7 @@ def test_a_copy_shares_nothing_that_changes(casadi):
     assert system.parameters == ("g", "mass", "length")
 
 
-# ---- Locks ----------------------------------------------------------------------------------------------------------
+# ---- Locks -------------------------------------------------------------------------------------------------
 
 def test_locks_with_parameters_and_their_holding_forces(casadi):
     """Holding forces, added to tau, do what the lock does; locks and parameters for each state."""
@@ -420,7 +452,8 @@ def test_a_locked_pendulum_is_held_by_its_weight():
 def test_what_stands_beside_a_parameter_is_a_number(argument, value):
     system = cd.System()
     with pytest.raises(DescriptionError, match=f"body 'b': {argument}: "):
-        system.add_body("b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value}))
+        system.add_body("b", mobilizer=cd.Pin(),
+                        **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | {argument: value}))
     assert system.parameters == ()
 
 

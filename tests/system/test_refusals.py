@@ -1,4 +1,5 @@
-"""Bad input: each an error of Condyle's that says what, where, the value and what to do; and leaves the system as it was."""
+"""Bad input: each an error of Condyle's that says what, where, the value and what to do; and leaves the
+system as it was."""
 from __future__ import annotations
 
 import casadi as ca
@@ -19,7 +20,8 @@ def _casadi(monkeypatch):
 def system():
     system = cd.System()
     system.add_body("thigh", mobilizer=cd.Pin(), coordinates="hip", **MASS)
-    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), com=(0, -0.2, 0), coordinates="knee", **MASS)
+    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), com=(0, -0.2, 0), coordinates="knee",
+                    **MASS)
     return system
 
 
@@ -40,12 +42,13 @@ def refused(error, *words):
     return Refused()
 
 
-# ---- Names ----------------------------------------------------------------------------------------------------------
+# ---- Names -------------------------------------------------------------------------------------------------
 
 def test_unknown_body(system):
     q, u = np.zeros((2, 2))
     for ask in (lambda: system.body_pose(q, "shnk"), lambda: system.body_velocity(q, u, "shnk"),
-                lambda: system.station_jacobian(q, "shnk", (0, 0, 0)), lambda: system.reactions(q, u, u, "shnk"),
+                lambda: system.station_jacobian(q, "shnk", (0, 0, 0)),
+                lambda: system.reactions(q, u, u, "shnk"),
                 lambda: system.state().body_pose("shnk"), lambda: system.body("shnk"),
                 lambda: system.copy().add_body("foot", "shnk", cd.Pin(), **MASS)):
         with refused(cd.UnknownNameError, "body 'shnk'", "did you mean 'shank'"):
@@ -69,7 +72,8 @@ def test_unknown_coordinate_and_speed(system):
 
 
 def test_unknown_force(system):
-    for ask in (lambda: system.state(disabled="gravty"), lambda: system.forward_dynamics([0, 0], [0, 0], disabled=["gravty"])):
+    for ask in (lambda: system.state(disabled="gravty"),
+                lambda: system.forward_dynamics([0, 0], [0, 0], disabled=["gravty"])):
         with refused(cd.UnknownNameError, "force 'gravty'", "'gravity'"):
             ask()
 
@@ -116,9 +120,11 @@ def test_names_of_bodies(system, name):
 
 
 @pytest.mark.parametrize(("coordinates", "words"), [
-    (("a", "b"), ["'foot'", "1 coordinates", "2 names"]), ((), ["0 names"]), ((3,), ["non-empty string", "3"]), (3, ["got 3"]),
+    (("a", "b"), ["'foot'", "1 coordinates", "2 names"]), ((), ["0 names"]),
+    ((3,), ["non-empty string", "3"]), (3, ["got 3"]),
     (("",), ["non-empty"]), (cd.Coordinate("a", default=np.nan), ["'a'", "default nan"]),
-    (cd.Coordinate("a", default="x"), ["'a'", "'x'"]), (cd.Coordinate("a", range=(1, -1)), ["'a'", "(1, -1)", "low < high"]),
+    (cd.Coordinate("a", default="x"), ["'a'", "'x'"]), (cd.Coordinate("a", range=(1, -1)),
+                                                        ["'a'", "(1, -1)", "low < high"]),
     (cd.Coordinate("a", range=(1,)), ["(1,)"]), (cd.Coordinate("a", range=(0, np.nan)), ["nan"])])
 def test_coordinates(system, coordinates, words):
     with refused(cd.DescriptionError, *words):
@@ -136,7 +142,7 @@ def test_bodies_of_another_system(system):
         system.body_pose([0, 0], 3)
 
 
-# ---- Mobilizers and frames ------------------------------------------------------------------------------------------
+# ---- Mobilizers and frames ---------------------------------------------------------------------------------
 
 def test_mobilizers(system):
     with refused(cd.DescriptionError, "'foot'", "which mobilizer", "cd.Weld()"):
@@ -165,7 +171,8 @@ def test_coordinates_of_free():
 @pytest.mark.parametrize(("value", "words"), [
     (np.eye(3), ["(3, 3)", "Transform(R)"]), ((1, 2), ["3 numbers", "(2,)"]), ("x", ["'x'"]),
     ((0, 0, np.nan), ["not finite", "nan"]), ((np.eye(3), (0, 0, 0)), ["Transform(R, p)"]),
-    (np.diag([1, 1, 1, 2]), ["last row", "0 0 0 1"]), (cd.Transform(None, np.zeros((2, 3))), ["one Transform", "2"]),
+    (np.diag([1, 1, 1, 2]), ["last row", "0 0 0 1"]), (cd.Transform(None, np.zeros((2, 3))),
+                                                       ["one Transform", "2"]),
     ([[1, 2, 3], [4, 5]], ["3 numbers"])])
 def test_frames(system, frame, value, words):
     with refused(cd.DescriptionError, "'foot'", frame, *words):
@@ -190,7 +197,7 @@ def test_rotations_that_are_none():
         cd.Transform(np.eye(2))
 
 
-# ---- Mass -----------------------------------------------------------------------------------------------------------
+# ---- Mass --------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("properties", "words"), [
     ({"mass": -1.0}, ["mass is -1 kg", "zero or more"]),
@@ -214,20 +221,23 @@ def test_mass_properties(system, properties, words):
 
 @pytest.mark.parametrize("gravity", [(0, -9.81), 9.81, (0, np.nan, 0), "down", None, [[0, 0, 1]]])
 def test_gravity(gravity):
-    with refused(cd.DescriptionError, "gravity: expected three finite numbers or cd.Parameters [m/s^2]", repr(gravity)):
+    with refused(cd.DescriptionError, "gravity: expected three finite numbers or cd.Parameters [m/s^2]",
+                 repr(gravity)):
         cd.System(gravity=gravity)
 
 
-# ---- Mobility without inertia ---------------------------------------------------------------------------------------
+# ---- Mobility without inertia ------------------------------------------------------------------------------
 
-USES = [lambda s: s.state(), lambda s: s.forward_dynamics(*s.defaults()), lambda s: s.mass_matrix(s.defaults()[0])]
+USES = [lambda s: s.state(), lambda s: s.forward_dynamics(*s.defaults()),
+        lambda s: s.mass_matrix(s.defaults()[0])]
 
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("mobilizer", [cd.Pin(), cd.Slider(), cd.Free(), cd.Pin().reversed()])
 def test_a_massless_tip(system, mobilizer, use):
     system.add_body("tip", "shank", mobilizer)
-    with refused(cd.DescriptionError, "body 'tip'", repr(mobilizer), "moves no inertia", "mass 0 kg", "cd.Weld()"):
+    with refused(cd.DescriptionError, "body 'tip'", repr(mobilizer), "moves no inertia", "mass 0 kg",
+                 "cd.Weld()"):
         use(system)
 
 
@@ -267,13 +277,14 @@ def test_massless_bodies_that_are_legal(system):
     assert np.isfinite(system.state().udot).all()
 
 
-# ---- Arrays ---------------------------------------------------------------------------------------------------------
+# ---- Arrays ------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (([0], [0, 0]), ["q", "(..., 2)", "(1,)"]), (([0, 0], [0]), ["u", "(..., 2)", "(1,)"]),
     (([0, 0], [0, 0], [0]), ["tau", "(..., 2)", "(1,)"]), ((0, [0, 0]), ["q", "(..., 2)", "()"]),
     ((["a", "b"], [0, 0]), ["q", "real numbers"]), ((np.zeros(2) + 1j, [0, 0]), ["q", "real numbers"]),
-    (([[0, 0], [0]], [0, 0]), ["q", "different lengths"]), (({"hip": "far"}, [0, 0]), ["q", "'hip'", "'far'"]),
+    (([[0, 0], [0]], [0, 0]), ["q", "different lengths"]),
+    (({"hip": "far"}, [0, 0]), ["q", "'hip'", "'far'"]),
     ((np.zeros((3, 2)), np.zeros((4, 2))), ["broadcast", "(3, 2)", "(4, 2)"])])
 def test_shapes(system, arguments, words):
     with refused(cd.ShapeError, "forward_dynamics", *words):
@@ -288,8 +299,10 @@ def test_stations(system):
 @pytest.mark.parametrize(("options", "words"), [
     ({"t": "now"}, ["t", "number", "'now'"]), ({"locked": np.array([0, 1, 0])}, ["locked", "(..., 2)"]),
     ({"locked": np.array([0.0, 0.5])}, ["locked", "0/1"]), ({"locked": 3}, ["names of speeds", "3"]),
-    ({"inputs": [1.0]}, ["inputs", "(1,)"]), ({"parameters": [1.0]}, ["parameters", "(1,)"]), ({"z": [1.0]}, ["z", "(1,)"]),
-    ({"t": np.zeros(3), "locked": np.zeros((2, 2))}, ["t (3,)", "lock (2,)"]), ({"out": np.zeros(3)}, ["out", "(2,)", "(3,)"]),
+    ({"inputs": [1.0]}, ["inputs", "(1,)"]), ({"parameters": [1.0]}, ["parameters", "(1,)"]),
+    ({"z": [1.0]}, ["z", "(1,)"]),
+    ({"t": np.zeros(3), "locked": np.zeros((2, 2))}, ["t (3,)", "lock (2,)"]),
+    ({"out": np.zeros(3)}, ["out", "(2,)", "(3,)"]),
     ({"out": np.zeros(2, dtype=int)}, ["out", "floating-point"]), ({"out": [0.0, 0.0]}, ["out", "list"]),
     ({"threads": 0}, ["threads", "0"])])
 def test_options(system, options, words):
@@ -298,10 +311,12 @@ def test_options(system, options, words):
 
 
 @pytest.mark.parametrize(("values", "words"), [
-    ({"q": [0]}, ["q", "(2,)", "(1,)"]), ({"u": [[0, 0]]}, ["u", "(2,)", "(1, 2)"]), ({"q": "zero"}, ["q", "'zero'"]),
+    ({"q": [0]}, ["q", "(2,)", "(1,)"]), ({"u": [[0, 0]]}, ["u", "(2,)", "(1, 2)"]),
+    ({"q": "zero"}, ["q", "'zero'"]),
     ({"q": {"hip": "x"}}, ["'hip'", "'x'"]), ({"q": {"hip": [1, 2]}}, ["'hip'"]),
     ({"q": [0, np.nan]}, ["'knee' is nan", "finite"]),
-    ({"u": {"hip": np.inf}}, ["'hip' is inf"]), ({"t": np.nan}, ["t", "finite", "nan"]), ({"t": "now"}, ["t", "'now'"]),
+    ({"u": {"hip": np.inf}}, ["'hip' is inf"]), ({"t": np.nan}, ["t", "finite", "nan"]),
+    ({"t": "now"}, ["t", "'now'"]),
     ({"t": [0.0, 1.0]}, ["t", "one"])])
 def test_states(system, values, words):
     with refused(cd.ShapeError, *words):
@@ -338,7 +353,8 @@ def test_zero_quaternion_in_an_operator(monkeypatch):
 @pytest.mark.parametrize("station", [(0, 1), 3.0, "heel", None, np.zeros((3, 2))])
 def test_stations_that_are_no_points(system, station):
     q, u = np.zeros((2, 2))
-    for ask in (lambda: system.station_position(q, "shank", station), lambda: system.station_velocity(q, u, "shank", station),
+    for ask in (lambda: system.station_position(q, "shank", station),
+                lambda: system.station_velocity(q, u, "shank", station),
                 lambda: system.state().station_acceleration("shank", station)):
         with refused(cd.ShapeError, "station", "3 numbers [m]", repr(station)):
             ask()
@@ -378,11 +394,12 @@ def test_numbers_that_are_not_finite(system, bad):
         np.testing.assert_array_equal(np.delete(result, 3, axis=0), np.delete(ask(zeros), 3, axis=0))
 
 
-# ---- After an error -------------------------------------------------------------------------------------------------
+# ---- After an error ----------------------------------------------------------------------------------------
 
 def test_an_error_leaves_the_system_as_it_was(system):
     before = system.describe()
-    for bad in ({"mass": -1}, {"X_PF": (0, 0)}, {"coordinates": "hip"}, {"coordinates": ("a", "b")}, {"inertia": (1, 1, 3)},
+    for bad in ({"mass": -1}, {"X_PF": (0, 0)}, {"coordinates": "hip"}, {"coordinates": ("a", "b")},
+                {"inertia": (1, 1, 3)},
                 {"parent": "nobody"}):
         with pytest.raises(cd.CondyleError):
             system.add_body(**({"name": "foot", "parent": "shank", "mobilizer": cd.Pin(), **MASS} | bad))
@@ -405,7 +422,8 @@ HUGE = {"mass": {"mass": 1e200}, "com": {"com": (0, -1e60, 0)}, "inertia": {"ine
 def test_numbers_that_would_overflow_are_refused(what):
     """Products of masses and lengths would be infinite, and results not numbers, without a word."""
     system = cd.System()
-    with pytest.raises(cd.DescriptionError, match=rf"'b': {what} has a (number|translation) of size .*above 1e\+50 overflow"):
+    with pytest.raises(cd.DescriptionError,
+                       match=rf"'b': {what} has a (number|translation) of size .*above 1e\+50 overflow"):
         system.add_body("b", mobilizer=cd.Pin(), **({"mass": 1.0, "inertia": (0.1, 0.1, 0.1)} | HUGE[what]))
     assert not system.bodies
 
@@ -429,7 +447,8 @@ def test_the_largest_numbers_give_finite_results():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_four_sliders_without_mass_between_are_refused(seed):
-    """Four speeds for three directions: elimination leaves rounding, which is nothing beside what the first slider carries."""
+    """Four speeds for three directions: elimination leaves rounding, which is nothing beside what the first
+    slider carries."""
     rng, system = np.random.default_rng(seed), cd.System()
     for name, parent in zip("abcd", ("ground", *"abc"), strict=True):
         last = {"mass": 1.0, "inertia": (1, 1, 1)} if name == "d" else {}
@@ -442,19 +461,22 @@ def test_four_sliders_without_mass_between_are_refused(seed):
 def leg() -> cd.System:
     system = cd.System()
     for name, parent, joint in (("thigh", "ground", "hip"), ("shank", "thigh", "knee")):
-        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05), coordinates=joint)
+        system.add_body(name, parent, cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
+                        coordinates=joint)
     return system
 
 
 @pytest.mark.parametrize(("mistake", "words"), [
-    (lambda leg, state: leg.forward_dynamics(state), "got a State; ask the State itself: state.forward_dynamics()"),
+    (lambda leg, state: leg.forward_dynamics(state), "got a State; ask the State itself: "
+                                                     "state.forward_dynamics()"),
     (lambda leg, state: leg.forward_dynamics(state, [0, 0]), "state.forward_dynamics()"),
     (lambda leg, state: leg.energy(state), "state.energy()"),
     (lambda leg, state: leg.body_pose(state, "thigh"), "state.body_pose(body)"),
     (lambda leg, state: state.energy([0, 0], [0, 0]), "a State has q, u itself"),
     (lambda leg, state: leg.forward_dynamics(np.zeros((5, 2)), np.zeros((5, 2)), t=np.arange(3.0)),
      "t, parameters and other options (3,)"),
-    (lambda leg, state: leg.explain([0, 0], [0, 0]), "expected a State: system.explain(system.state(q=..., u=...)"),
+    (lambda leg, state: leg.explain([0, 0], [0, 0]), "expected a State: system.explain(system.state(q=..., "
+                                                     "u=...)"),
     (lambda leg, state: leg.copy().add_body("foot", "shank", cd.Pin(), mass="1"), "mass: expected numbers"),
     (lambda leg, state: cd.Parameter("mass", "3"), "its default is one finite number, got '3'"),
     (lambda leg, state: leg.copy().add_body("foot", "shank", cd.Pin(), coordinates={"ankle": 0.3}),

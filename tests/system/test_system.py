@@ -1,4 +1,5 @@
-"""System as its user meets it: names, defaults, freezing, copies, pickles, batches, output arrays, small and odd systems."""
+"""System as its user meets it: names, defaults, freezing, copies, pickles, batches, output arrays, small and
+odd systems."""
 from __future__ import annotations
 
 import copy
@@ -28,12 +29,15 @@ def leg(**gravity):
     """Pelvis (free), thigh (pin), shank (a user's joint with two coordinates), foot (welded, massless)."""
     system = cd.System(**gravity)
     system.add_body("pelvis", mobilizer=cd.Free(), mass=10, inertia=(0.2, 0.1, 0.2))
-    system.add_body("thigh", "pelvis", cd.Pin(), X_PF=(0, -0.1, 0), X_BM=(0, 0.2, 0), mass=7, inertia=(0.1, 0.02, 0.1),
+    system.add_body("thigh", "pelvis", cd.Pin(), X_PF=(0, -0.1, 0), X_BM=(0, 0.2, 0), mass=7,
+                    inertia=(0.1, 0.02, 0.1),
                     coordinates="hip")
     bend = 0.02
     knee = cd.FunctionBased(("knee", "slide"), angles=(None, None, lambda q, s: q),
-                            translations=(lambda q, s: bend * np.sin(q), lambda q, s: s, None), units=("rad", "m"))
-    system.add_body("shank", "thigh", knee, X_PF=(0, -0.2, 0), mass=3, com=(0, -0.2, 0), inertia=(0.05, 0.01, 0.05))
+                            translations=(lambda q, s: bend * np.sin(q), lambda q, s: s, None),
+                            units=("rad", "m"))
+    system.add_body("shank", "thigh", knee, X_PF=(0, -0.2, 0), mass=3, com=(0, -0.2, 0),
+                    inertia=(0.05, 0.01, 0.05))
     system.add_body("foot", "shank", cd.Weld(), X_PF=(0, -0.4, 0))
     return system
 
@@ -44,11 +48,12 @@ def states(system, n=None, seed=0):
     return rng.uniform(-1, 1, (*batch, system.nq)), *rng.uniform(-1, 1, (2, *batch, system.nu))
 
 
-# ---- Names and defaults ---------------------------------------------------------------------------------------------
+# ---- Names and defaults ------------------------------------------------------------------------------------
 
 def test_names():
     system = leg()
-    assert system.coordinates == ("pelvis_qw", "pelvis_qx", "pelvis_qy", "pelvis_qz", "pelvis_tx", "pelvis_ty", "pelvis_tz",
+    assert system.coordinates == ("pelvis_qw", "pelvis_qx", "pelvis_qy", "pelvis_qz", "pelvis_tx",
+                                  "pelvis_ty", "pelvis_tz",
                                   "hip", "knee", "slide")
     assert system.speeds == ("pelvis_wx", "pelvis_wy", "pelvis_wz", "pelvis_vx", "pelvis_vy", "pelvis_vz",
                              "hip", "knee", "slide")
@@ -105,7 +110,8 @@ def test_bodies_by_name_or_themselves():
 
 def test_forces_and_constraints_by_name():
     system = leg()
-    spring, rod = cd.forces.MobilitySpring("hip", 10.0, 0.1), cd.constraints.Rod("ground", (0, 0, 0), "foot", (0, 0, 0), 0.8)
+    spring, rod = cd.forces.MobilitySpring("hip", 10.0, 0.1), cd.constraints.Rod("ground", (0, 0, 0), "foot",
+                                                                                 (0, 0, 0), 0.8)
     system.add_force("spring", spring)
     system.add_constraint("rod", rod)
     assert system.force("spring") is spring and system.constraint("rod") is rod
@@ -137,17 +143,19 @@ def test_describe_says_what_there_is():
     assert all(len(line) < 160 for line in text.splitlines())
 
 
-# ---- Freezing -------------------------------------------------------------------------------------------------------
+# ---- Freezing ----------------------------------------------------------------------------------------------
 
 @pytest.mark.usefixtures("casadi")
 @pytest.mark.parametrize("use", [
-    lambda s: s.forward_dynamics(*s.defaults()), lambda s: s.mass_matrix(s.defaults()[0]), lambda s: s.state(),
+    lambda s: s.forward_dynamics(*s.defaults()), lambda s: s.mass_matrix(s.defaults()[0]),
+    lambda s: s.state(),
     lambda s: pickle.dumps(s), lambda s: s.body_pose(s.defaults()[0], "thigh")],
     ids=["forward_dynamics", "mass_matrix", "state", "pickle", "body_pose"])
 def test_the_first_use_freezes(use):
     system = leg()
     use(system)
-    with pytest.raises(cd.FrozenError, match=r"'toe' cannot be added.*in use since.*test_system\.py:\d+.*copy\(\)"):
+    with pytest.raises(cd.FrozenError,
+                       match=r"'toe' cannot be added.*in use since.*test_system\.py:\d+.*copy\(\)"):
         system.add_body("toe", "foot", cd.Pin(), mass=1, inertia=(1, 1, 1))
     with pytest.raises(cd.FrozenError, match="force 'again'"):
         system.add_force("again", cd.forces.Gravity((0, 0, 1)))
@@ -156,7 +164,8 @@ def test_the_first_use_freezes(use):
 
 def test_reading_does_not_freeze():
     system = leg()
-    assert [system.nq, system.coordinates, system.describe(), repr(system), system.defaults(), system.bodies, system.forces]
+    assert [system.nq, system.coordinates, system.describe(), repr(system), system.defaults(), system.bodies,
+            system.forces]
     system.add_body("toe", "foot", cd.Pin(), mass=1, inertia=(1, 1, 1))
     assert system.coordinates[-1] == "toe"
 
@@ -180,7 +189,8 @@ def test_copies_grow_alone():
     assert (system.nu, other.nu) == (9, 10)
     assert len(other.forward_dynamics(*other.defaults())) == 10
     assert_array_equal(system.forward_dynamics(*system.defaults()), udot)
-    assert other.body(system.body("thigh")).name == "thigh"                    # the copy shares what it was made of
+    # the copy shares what it was made of
+    assert other.body(system.body("thigh")).name == "thigh"
     with pytest.raises(cd.UnknownNameError):
         system.body("toe")
 
@@ -191,10 +201,11 @@ def test_a_copy_keeps_gravity():
     q, u = moon.defaults()
     for again in (moon.copy(), copy.deepcopy(moon), pickle.loads(pickle.dumps(moon))):
         assert_allclose(again.forward_dynamics(q, u), moon.forward_dynamics(q, u), rtol=0, atol=1e-12)
-        assert_allclose(again.forward_dynamics(q, u)[3:6], [0, 0, -1.62], rtol=0, atol=1e-12)     # it falls, cond(M) is 1e3
+        # it falls, cond(M) is 1e3
+        assert_allclose(again.forward_dynamics(q, u)[3:6], [0, 0, -1.62], rtol=0, atol=1e-12)
 
 
-# ---- Pickles --------------------------------------------------------------------------------------------------------
+# ---- Pickles -----------------------------------------------------------------------------------------------
 
 def _answer(system, q, u, tau, queue):
     queue.put((system.forward_dynamics(q, u, tau), system.coordinates, repr(system)))
@@ -202,7 +213,8 @@ def _answer(system, q, u, tau, queue):
 
 @pytest.mark.usefixtures("casadi")
 def test_a_system_travels_to_a_fresh_process():
-    """Spawned, so that it knows nothing: the user's lambdas and closures arrive as the expressions they became."""
+    """Spawned, so that it knows nothing: the user's lambdas and closures arrive as the expressions they
+    became."""
     system = leg()
     q, u, tau = states(system)
     context = multiprocessing.get_context("spawn")
@@ -241,7 +253,7 @@ def test_a_pickle_holds_the_description_only():
     assert pickle.loads(pickle.dumps(system)).compiled.evaluations.total() == 0
 
 
-# ---- Batches --------------------------------------------------------------------------------------------------------
+# ---- Batches -----------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
 def native():
@@ -313,7 +325,8 @@ def test_locks_for_each_state():
     assert_array_equal(udot[0], system.forward_dynamics(q[0], u[0], tau[0], locked=()))
 
 
-OUTPUTS = {"qdot": (10,), "forward_dynamics": (9,), "inverse_dynamics": (9,), "mass_matrix": (9, 9), "solve_mass_matrix": (9,),
+OUTPUTS = {"qdot": (10,), "forward_dynamics": (9,), "inverse_dynamics": (9,), "mass_matrix": (9, 9),
+           "solve_mass_matrix": (9,),
            "body_velocity": (6,), "reactions": (6,), "station_jacobian": (3, 9)}
 
 
@@ -324,8 +337,10 @@ def test_out(operator, contiguous):
     """The answer is written into the given array, whatever its strides, and returned."""
     system = leg()
     q, u, udot = states(system, 4)
-    arguments = {"qdot": (q, u), "mass_matrix": (q,), "solve_mass_matrix": (q, u), "body_velocity": (q, u, "shank"),
-                 "reactions": (q, u, udot, "shank"), "station_jacobian": (q, "shank", (0, 1, 0))}.get(operator, (q, u, udot))
+    arguments = {"qdot": (q, u), "mass_matrix": (q,), "solve_mass_matrix": (q, u),
+                 "body_velocity": (q, u, "shank"),
+                 "reactions": (q, u, udot, "shank"),
+                 "station_jacobian": (q, "shank", (0, 1, 0))}.get(operator, (q, u, udot))
     shape = (4, *OUTPUTS[operator])
     out = np.full(shape, np.nan) if contiguous else np.full((*shape[:-1], 20), np.nan)[..., :shape[-1]]
     assert out.flags.c_contiguous == contiguous
@@ -345,17 +360,19 @@ def test_threads_do_not_matter(native):
 def test_integers_and_lists_are_numbers():
     system = cd.System()
     system.add_body("b", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1))
-    assert_array_equal(system.forward_dynamics([1], [2], [3]), system.forward_dynamics(*np.array([[1.0], [2.0], [3.0]])))
+    assert_array_equal(system.forward_dynamics([1], [2], [3]),
+                       system.forward_dynamics(*np.array([[1.0], [2.0], [3.0]])))
 
 
-# ---- Small and odd systems ------------------------------------------------------------------------------------------
+# ---- Small and odd systems ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("bodies", [0, 2])
 def test_nothing_moves(bodies):
     """No bodies, or welds only: every operator answers, with nothing."""
     system, none = cd.System(), np.zeros(0)
     for i in range(bodies):
-        system.add_body(f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Weld(), X_PF=(1, 0, 0), mass=2, inertia=(1, 1, 1))
+        system.add_body(f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Weld(), X_PF=(1, 0, 0), mass=2,
+                        inertia=(1, 1, 1))
     for operator in (system.qdot, system.forward_dynamics, system.solve_mass_matrix):
         assert operator(none, none).shape == (0,)
     assert system.inverse_dynamics(none, none, none).shape == (0,)
@@ -386,7 +403,8 @@ def test_a_deep_chain():
     """150 pins in a row, hanging at rest: no recursion limit, no loss of digits."""
     system = cd.System(gravity=(0, -9.81, 0))
     for i in range(150):
-        system.add_body(f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Pin(), X_PF=(0, 0 if i == 0 else -0.1, 0),
+        system.add_body(f"b{i}", "ground" if i == 0 else f"b{i - 1}", cd.Pin(),
+                        X_PF=(0, 0 if i == 0 else -0.1, 0),
                         mass=0.1, com=(0, -0.05, 0), inertia=(1e-4, 1e-4, 1e-4))
     assert_allclose(system.body_pose(np.zeros(150), "b149").p, [0, -14.9, 0], rtol=0, atol=1e-13)
     assert_allclose(system.forward_dynamics(np.zeros(150), np.zeros(150)), 0, atol=1e-12)
@@ -401,7 +419,8 @@ def test_several_roots_do_not_feel_each_other():
         system.add_body(name, mobilizer=cd.Pin(), mass=1, com=(0.1, 0, 0), inertia=(1, 1, 1))
     M = system.mass_matrix([0.3, 0.4])
     assert M[0, 1] == 0
-    both, one = system.forward_dynamics([0.3, 0.4], [1, 2], [5, 0]), system.forward_dynamics([0.3, 0.4], [1, 2])
+    both, one = system.forward_dynamics([0.3, 0.4], [1, 2], [5, 0]), system.forward_dynamics([0.3, 0.4],
+                                                                                             [1, 2])
     assert both[1] == one[1]
     assert both[0] != one[0]
 
@@ -427,7 +446,8 @@ def test_a_point_mass_may_slide_and_hang():
 
 
 def test_particle_welded_to_a_massless_rod():
-    """All inertia comes from the distance of what is carried: a simple pendulum, not a mobilizer without inertia."""
+    """All inertia comes from the distance of what is carried: a simple pendulum, not a mobilizer without
+    inertia."""
     system = cd.System()
     system.add_body("rod", "ground", cd.Pin())
     system.add_body("bob", "rod", cd.Weld(), X_PF=(0, -2, 0), mass=1.5)

@@ -52,7 +52,8 @@ FUNCTIONS = {
     "polynomial": lambda q: 1 + 2 * q - q**3 / 4,
     "reflected": lambda q: 2 - 3 / (2 + q) + 2**q + 7 % (2 + q) + 7 // (2 + q),
     "numpy scalars": lambda q: np.float64(2) * q + np.int64(3) - np.float32(0.5) / (q + 3),
-    "builtins": lambda q: abs(q) + pow(q, 2) + sum([q, q, 1]) + round(10 * q) + math.floor(3 * q) - math.ceil(q),
+    "builtins": lambda q: abs(q) + pow(q, 2) + sum([q, q, 1]) + round(10 * q) + math.floor(3 * q)
+    - math.ceil(q),
     "divmod": lambda q: divmod(q, 0.3) + divmod(2.5, q + 2),
     "np.divmod of an array": lambda q: np.divmod(np.array([1.0, -2.0]), q + 2),
     "logic": lambda q: 1.0 * (((q > 0) & (q < 0.5)) | ~(q >= -0.5) ^ (q != 0)),
@@ -64,12 +65,14 @@ FUNCTIONS = {
     "polyval": lambda q: np.polyval([1.0, 2.0, 3.0], q),
     "times an array": lambda q: np.array([1.0, 2.0]) * q + q * np.ones(2),
     "ufunc of an array": lambda q: np.sin(np.array([q, 2 * q])) + np.sqrt(np.array([q + 2, q + 3])),
-    "binary ufunc of arrays": lambda q: np.arctan2(np.array([q, 1.0]), q + 2) + np.hypot(np.array([q, q]), 2.0),
+    "binary ufunc of arrays": lambda q: np.arctan2(np.array([q, 1.0]), q + 2) + np.hypot(np.array([q, q]),
+                                                                                         2.0),
     "dot, cross, @": lambda q: np.dot([q, 1], [q, 2]) + np.cross([q, 1, 2], [1, q, q]) @ np.array([1, 2, q]),
     "stack": lambda q: np.concatenate([np.stack([q, q * q]), [1.0, q]]),
     "norm": lambda q: np.linalg.norm(np.array([q, 1.0, 2.0])) + np.linalg.norm([[q, 1.0], [2.0, q]], axis=0),
     "sums": lambda q: np.sum([q, 1]) + np.mean([q, 2]) + np.prod([q, 2]) + np.cumsum([q, q]),
-    "matrix": lambda q: np.outer([q, 1], [q, 2]) + np.eye(2) * q + np.diag([q, q]) + np.einsum("i,j", [q, 1], [1, q]),
+    "matrix": lambda q: np.outer([q, 1], [q, 2]) + np.eye(2) * q + np.diag([q, q]) + np.einsum("i,j", [q, 1],
+                                                                                               [1, q]),
     "object matrix": rotation_about_z,
     "in place": running_sum,
     "nested lists": lambda q: [[q, 1], (2, q)],
@@ -98,7 +101,8 @@ def test_equals_floats(name):
 
 
 POINTS = [-2.5, -1.7, -0.5, -0.3, 0.0, 0.2, 0.5, 0.9, 1.5, 2.5]
-DOMAINS = {"log": (0, 9), "log2": (0, 9), "log10": (0, 9), "sqrt": (0, 9), "log1p": (-1, 9), "arcsin": (-1, 1),
+DOMAINS = {"log": (0, 9), "log2": (0, 9), "log10": (0, 9), "sqrt": (0, 9), "log1p": (-1, 9),
+           "arcsin": (-1, 1),
            "arccos": (-1, 1), "arctanh": (-1, 1), "arccosh": (1, 9), "reciprocal": (0, 9)}
 
 
@@ -116,7 +120,8 @@ def test_each_unary_ufunc(name):
         assert float(in_array(kind(x))) == float(g(kind(x)))
 
 
-# NumPy asks entries of object arrays for a method of the ufunc's name. It does not for these, nor does scipy.special.
+# NumPy asks entries of object arrays for a method of the ufunc's name. It does not for these, nor does
+# scipy.special.
 OF_OBJECT_ARRAYS = set(UNARY) - {"sign", "isnan", "isfinite", "isinf", "logical_not", "erf", "expit"}
 
 
@@ -130,7 +135,8 @@ def test_each_binary_ufunc(name):
         for y in (-1.3, -0.1, 0.1, 0.5, 2.0):
             if "power" in name and x <= 0 and y != 2.0:
                 continue
-            # Both are within an ulp or two of the truth; what needs one number exactly, such as //, agrees exactly.
+            # Both are within an ulp or two of the truth; what needs one number exactly, such as //, agrees
+            # exactly.
             got, expected = float(g(kind(x), kind(y))), float(ufunc(kind(x), kind(y)))
             np.testing.assert_allclose(got, expected, rtol=2e-15, atol=1e-16)
 
@@ -157,7 +163,8 @@ def test_several_arguments_in_order():
     np.testing.assert_array_equal(g(1.0, 2.0, 3.0), [-1.0, 3.0])
 
 
-@pytest.mark.parametrize(("constant", "value"), [(None, 0.0), (3, 3.0), (np.float64(0.5), 0.5), (np.array(2.0), 2.0)])
+@pytest.mark.parametrize(("constant", "value"), [(None, 0.0), (3, 3.0), (np.float64(0.5), 0.5),
+                                                 (np.array(2.0), 2.0)])
 def test_constants(constant, value):
     g = traced(constant, outputs=())
     assert g.shape == ()
@@ -175,7 +182,8 @@ def test_function_is_one_dense_column_in_row_major_order():
 
 def test_repeated_work_is_shared():
     twice = traced(lambda q: np.sin(q) * 2 + np.sin(q) * 3)
-    sines = [k for k in range(twice.function.n_instructions()) if twice.function.instruction_id(k) == ca.OP_SIN]
+    sines = [k for k in range(twice.function.n_instructions())
+             if twice.function.instruction_id(k) == ca.OP_SIN]
     assert len(sines) == 1
 
 
@@ -357,7 +365,8 @@ def test_symbol_outside_a_trace():
 @pytest.mark.parametrize(("function", "message"), [
     (lambda: 1.0, "takes (), but is called with 1 value(s), (knee)"),
     (lambda a, b: a, "missing a required argument: 'b'"),
-    (lambda q: None, "returned None (NoneType); expected a real number, or an array or nested list of them; is a "),
+    (lambda q: None, "returned None (NoneType); expected a real number, or an array or nested list of them; "
+                     "is a "),
     (lambda q: "one", "returned 'one' (str)"),
     (lambda q: [q, 1j], "returned 1j (complex) at [1] of its result"),
     (lambda q: {"x": q}, "(dict)"),
@@ -369,7 +378,8 @@ def test_wrong_arguments_and_results(function, message):
 
 
 def test_wrong_shape():
-    assert "returned an array of shape (2,); expected one real number" in refusal(lambda q: [q, q], outputs=())
+    assert "returned an array of shape (2,); expected one real number" in refusal(lambda q: [q, q],
+                                                                                  outputs=())
     assert "returned an array of shape (); expected real numbers in an array of shape (3, 3)" in refusal(
         lambda q: q, outputs=(3, 3))
 
@@ -490,9 +500,11 @@ def test_unguarded_where_is_found():
 
 # ---- random functions ----
 
-SMOOTH = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "arctan": np.arctan, "root": lambda a: np.sqrt(1 + a * a),
+SMOOTH = {"sin": np.sin, "cos": np.cos, "tanh": np.tanh, "arctan": np.arctan,
+          "root": lambda a: np.sqrt(1 + a * a),
           "quotient": lambda a: a / (2 + a * a), "cube": lambda a: (a / 4)**3}
-CORNERS = {"abs": np.abs, "positive": lambda a: np.maximum(a, 0), "where": lambda a: np.where(a > 0.1, a, 2 * a - 0.1)}
+CORNERS = {"abs": np.abs, "positive": lambda a: np.maximum(a, 0), "where": lambda a: np.where(a > 0.1, a,
+                                                                                              2 * a - 0.1)}
 PAIRS = {"+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b / 4}
 
 
@@ -523,7 +535,8 @@ coordinates = st.floats(-3, 3, allow_subnormal=False)
 def test_random_functions_equal_floats(expression, x, y):
     g = trace(lambda x, y: value(expression, x, y), ["x", "y"], what="random")
     # The same operations in the same order; each slope is at most about 2, so an ulp grows to 2^12 at worst.
-    np.testing.assert_allclose(g(x, y), value(expression, np.float64(x), np.float64(y)), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(g(x, y), value(expression, np.float64(x), np.float64(y)), rtol=1e-12,
+                               atol=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
@@ -534,7 +547,8 @@ def test_random_derivatives_equal_complex_step(expression, x, y):
     s = ca.SX.sym("s", 2)
     gradient = np.array(ca.Function("gradient", [s], [ca.jacobian(g(s[0], s[1]), s)])([x, y])).ravel()
     h = 1e-30
-    expected = [np.imag(value(expression, x + 1j * h, y + 0j)) / h, np.imag(value(expression, x + 0j, y + 1j * h)) / h]
+    expected = [np.imag(value(expression, x + 1j * h, y + 0j)) / h,
+                np.imag(value(expression, x + 0j, y + 1j * h)) / h]
     # As above: rounding of a short chain of operations with slopes of order one.
     np.testing.assert_allclose(gradient, expected, rtol=1e-11, atol=1e-11)
 

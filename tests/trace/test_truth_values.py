@@ -1,4 +1,5 @@
-"""A comparison is no law: functions of users that return true or false are refused, wherever a function may be."""
+"""A comparison is no law: functions of users that return true or false are refused, wherever a function may
+be."""
 from __future__ import annotations
 
 import numpy as np
@@ -44,8 +45,10 @@ REFUSED = {
     "FunctionBased": lambda: cd.FunctionBased(coordinates=("k",), angles=(lambda q: q > 0, None, None)),
     "a constant": lambda: cd.FunctionBased(coordinates=("k",), angles=(True, None, None)),
     "Custom": lambda: cd.Custom(coordinates=("k",), transform=lambda q: (np.eye(3), (q > 0, 0, 0))),
-    "Transform": lambda: cd.Custom(coordinates=("k",), transform=lambda q: cd.Transform(np.eye(3), (q > 0, 0, 0))),
-    "of Parameters": lambda: F.TwoPointSpring("a", (0, 0, 0), "b", (1, 1, 1), cd.Parameter("m", 1.0) > 0, 1.0),
+    "Transform": lambda: cd.Custom(coordinates=("k",), transform=lambda q: cd.Transform(np.eye(3),
+                                                                                        (q > 0, 0, 0))),
+    "of Parameters": lambda: F.TwoPointSpring("a", (0, 0, 0), "b", (1, 1, 1), cd.Parameter("m", 1.0) > 0,
+                                              1.0),
 }
 
 
@@ -56,7 +59,8 @@ def test_a_truth_value_is_refused_with_the_remedy(what):
 
 
 def test_the_error_names_the_users_function():
-    with pytest.raises(cd.TraceError, match=r"CoordinateCoupler\(lambda\): function lambda \(.*test_truth_values.py"):
+    with pytest.raises(cd.TraceError,
+                       match=r"CoordinateCoupler\(lambda\): function lambda \(.*test_truth_values.py"):
         REFUSED["CoordinateCoupler"]()
 
 
@@ -70,4 +74,5 @@ def test_numbers_made_of_conditions_are_taken():
     system.add_body("a", mobilizer=cd.Pin(), **SOLID)
     system.add_force("push", F.Custom(push))
     pushed = [system.applied_forces([q], [0.0], t=2.0)[0] for q in (-2.0, -0.5, 0.5)]
-    np.testing.assert_allclose(pushed, [-2.0, 0.0, 6.0], rtol=0, atol=1e-15)  # sums of whole numbers: exact but for order
+    # sums of whole numbers: exact but for order
+    np.testing.assert_allclose(pushed, [-2.0, 0.0, 6.0], rtol=0, atol=1e-15)

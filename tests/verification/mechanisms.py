@@ -1,7 +1,8 @@
-"""Mechanisms of the library of computational benchmark problems (A01-A04) and two of our own, as trees closed by constraints.
+"""Mechanisms of the library of computational benchmark problems (A01-A04) and two of our own, as trees closed
+by constraints.
 
-Each function returns the System; with closed=False it is the open tree, which its `..._joints()` close in `condyle.maximal`.
-SI units.
+Each function returns the System; with closed=False it is the open tree, which its `..._joints()` close in
+`condyle.maximal`. SI units.
 """
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def _pins(*points: tuple) -> list[maximal.Loop]:
     return [maximal.Loop(*point, cd.Pin()) for point in points]
 
 
-# ---- A01: a point mass on a rod --------------------------------------------------------------------------------------
+# ---- A01: a point mass on a rod ----------------------------------------------------------------------------
 
 def pendulum() -> cd.System:
     """1 kg, 1 m: a point that is free to translate and a Rod."""
@@ -34,20 +35,22 @@ def pendulum() -> cd.System:
     return system
 
 
-# ---- A02: N windows of slender links ---------------------------------------------------------------------------------
+# ---- A02: N windows of slender links -----------------------------------------------------------------------
 
 def _corners(N: int) -> list[tuple]:
     return [(f"h{k}", (1, 0, 0), f"v{k}", (0, 1, 0)) for k in range(1, N + 1)]
 
 
 def four_bars(N: int, closed: bool = True) -> cd.System:
-    """Uprights v0..vN on the floor, links h1..hN on top of v0..v(N-1), each closed at the top of the next upright."""
+    """Uprights v0..vN on the floor, links h1..hN on top of v0..v(N-1), each closed at the top of the next
+    upright."""
     system = cd.System(gravity=(0, -G, 0))
     for k in range(N + 1):
         if k:
             system.add_body(f"h{k}", f"v{k - 1}", cd.Pin(), X_PF=(0, 1, 0), mass=1.0, com=(0.5, 0, 0),
                             inertia=(0, 1 / 12, 1 / 12))
-        system.add_body(f"v{k}", mobilizer=cd.Pin(), X_PF=(k, 0, 0), mass=1.0, com=(0, 0.5, 0), inertia=(1 / 12, 0, 1 / 12))
+        system.add_body(f"v{k}", mobilizer=cd.Pin(), X_PF=(k, 0, 0), mass=1.0, com=(0, 0.5, 0),
+                        inertia=(1 / 12, 0, 1 / 12))
     return _close(system, closed, *_corners(N))
 
 
@@ -61,9 +64,10 @@ def four_bars_joints(N: int) -> list[maximal.Loop]:
     return _pins(*_corners(N))
 
 
-# ---- A03: Andrews' squeezing mechanism -------------------------------------------------------------------------------
+# ---- A03: Andrews' squeezing mechanism ---------------------------------------------------------------------
 
-ANDREWS_START = {"beta": -0.0617138900142764, "Theta": 0.0, "gamma": 0.455279819163070, "Phi": 0.222668390165886,
+ANDREWS_START = {"beta": -0.0617138900142764, "Theta": 0.0, "gamma": 0.455279819163070,
+                 "Phi": 0.222668390165886,
                  "delta": 0.487364979543843, "Omega": -0.222668390165886, "epsilon": 1.23054744454982}
 _TIPS = [("K2", (-0.028, 0, 0), "K3", (0, -0.035, 0)), ("K2", (-0.028, 0, 0), "K4", (0, -0.02, 0)),
          ("K2", (-0.028, 0, 0), "K6", (0.02, 0, 0))]
@@ -81,8 +85,10 @@ def andrews(closed: bool = True) -> cd.System:
             ("K4", "K5", (0.04, 0, 0), 0.00706, (0, 0.01421 - 0.02, 0), 5.667e-7, "Phi"),
             ("K7", "ground", A, 0.05498, (-0.00449, -0.01228, 0), 1.912e-5, "epsilon"),
             ("K6", "K7", (0, -0.04, 0), 0.00706, (0.02 - 0.01421, 0, 0), 5.667e-7, "Omega")):
-        system.add_body(name, parent, cd.Pin(), X_PF=at, mass=mass, com=com, inertia=(I, I, I), coordinates=angle)
-    system.add_force("spring", cd.forces.TwoPointSpring("ground", (0.014, 0.072, 0), "K3", (0.02, -0.018, 0), 4530.0, 0.07785))
+        system.add_body(name, parent, cd.Pin(), X_PF=at, mass=mass, com=com, inertia=(I, I, I),
+                        coordinates=angle)
+    system.add_force("spring", cd.forces.TwoPointSpring("ground", (0.014, 0.072, 0), "K3", (0.02, -0.018, 0),
+                                                        4530.0, 0.07785))
     system.add_force("drive", cd.forces.MobilityForce("beta", 0.033))
     return _close(system, closed, *_TIPS)
 
@@ -91,7 +97,7 @@ def andrews_joints() -> list[maximal.Loop]:
     return _pins(*_TIPS)
 
 
-# ---- A04: Bricard's mechanism ----------------------------------------------------------------------------------------
+# ---- A04: Bricard's mechanism ------------------------------------------------------------------------------
 
 CORNER = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], dtype=float)
 
@@ -101,7 +107,8 @@ def bricard(closed: bool = True) -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
     for i, axis in enumerate("yzxyz"):
         rod, before = CORNER[i + 1] - CORNER[i], CORNER[i - 1] if i else np.zeros(3)
-        system.add_body(f"r{i}", f"r{i - 1}" if i else "ground", cd.Pin(axis=axis), X_PF=CORNER[i] - before, mass=1.0,
+        system.add_body(f"r{i}", f"r{i - 1}" if i else "ground", cd.Pin(axis=axis), X_PF=CORNER[i] - before,
+                        mass=1.0,
                         com=rod / 2, inertia=np.where(rod != 0, 0.02, 1.01) / 12)
     if closed:
         system.add_constraint("point", C.Ball("ground", CORNER[5], "r4", CORNER[5] - CORNER[4]))
@@ -114,7 +121,7 @@ def bricard_joints() -> list[maximal.Loop]:
     return [maximal.Loop("ground", CORNER[5], "r4", CORNER[5] - CORNER[4], cd.Pin(axis="x"))]
 
 
-# ---- A slider-crank: one degree of freedom, J(theta) thetadot^2 / 2 + V(theta) ---------------------------------------
+# ---- A slider-crank: one degree of freedom, J(theta) thetadot^2 / 2 + V(theta) -----------------------------
 
 CRANK, ROD = 0.2, 0.5                    # [m]
 M_CRANK, M_ROD, M_SLIDER = 1.2, 0.8, 1.5   # [kg]
@@ -122,9 +129,11 @@ M_CRANK, M_ROD, M_SLIDER = 1.2, 0.8, 1.5   # [kg]
 
 def slider_crank(closed: bool = True) -> cd.System:
     system = cd.System(gravity=(0, -G, 0))
-    for name, parent, at, m, length in (("crank", "ground", 0.0, M_CRANK, CRANK), ("rod", "crank", CRANK, M_ROD, ROD)):
+    for name, parent, at, m, length in (("crank", "ground", 0.0, M_CRANK, CRANK),
+                                        ("rod", "crank", CRANK, M_ROD, ROD)):
         I = m * length**2 / 12
-        system.add_body(name, parent, cd.Pin(), X_PF=(at, 0, 0), mass=m, com=(length / 2, 0, 0), inertia=(0, I, I))
+        system.add_body(name, parent, cd.Pin(), X_PF=(at, 0, 0), mass=m, com=(length / 2, 0, 0),
+                        inertia=(0, I, I))
     system.add_body("slider", mobilizer=cd.Slider(), mass=M_SLIDER, inertia=(1e-3,) * 3)
     return _close(system, closed, ("rod", (ROD, 0, 0), "slider", (0, 0, 0)))
 
@@ -153,7 +162,7 @@ def slider_crank_V(theta):
     return G * (M_CRANK + M_ROD) * CRANK / 2 * np.sin(theta)
 
 
-# ---- A flyball governor: spin psi and spread alpha -------------------------------------------------------------------
+# ---- A flyball governor: spin psi and spread alpha ---------------------------------------------------------
 
 ARM = 0.3                                             # [m], arms and links
 M_BALL, M_LINK, M_SLEEVE, I_SHAFT, I_SLEEVE = 0.9, 0.2, 1.4, 0.02, 0.004
@@ -161,13 +170,15 @@ _ENDS = [(f"link{s}", (0, -ARM, 0), "sleeve", (0, 0, 0)) for s in "ab"]
 
 
 def governor(closed: bool = True) -> cd.System:
-    """A shaft about y, two massless arms with balls (points), two slender links down to a sleeve on the shaft."""
+    """A shaft about y, two massless arms with balls (points), two slender links down to a sleeve on the
+    shaft."""
     system = cd.System(gravity=(0, -G, 0))
     system.add_body("shaft", mobilizer=cd.Pin(axis="y"), mass=1.0, inertia=(I_SHAFT,) * 3, coordinates="psi")
     I = M_LINK * ARM**2 / 12
     for s in "ab":
         system.add_body(f"arm{s}", "shaft", cd.Pin(), mass=M_BALL, com=(0, -ARM, 0))
-        system.add_body(f"link{s}", f"arm{s}", cd.Pin(), X_PF=(0, -ARM, 0), mass=M_LINK, com=(0, -ARM / 2, 0), inertia=(I, 0, I))
+        system.add_body(f"link{s}", f"arm{s}", cd.Pin(), X_PF=(0, -ARM, 0), mass=M_LINK, com=(0, -ARM / 2, 0),
+                        inertia=(I, 0, I))
     system.add_body("sleeve", "shaft", cd.Slider(axis="y"), mass=M_SLEEVE, inertia=(I_SLEEVE,) * 3)
     return _close(system, closed, *_ENDS)
 

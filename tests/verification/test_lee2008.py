@@ -1,10 +1,12 @@
-"""Appendix A of lee2008 as an independent program: the articulated-body algorithm for spline joints, in its own coordinates.
+"""Appendix A of lee2008 as an independent program: the articulated-body algorithm for spline joints, in its
+own coordinates.
 
-Everything is in body frames {i}, angular first. A joint is a product of exponentials of twists, G = exp(g1 phi1) .. exp(gm phim).
+Everything is in body frames {i}, angular first. A joint is a product of exponentials of twists, G = exp(g1
+phi1) .. exp(gm phim).
 
   s = g1 phi1',  then for k = 2 .. m:  ds = gk phik'' + Ad^-1 (ds) + ad_s gk phik'
                                        s = gk phik' + Ad^-1 s                            appendix B
-  v_i = Ad_G^-1 v_{i-1} + S qdot,   c_i = S' qdot^2 + ad_v (S qdot)                                             (11), (14)
+  v_i = Ad_G^-1 v_{i-1} + S qdot,   c_i = S' qdot^2 + ad_v (S qdot)                                 (11), (14)
   inward and outward recursions of appendix A, gravity as an acceleration of ground
 """
 from __future__ import annotations
@@ -27,7 +29,8 @@ def Ad(T):
 
 
 def ad(g):
-    return np.block([[cross_matrix(g[:3]), np.zeros((3, 3))], [cross_matrix(g[3:]), cross_matrix(g[:3])]])   # (4)
+    return np.block([[cross_matrix(g[:3]), np.zeros((3, 3))],
+                     [cross_matrix(g[3:]), cross_matrix(g[:3])]])  # (4)
 
 
 class Curve:
@@ -43,7 +46,8 @@ class Curve:
     def phi(self, q):
         """phi, phi', phi'', shape (3, m)."""
         wave = self.c * q + self.d
-        return (self.a * q + self.b * np.sin(wave), self.a + self.b * self.c * np.cos(wave), -self.b * self.c**2 * np.sin(wave))
+        return (self.a * q + self.b * np.sin(wave), self.a + self.b * self.c * np.cos(wave),
+                -self.b * self.c**2 * np.sin(wave))
 
     def transform(self, q):
         """What a user writes: the exponentials in closed form, with NumPy's functions only."""
@@ -84,8 +88,8 @@ def appendix_a(joints, placed, bodies, gravity, q, qdot, tau):
         X, s, ds = joint.derivatives(q[i])
         G.append(placed[i] @ X)
         S.append(s)
-        v.append(Ad(np.linalg.inv(G[i])) @ (v[-1] if v else np.zeros(6)) + s * qdot[i])                     # (11)
-        c.append(ds * qdot[i] ** 2 + ad(v[i]) @ s * qdot[i])                                                # (14)
+        v.append(Ad(np.linalg.inv(G[i])) @ (v[-1] if v else np.zeros(6)) + s * qdot[i])  # (11)
+        c.append(ds * qdot[i] ** 2 + ad(v[i]) @ s * qdot[i])  # (14)
     J = [inertia(*body) for body in bodies]
     J_a, b = [None] * n, [None] * n
     for i in range(n - 1, -1, -1):
@@ -100,7 +104,7 @@ def appendix_a(joints, placed, bodies, gravity, q, qdot, tau):
     qddot, a = np.zeros(n), np.concatenate([np.zeros(3), -gravity])
     for i in range(n):
         a = Ad(np.linalg.inv(G[i])) @ a
-        qddot[i] = (tau[i] - S[i] @ (J_a[i] @ (a + c[i]) + b[i])) / (S[i] @ J_a[i] @ S[i])                  # (44)
+        qddot[i] = (tau[i] - S[i] @ (J_a[i] @ (a + c[i]) + b[i])) / (S[i] @ J_a[i] @ S[i])  # (44)
         a = a + c[i] + S[i] * qddot[i]
     return qddot
 
@@ -120,7 +124,8 @@ def test_chain_of_spline_joints(n, evidence):
         placed.append(X)
         bodies.append((m, r, I))
         mobilizer = cd.Custom((f"q{i}",), joint.transform)
-        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer, X_PF=cd.Transform(X[:3, :3], X[:3, 3]), mass=m,
+        system.add_body(f"b{i}", f"b{i - 1}" if i else "ground", mobilizer,
+                        X_PF=cd.Transform(X[:3, :3], X[:3, 3]), mass=m,
                         com=r, inertia=I)
     q, u, tau = rng.uniform(-1, 1, (3, 20, n))
     expected = np.array([appendix_a(joints, placed, bodies, gravity, *state) for state in zip(q, u, tau)])

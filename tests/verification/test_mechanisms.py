@@ -1,6 +1,8 @@
-"""Small mechanisms with closed forms: a nut on a screw, two articulated bodies, the knee of seth2010 (36)-(39).
+"""Small mechanisms with closed forms: a nut on a screw, two articulated bodies, the knee of seth2010
+(36)-(39).
 
-Then mechanisms with loops, in motion: A01-A04 of the library of computational benchmark problems, a slider-crank, a governor.
+Then mechanisms with loops, in motion: A01-A04 of the library of computational benchmark problems, a
+slider-crank, a governor.
 """
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ def inertia_6(m, com, I):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_articulated_inertia_of_two_pinned_bodies(seed, evidence):
-    """Featherstone: at rest, a handle that carries a pinned body resists as I1 + I2 - I2 s s' I2 / (s' I2 s)."""
+    """Featherstone: at rest, a handle that carries a pinned body resists as I1 + I2 - I2 s s' I2 / (s' I2
+    s)."""
     rng = np.random.default_rng(seed)
     (m1, m2), (c1, c2, at) = rng.uniform(0.5, 2, 2), rng.uniform(-0.5, 0.5, (3, 3))
     I1, I2 = np.diag([0.10, 0.14, 0.11]), np.diag([0.02, 0.03, 0.025])
@@ -65,19 +68,22 @@ def test_articulated_inertia_of_two_pinned_bodies(seed, evidence):
 
 
 def test_apparent_mass_of_a_handle():
-    """Pushed across, the pinned body swings away: m1 + m2 I2 / (I2 + m2 d^2); along, it must come: m1 + m2."""
+    """Pushed across, the pinned body swings away: m1 + m2 I2 / (I2 + m2 d^2); along, it must come: m1 +
+    m2."""
     m1, m2, I1, I2, d = 1.0, 2.0, 0.3, 0.05, 0.4
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("handle", mobilizer=cd.Planar(), mass=m1, inertia=(I1, I1, I1))
     system.add_body("pinned", "handle", cd.Pin(), mass=m2, com=(d, 0, 0), inertia=(I2, I2, I2))
     q, u = system.defaults()
     turn, along, across = np.eye(3, 4)
-    assert system.forward_dynamics(q, u, turn)[0] == pytest.approx(1 / I1, rel=ROUNDING)      # the pin passes no torque
+    # the pin passes no torque
+    assert system.forward_dynamics(q, u, turn)[0] == pytest.approx(1 / I1, rel=ROUNDING)
     assert system.forward_dynamics(q, u, along)[1] == pytest.approx(1 / (m1 + m2), rel=ROUNDING)
-    assert system.forward_dynamics(q, u, across)[2] == pytest.approx(1 / (m1 + m2 * I2 / (I2 + m2 * d * d)), rel=ROUNDING)
+    assert system.forward_dynamics(q, u, across)[2] == pytest.approx(1 / (m1 + m2 * I2 / (I2 + m2 * d * d)),
+                                                                     rel=ROUNDING)
 
 
-# ---- The knee --------------------------------------------------------------------------------------------------------
+# ---- The knee ----------------------------------------------------------------------------------------------
 
 ANGLES = np.linspace(-2.2, 0.3, 14)
 SHIFTS = 0.005 * np.cos(2 * ANGLES), -0.39 + 0.015 * np.sin(1.3 * ANGLES)
@@ -101,28 +107,36 @@ def test_knee_of_seth2010(kind, evidence):
     p, p1, p2 = (np.stack([FX(q[:, 0], k), FY(q[:, 0], k), zero], -1) for k in range(3))
     X = system.body_pose(q, "tibia")
     c, s = np.cos(q[:, 0]), np.sin(q[:, 0])
-    R = np.stack([np.stack([c, -s, zero], -1), np.stack([s, c, zero], -1), np.stack([zero, zero, one], -1)], -2)
+    R = np.stack([np.stack([c, -s, zero], -1), np.stack([s, c, zero], -1), np.stack([zero, zero, one], -1)],
+                 -2)
     np.testing.assert_allclose(X.R, R, rtol=0, atol=ROUNDING)
-    np.testing.assert_allclose(X.p, p, rtol=0, atol=ROUNDING)                                               # (36)
+    np.testing.assert_allclose(X.p, p, rtol=0, atol=ROUNDING)  # (36)
     H = np.concatenate([np.stack([zero, zero, one], -1), p1], -1)
-    np.testing.assert_allclose(system.frame_jacobian(q, "tibia", (0, 0, 0))[..., 0], H, rtol=0, atol=ROUNDING)   # (37)
+    np.testing.assert_allclose(system.frame_jacobian(q, "tibia", (0, 0, 0))[..., 0], H, rtol=0,
+                               atol=ROUNDING)  # (37)
     bias = np.concatenate([np.zeros((40, 3)), p2 * u**2], -1)
-    np.testing.assert_allclose(system.frame_bias(q, u, "tibia", (0, 0, 0)), bias, rtol=0, atol=10 * ROUNDING)    # (38)
-    np.testing.assert_array_equal(system.qdot(q, u), u)                                                     # (39)
+    np.testing.assert_allclose(system.frame_bias(q, u, "tibia", (0, 0, 0)), bias, rtol=0,
+                               atol=10 * ROUNDING)  # (38)
+    np.testing.assert_array_equal(system.qdot(q, u), u)  # (39)
     # One coordinate: (I + m p'.p') udot = m g . p' - m p'.p'' u^2
     expected = (-m * G * p1[:, 1] - m * (p1 * p2).sum(1) * u[:, 0] ** 2) / (I + m * (p1 * p1).sum(1))
     evidence("acceleration of the knee of seth2010 (36)-(39) by splines, relative",
-             np.abs(system.forward_dynamics(q, u)[:, 0] - expected).max() / np.abs(expected).max(), 10 * ROUNDING)
+             np.abs(system.forward_dynamics(q, u)[:, 0] - expected).max() / np.abs(expected).max(),
+             10 * ROUNDING)
 
 
-# ---- Mechanisms with loops, in motion ---------------------------------------------------------------------------------
+# ---- Mechanisms with loops, in motion ----------------------------------------------------------------------
 
 ACCURACY, WITHIN = 1e-8, 1e-6           # a hundred times the accuracy, for runs of some thousand steps
-# Positions of the library's problems: eight decimals, from an independent integration to about 1e-10; energies are closed forms.
-PENDULUM = {1.0: (0.98629175, -0.16501085), 5.0: (-0.94230544, -0.33475434), 10.0: (-0.27508746, -0.96141921)}      # A01, bob
-FOUR_BARS = {2: (35.835, (0.32845811, 0.94451854)), 10: (158.888333, (0.20435356, 0.97889715))}          # A02, B0 at 10 s
-BRICARD = {0.5: (0.77471781, -0.97981505, -0.19990616), 1.0: (0.27448132, -0.88670794, -0.46233000)}               # A04, P3
-BETA_END, BETADD, THETADD = 33.8258678, 14222.44392, -10666.83294                                                  # A03
+# Positions of the library's problems: eight decimals, from an independent integration to about 1e-10;
+# energies are closed forms.
+PENDULUM = {1.0: (0.98629175, -0.16501085), 5.0: (-0.94230544, -0.33475434),
+            10.0: (-0.27508746, -0.96141921)}  # A01, bob
+# A02, B0 at 10 s
+FOUR_BARS = {2: (35.835, (0.32845811, 0.94451854)), 10: (158.888333, (0.20435356, 0.97889715))}
+BRICARD = {0.5: (0.77471781, -0.97981505, -0.19990616),
+           1.0: (0.27448132, -0.88670794, -0.46233000)}  # A04, P3
+BETA_END, BETADD, THETADD = 33.8258678, 14222.44392, -10666.83294  # A03
 
 
 def run(system, q, u, t_end):
@@ -143,18 +157,21 @@ def energy_change(system, traj):
 
 
 def second_opinion(traj, tree, joints, count=4):
-    """Largest difference from the accelerations of maximal coordinates, relative, at some states of the trajectory."""
+    """Largest difference from the accelerations of maximal coordinates, relative, at some states of the
+    trajectory."""
     made = maximal.MaximalSystem(tree, joints)
     rows = np.linspace(0, len(traj) - 1, count + 2, dtype=int)[1:-1]
     worst = 0.0
     for q, u in zip(traj.q[rows], traj.u[rows], strict=True):
         udot = traj[0].system.forward_dynamics(q, u)
-        worst = max(worst, np.abs(made.at(q, u).forward(np.zeros(tree.nu)).udot - udot).max() / np.abs(udot).max())
+        worst = max(worst, np.abs(made.at(q, u).forward(np.zeros(tree.nu)).udot - udot).max()
+                    / np.abs(udot).max())
     return worst
 
 
 def one_degree(J, V, x, rate, t_end):
-    """x and its rate at t_end of J(x) x'' + J' x'^2 / 2 + V' = 0: DOP853 to 1e-12, derivatives by a complex step."""
+    """x and its rate at t_end of J(x) x'' + J' x'^2 / 2 + V' = 0: DOP853 to 1e-12, derivatives by a complex
+    step."""
     slope = lambda f, x: np.imag(f(x + 1e-30j)) / 1e-30
     rates = lambda t, y: (y[1], -(slope(J, y[0]) * y[1]**2 / 2 + slope(V, y[0])) / J(y[0]))
     return solve_ivp(rates, (0, t_end), (x, rate), method="DOP853", rtol=1e-12, atol=1e-12).y[:, -1]
@@ -166,7 +183,8 @@ def test_pendulum_on_a_rod(evidence):
     traj = run(system, [-1, 0, 0], np.zeros(3), 10.0)
     evidence("pendulum on a rod constraint (A01), position at 1, 5, 10 s [m]",
              max(np.abs(traj(t).q[:2] - at).max() for t, at in PENDULUM.items()), WITHIN)
-    evidence("pendulum on a rod constraint (A01), energy over 10 s, relative", energy_change(system, traj), WITHIN)
+    evidence("pendulum on a rod constraint (A01), energy over 10 s, relative", energy_change(system, traj),
+             WITHIN)
 
 
 def test_bricard(evidence):
@@ -190,16 +208,20 @@ def test_andrews(evidence):
     np.testing.assert_allclose(udot[:2], (BETADD, THETADD), rtol=1e-10)       # ten digits are given
     traj = run(system, start.q, start.u, 0.05)
     beta = traj.q[:, 0]
-    evidence("Andrews' squeezing mechanism (A03), beta after 0.05 s, relative", abs(beta[-1] / BETA_END - 1), WITHIN)
-    balance = np.sum(system.energy(traj.q, traj.u), axis=0) - 0.033 * (beta - beta[0])        # less the work of the drive
-    evidence("Andrews' squeezing mechanism (A03), energy less work, relative", np.ptp(balance) / balance[0], WITHIN)
+    evidence("Andrews' squeezing mechanism (A03), beta after 0.05 s, relative", abs(beta[-1] / BETA_END - 1),
+             WITHIN)
+    # less the work of the drive
+    balance = np.sum(system.energy(traj.q, traj.u), axis=0) - 0.033 * (beta - beta[0])
+    evidence("Andrews' squeezing mechanism (A03), energy less work, relative", np.ptp(balance) / balance[0],
+             WITHIN)
     # Both solve with centimetres beside radians; 6e-11 was measured.
     assert second_opinion(traj, built.andrews(closed=False), built.andrews_joints()) < 1e-9
 
 
 @pytest.mark.parametrize("N", [2, 10])
 def test_four_bars_through_flat(N, evidence):
-    """A02: ten seconds, five revolutions, ten times through the flat position where all loops lose rank and could fold."""
+    """A02: ten seconds, five revolutions, ten times through the flat position where all loops lose rank and
+    could fold."""
     energy, B0 = FOUR_BARS[N]
     system = built.four_bars(N)
     q, u = built.four_bars_state(N, 0.0, 1.0)
@@ -209,10 +231,12 @@ def test_four_bars_through_flat(N, evidence):
     assert np.abs(system.constraint_errors(traj.q, traj.u)[0]).max() < 1e-12
     theta = -traj.q[-1, 0]
     assert 10 * np.pi < theta < 10.2 * np.pi
-    np.testing.assert_allclose(traj.q[-1], built.four_bars_state(N, theta, 0)[0], rtol=0, atol=1e-8)     # nothing folded
+    np.testing.assert_allclose(traj.q[-1], built.four_bars_state(N, theta, 0)[0], rtol=0,
+                               atol=1e-8)  # nothing folded
     evidence(f"{N} four-bars (A02) through ten singular positions, B0 at 10 s [m]",
              np.abs(np.array([np.sin(theta), np.cos(theta)]) - B0).max(), 1e-4)
-    evidence(f"{N} four-bars (A02) through ten singular positions, energy, relative", energy_change(system, traj), 1e-4)
+    evidence(f"{N} four-bars (A02) through ten singular positions, energy, relative",
+             energy_change(system, traj), 1e-4)
 
 
 @pytest.mark.parametrize(("N", "count"), [(2, 16), (10, 6)])
@@ -225,9 +249,11 @@ def test_through_flat_the_error_follows_the_accuracy(N, count, evidence):
         traj = cd.simulate(system, system.state(q=q, u=u), 10.0, accuracy=accuracy)
         assert traj.finished, traj.status
         theta = -traj.q[-1, 0]
-        worst = max(worst, np.abs(np.array([np.sin(theta), np.cos(theta)]) - FOUR_BARS[N][1]).max() / accuracy)
+        worst = max(worst, np.abs(np.array([np.sin(theta), np.cos(theta)]) - FOUR_BARS[N][1]).max()
+                    / accuracy)
     # 4 was measured, of which the eight decimals of the reference may be as much.
-    evidence(f"{N} four-bars (A02) through flat, {count} accuracies from 1e-6 to 1e-9, error over accuracy", worst, 20)
+    evidence(f"{N} four-bars (A02) through flat, {count} accuracies from 1e-6 to 1e-9, error over accuracy",
+             worst, 20)
 
 
 @pytest.mark.parametrize("theta", [0.3, 1.2, 2.0])
@@ -253,7 +279,8 @@ def test_slider_crank(evidence):
     evidence("slider-crank against its one equation, speeds after 3 s, relative",
              np.abs(traj.u[-1] - u).max() / np.abs(u).max(), WITHIN)
     assert energy_change(system, traj) < WITHIN
-    assert second_opinion(traj, built.slider_crank(closed=False), built.slider_crank_joints()) < 1e-11      # both round
+    assert second_opinion(traj, built.slider_crank(closed=False),
+                          built.slider_crank_joints()) < 1e-11  # both round
 
 
 def test_flyball_governor(evidence):
@@ -273,4 +300,4 @@ def test_flyball_governor(evidence):
     assert energy_change(system, traj) < WITHIN
     momentum = built.governor_spin_inertia(traj.q[:, 1]) * traj.u[:, 0]
     assert np.abs(momentum / H - 1).max() < WITHIN
-    assert second_opinion(traj, built.governor(closed=False), built.governor_joints()) < 1e-11              # both round
+    assert second_opinion(traj, built.governor(closed=False), built.governor_joints()) < 1e-11  # both round

@@ -1,6 +1,7 @@
 """The mechanisms of test_mechanisms.py once more, moved by the second formulation alone: maximal coordinates.
 
-Hinges that close loops are hinges here, so that most equations of plane loops are redundant, and one of Bricard's six.
+Hinges that close loops are hinges here, so that most equations of plane loops are redundant, and one of
+Bricard's six.
 """
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def run(tree, joints, q, u, t_end, **options):
     traj = made.simulate(q, u, t_end, accuracy=ACCURACY, **options)
     assert traj.finished, traj.status
     at = made.equations(traj.x[-1], traj.V[-1], traj.q[-1])
-    assert np.abs(at.C).max() < 1e-13                                   # Newton ends at rounding, also of many turns
+    # Newton ends at rounding, also of many turns
+    assert np.abs(at.C).max() < 1e-13
     assert np.abs(at.Cdot).max() < 1e-12 * max(1.0, np.abs(traj.V).max())
     return made, traj
 
@@ -47,7 +49,8 @@ def test_pendulum_on_a_rod(evidence):
 def test_bricard(closed, evidence):
     """A04, closed by a hinge, or by the System's Ball and two ConstantAngles."""
     system = built.bricard(closed)
-    made, traj = run(system, () if closed else built.bricard_joints(), np.zeros(5), np.zeros(5), 1.0, times=list(BRICARD))
+    made, traj = run(system, () if closed else built.bricard_joints(), np.zeros(5), np.zeros(5), 1.0,
+                     times=list(BRICARD))
     P3 = system.station_position(traj.q, "r1", built.CORNER[2] - built.CORNER[1])
     evidence("Bricard's mechanism (A04) in maximal coordinates, P3 at 0.5 and 1 s [m]",
              np.abs(P3 - list(BRICARD.values())).max(), WITHIN)
@@ -64,24 +67,28 @@ def test_andrews(evidence):
     beta = traj.q[:, 0]
     evidence("Andrews' squeezing mechanism (A03) in maximal coordinates, beta after 0.05 s, relative",
              abs(beta[-1] / BETA_END - 1), WITHIN)
-    balance = np.sum(system.energy(traj.q, traj.u), axis=0) - 0.033 * (beta - beta[0])        # less the work of the drive
+    # less the work of the drive
+    balance = np.sum(system.energy(traj.q, traj.u), axis=0) - 0.033 * (beta - beta[0])
     evidence("Andrews' squeezing mechanism (A03) in maximal coordinates, energy less work, relative",
              np.ptp(balance) / balance[0], WITHIN)
 
 
 @pytest.mark.parametrize("N", [2, 10])
 def test_four_bars_through_flat(N, evidence):
-    """A02: ten seconds, ten times through flat. Each stage of a step is on the constraints, and none comes near to flat."""
+    """A02: ten seconds, ten times through flat. Each stage of a step is on the constraints, and none comes
+    near to flat."""
     energy, B0 = FOUR_BARS[N]
     system = built.four_bars(N, closed=False)
     made, traj = run(system, built.four_bars_joints(N), *built.four_bars_state(N, 0.0, 1.0), 10.0)
     theta = -traj.q[-1, 0]
     assert 10 * np.pi < theta < 10.2 * np.pi
-    np.testing.assert_allclose(traj.q[-1], built.four_bars_state(N, theta, 0)[0], rtol=0, atol=1e-10)    # nothing folded
+    np.testing.assert_allclose(traj.q[-1], built.four_bars_state(N, theta, 0)[0], rtol=0,
+                               atol=1e-10)  # nothing folded
     assert made.equations(traj.x[-1], traj.V[-1], traj.q[-1]).forward(np.zeros(2 * N + 1)).redundant == 3 * N
     evidence(f"{N} four-bars (A02) in maximal coordinates through ten singular positions, B0 at 10 s [m]",
              np.abs(np.array([np.sin(theta), np.cos(theta)]) - B0).max(), 1e-4)
-    assert np.sum(system.energy(traj.q[0], traj.u[0])) == pytest.approx(energy, rel=1e-8)                # six decimals are given
+    # six decimals are given
+    assert np.sum(system.energy(traj.q[0], traj.u[0])) == pytest.approx(energy, rel=1e-8)
     evidence(f"{N} four-bars (A02) in maximal coordinates through ten singular positions, energy, relative",
              energy_change(system, traj), 1e-4)
 
@@ -93,7 +100,8 @@ def test_four_bars_pass_flat_wherever_steps_end(rate, evidence):
     traj = made.simulate(*built.four_bars_state(2, 0.0, rate), 3.0, accuracy=ACCURACY)
     theta, speed = one_degree(lambda x: 1 + 0 * x, lambda x: G * 3.5 / 3 * np.cos(x), 0.0, rate, 3.0)
     evidence("2 four-bars in maximal coordinates at other speeds, state after 3 s [rad, s]",
-             np.abs(np.subtract((traj.q[-1], traj.u[-1]), built.four_bars_state(2, theta, speed))).max(), 1e-4)
+             np.abs(np.subtract((traj.q[-1], traj.u[-1]), built.four_bars_state(2, theta, speed))).max(),
+             1e-4)
 
 
 def test_slider_crank(evidence):
@@ -115,7 +123,8 @@ def test_flyball_governor(evidence):
     effective = lambda a: built.governor_V(a) + H**2 / (2 * built.governor_spin_inertia(a))
     end, rate = one_degree(built.governor_J, effective, alpha, 0.5, t_end)
     q, u = built.governor_state(traj.q[-1, 0], end, H / built.governor_spin_inertia(end), rate)
-    evidence("flyball governor in maximal coordinates against its two equations, coordinates after 3 s, relative",
+    evidence("flyball governor in maximal coordinates against its two equations, coordinates after 3 s, "
+             "relative",
              np.abs(traj.q[-1] - q)[1:].max() / np.abs(q[1:]).max(), WITHIN)
     evidence("flyball governor in maximal coordinates against its two equations, speeds after 3 s, relative",
              np.abs(traj.u[-1] - u).max() / np.abs(u).max(), WITHIN)

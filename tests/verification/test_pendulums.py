@@ -1,4 +1,5 @@
-"""Pendulums with closed forms: compound (elliptic functions), double (Lagrange's equations), spherical and conical."""
+"""Pendulums with closed forms: compound (elliptic functions), double (Lagrange's equations), spherical and
+conical."""
 from __future__ import annotations
 
 import numpy as np
@@ -29,8 +30,8 @@ def test_compound_pendulum(start, evidence):
     steps = 20_000
     traj = cd.simulate(system, system.state(q=[start]), period, step=period / steps, integrator="rk4")
     _, cn, dn, _ = ellipj(w * traj.t, m)
-    # RK4 with h = T / 20000: (w h)^4 times some periods is below 1e-12 of the amplitude; rounding adds 1e-16 per step. Near the
-    # upright position (3.1 rad) phase errors grow by exp(w T / 2), about 100.
+    # RK4 with h = T / 20000: (w h)^4 times some periods is below 1e-12 of the amplitude; rounding adds 1e-16
+    # per step. Near the upright position (3.1 rad) phase errors grow by exp(w T / 2), about 100.
     evidence("angle of a compound pendulum over one period against elliptic functions, rad",
              np.abs(traj.q[:, 0] - 2 * np.arcsin(np.sqrt(m) * cn / dn)).max(), 1e-9)
     assert max(abs(traj.q[-1, 0] - start), abs(traj.u[-1, 0])) < 1e-9
@@ -58,7 +59,8 @@ def test_double_pendulum(seed, evidence):
     den = 2 * m1 + m2 - m2 * np.cos(2 * a - 2 * b)
     dda = (-G * (2 * m1 + m2) * np.sin(a) - m2 * G * np.sin(a - 2 * b)
            - 2 * np.sin(a - b) * m2 * (db**2 * l2 + da**2 * l1 * np.cos(a - b))) / (l1 * den)
-    ddb = 2 * np.sin(a - b) * (da**2 * l1 * (m1 + m2) + G * (m1 + m2) * np.cos(a) + db**2 * l2 * m2 * np.cos(a - b)) / (l2 * den)
+    ddb = 2 * np.sin(a - b) * (da**2 * l1 * (m1 + m2) + G * (m1 + m2) * np.cos(a)
+                               + db**2 * l2 * m2 * np.cos(a - b)) / (l2 * den)
     expected = np.stack([dda, ddb - dda], -1)
     # cond(M) of point masses on rods is below some hundreds here.
     evidence("double pendulum against Lagrange's equations, relative to the largest acceleration",
@@ -81,17 +83,20 @@ def test_conical_pendulum():
         udot = system.forward_dynamics(q, u, locked=["bob_radius"])
         np.testing.assert_allclose(udot, 0, atol=ROUNDING * w * w)
         pull = system.motion_forces(q, u, locked=["bob_radius"])
-        np.testing.assert_allclose(pull, [0, 0, -m * G / np.cos(theta)], rtol=0, atol=ROUNDING * m * G / np.cos(theta))
+        np.testing.assert_allclose(pull, [0, 0, -m * G / np.cos(theta)], rtol=0,
+                                   atol=ROUNDING * m * G / np.cos(theta))
 
 
 def test_spherical_pendulum(evidence):
-    """Lagrange: theta'' = sin theta (phi'^2 cos theta - g / l) and phi'' = -2 phi' theta' cot theta; energy and L_z are kept."""
+    """Lagrange: theta'' = sin theta (phi'^2 cos theta - g / l) and phi'' = -2 phi' theta' cot theta; energy
+    and L_z are kept."""
     system, _, l = spherical()
     lock = {"locked": ["bob_radius"]}
     theta, phi_dot, theta_dot = 1.1, 1.7, -0.6
     q, u = np.array([0.3, np.pi - theta, l]), np.array([phi_dot, -theta_dot, 0.0])
     udot = system.forward_dynamics(q, u, **lock)
-    expected = [-2 * phi_dot * theta_dot / np.tan(theta), -np.sin(theta) * (phi_dot**2 * np.cos(theta) - G / l), 0]
+    expected = [-2 * phi_dot * theta_dot / np.tan(theta),
+                -np.sin(theta) * (phi_dot**2 * np.cos(theta) - G / l), 0]
     np.testing.assert_allclose(udot, expected, rtol=0, atol=10 * ROUNDING)
     qs, us = motion(system, q, u, np.linspace(0, 5, 50), **lock)
     total = np.array([sum(system.energy(x, y)) for x, y in zip(qs, us)])
@@ -111,7 +116,8 @@ def test_a_line_is_the_same_pendulum():
     qs, _ = motion(system, [0, np.pi - theta, l], [phi_dot, 0, 0], times, locked=["bob_radius"])
     bob = np.stack([system.body_pose(q, "bob").p for q in qs])
     q = np.array([np.cos(theta / 2), 0, -np.sin(theta / 2), 0])              # swung from -z towards +x
-    w_M = line.body_pose(q, "rod").R.T @ (0, 0, phi_dot)                     # its z, spin about the rod, is left out
+    # its z, spin about the rod, is left out
+    w_M = line.body_pose(q, "rod").R.T @ (0, 0, phi_dot)
     qs, _ = motion(line, q, w_M[:2], times)
     other = np.stack([line.station_position(x, "rod", (0, 0, -l)) for x in qs])
     np.testing.assert_allclose(other, bob, rtol=0, atol=1e-9)                # two integrations of 3 s

@@ -1,4 +1,5 @@
-"""Stored trees of pins whose accelerations an independent mass-matrix program computed: tests/data/trees/README.md."""
+"""Stored trees of pins whose accelerations an independent mass-matrix program computed:
+tests/data/trees/README.md."""
 from __future__ import annotations
 
 import json
@@ -10,19 +11,22 @@ import pytest
 import condyle as cd
 
 FILES = sorted((Path(__file__).parents[1] / "data" / "trees").glob("*.json"))
-# Two stable solves differ by at most about n cond(M) eps; cond(M), measured, is below 5000 and n <= 30: 3e-11.
+# Two stable solves differ by at most about n cond(M) eps; cond(M), measured, is below 5000 and n <= 30:
+# 3e-11.
 TOLERANCE = 1e-10
 
 
 def load(path, reverse=False, numbering=None):
-    """The system of a file. `reverse`: by reversed pins about -z, the same motion. `numbering`: order of adding bodies."""
+    """The system of a file. `reverse`: by reversed pins about -z, the same motion. `numbering`: order of
+    adding bodies."""
     data = json.loads(path.read_text(encoding="utf-8"))
     system = cd.System(gravity=data["gravity"])
     pin = cd.Pin(axis=(0, 0, -1)).reversed() if reverse else cd.Pin()
     for i in range(len(data["bodies"])) if numbering is None else numbering:
         b = data["bodies"][i]
         system.add_body(f"b{i}", "ground" if b["parent"] < 0 else f"b{b['parent']}", pin,
-                        X_PF=cd.Transform(b["R_PF"], b["p_PF"]), mass=b["mass"], com=b["com"], inertia=b["inertia_com"])
+                        X_PF=cd.Transform(b["R_PF"], b["p_PF"]), mass=b["mass"], com=b["com"],
+                        inertia=b["inertia_com"])
     return system, *(np.array(data[name]) for name in ("q", "u", "tau", "udot"))
 
 

@@ -15,7 +15,8 @@ TIMES = np.linspace(0.0, 2.0, 21)
 
 
 def both(joint):
-    """The mobilizer's row and that with constraints; on the second a state of the first, by its pose and velocity."""
+    """The mobilizer's row and that with constraints; on the second a state of the first, by its pose and
+    velocity."""
     _, mobilizer, constraints = joint()
     return mobilizer, constraints
 
@@ -33,14 +34,18 @@ def as_constrained(joint, system, q, u):
 def test_accelerations_agree(joint, evidence):
     """O(n) recursion along H against multipliers, at states of a motion."""
     mobilizer, constraints = both(joint)
-    traj = cd.simulate(mobilizer.system, mobilizer.system.state(q=mobilizer.q, u=mobilizer.u), 2.0, accuracy=1e-6)
+    traj = cd.simulate(mobilizer.system, mobilizer.system.state(q=mobilizer.q, u=mobilizer.u), 2.0,
+                       accuracy=1e-6)
     q, u = as_constrained(joint, mobilizer.system, traj.q, traj.u)
-    expected = mobilizer.system.body_acceleration(traj.q, traj.u, mobilizer.system.forward_dynamics(traj.q, traj.u), BODY[joint])
+    expected = (mobilizer.system.body_acceleration(traj.q, traj.u, mobilizer.system.forward_dynamics(traj.q,
+                                                                                                     traj.u),
+                                                   BODY[joint]))
     found = constraints.system.body_acceleration(q, u, constraints.system.forward_dynamics(q, u), BODY[joint])
     # Multipliers by (Y + e)^-1 with e = 1e-12 trace(Y), refined.
     evidence(f"{joint.__name__} as mobilizer and with constraints (seth2010), accelerations, relative",
              np.abs(found - expected).max() / np.abs(expected).max(), 1e-11)
-    assert max(np.abs(e).max() for e in constraints.system.constraint_errors(q, u)) < 1e-13      # rounding of lengths below 1 m
+    # rounding of lengths below 1 m
+    assert max(np.abs(e).max() for e in constraints.system.constraint_errors(q, u)) < 1e-13
 
 
 @pytest.mark.parametrize("joint", [seth2010.ellipsoid, seth2010.knee])
@@ -48,14 +53,17 @@ def test_motions_agree(joint, evidence):
     """Two seconds at 1e-10: coordinate projection against coordinates that cannot leave the manifold."""
     q = []
     for row in both(joint):
-        traj = cd.simulate(row.system, row.system.state(q=row.q, u=row.u), TIMES[-1], accuracy=1e-10, integrator="dormand-prince")
+        traj = cd.simulate(row.system, row.system.state(q=row.q, u=row.u), TIMES[-1], accuracy=1e-10,
+                           integrator="dormand-prince")
         assert traj.finished, traj.status
         X = row.system.body_pose(traj.at(TIMES)[:, :row.system.nq], BODY[joint])
         q.append(np.concatenate([X.R.reshape(-1, 9), X.p], axis=1))
-        # The independent formula, by NumPy and SciPy, also between steps; 1e-9 asked, as dense output is of order 4.
+        # The independent formula, by NumPy and SciPy, also between steps; 1e-9 asked, as dense output is of
+        # order 4.
         assert row.off(row.system, traj.at(TIMES)[:, :row.system.nq]).max() < 1e-9
     # The accuracy times what a motion of a few swings makes of it.
-    evidence(f"{joint.__name__} as mobilizer and with constraints (seth2010), pose over 2 s", np.abs(q[0] - q[1]).max(), 1e-8)
+    evidence(f"{joint.__name__} as mobilizer and with constraints (seth2010), pose over 2 s",
+             np.abs(q[0] - q[1]).max(), 1e-8)
 
 
 @pytest.mark.parametrize("joint", [seth2010.ellipsoid, seth2010.knee])
@@ -63,4 +71,5 @@ def test_the_mobilizer_stays_on_its_manifold(joint):
     """To rounding whatever the accuracy: the paper's 1e-14, 1e-11 mm."""
     mobilizer, _ = both(joint)
     traj = seth2010.simulated(mobilizer, accuracy=1e-2)
-    assert mobilizer.off(mobilizer.system, traj.q).max() < 1e-15        # [m]; a few roundings of lengths below 1 m
+    # [m]; a few roundings of lengths below 1 m
+    assert mobilizer.off(mobilizer.system, traj.q).max() < 1e-15

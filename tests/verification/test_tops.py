@@ -44,9 +44,11 @@ def test_symmetric_top(evidence):
     np.testing.assert_allclose(np.einsum("nji,nj->ni", R, us), expected, rtol=0, atol=10 * INTEGRATED)
 
 
-@pytest.mark.parametrize("mobilizer", [cd.Ball(), cd.Free(), cd.Ball().reversed()], ids=["ball", "free", "reversed"])
+@pytest.mark.parametrize("mobilizer", [cd.Ball(), cd.Free(), cd.Ball().reversed()],
+                         ids=["ball", "free", "reversed"])
 def test_asymmetric_top(mobilizer, evidence):
-    """Landau and Lifshitz, Mechanics (37.10): w in the principal axes by cn, sn, dn; energy and L are kept."""
+    """Landau and Lifshitz, Mechanics (37.10): w in the principal axes by cn, sn, dn; energy and L are
+    kept."""
     I = np.array([0.10, 0.17, 0.25])
     system = top(I, mobilizer)
     reverse = not isinstance(mobilizer, (cd.Ball, cd.Free))
@@ -63,7 +65,8 @@ def test_asymmetric_top(mobilizer, evidence):
     q, u = system.defaults()
     q[:4] = 0.5, -0.5, 0.1, 0.7
     q[:4] /= np.linalg.norm(q[:4])
-    u[:3] = -w_B if reverse else turned(q[:4]) @ w_B         # a reversed Ball's w is that of ground in the body
+    # a reversed Ball's w is that of ground in the body
+    u[:3] = -w_B if reverse else turned(q[:4]) @ w_B
     qs, us = motion(system, q, u, times)
     R = np.stack([system.body_pose(x, "top").R for x in qs])
     w = np.stack([system.body_velocity(x, y, "top")[:3] for x, y in zip(qs, us)])
@@ -72,7 +75,8 @@ def test_asymmetric_top(mobilizer, evidence):
     energy = np.array([system.energy(x, y)[0] for x, y in zip(qs, us)])
     np.testing.assert_allclose(energy, E, rtol=INTEGRATED)
     momentum = np.stack([system.momentum(x, y)[:3] for x, y in zip(qs, us)])
-    np.testing.assert_allclose(momentum, np.broadcast_to(momentum[0], momentum.shape), rtol=0, atol=INTEGRATED)
+    np.testing.assert_allclose(momentum, np.broadcast_to(momentum[0], momentum.shape), rtol=0,
+                               atol=INTEGRATED)
     assert np.linalg.norm(momentum[0]) == pytest.approx(np.sqrt(L2), rel=1e-12)
 
 

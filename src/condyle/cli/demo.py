@@ -1,9 +1,10 @@
-"""`condyle demo`: a knee in a few lines of Python becomes machine code, is checked against physics, timed and drawn.
+"""`condyle demo`: a knee in a few lines of Python becomes machine code, is checked against physics, timed and
+drawn.
 
-The leg sits on a table edge: the thigh lies along ground's x and may turn about it, the shank swings freely below the
-knee. Friction and muscles are absent, so the energy must stay what it was. The knee's two curves are rounded from
-measured ones: where the tibia is on the femur, within about 1 mm for q = -2.1 ... 0 rad of the knee that OpenSim's model
-gait10dof18musc has (after Yamaguchi and Zajac 1989).
+The leg sits on a table edge: the thigh lies along ground's x and may turn about it, the shank swings freely
+below the knee. Friction and muscles are absent, so the energy must stay what it was. The knee's two curves
+are rounded from measured ones: where the tibia is on the femur, within about 1 mm for q = -2.1 ... 0 rad of
+the knee that OpenSim's model gait10dof18musc has (after Yamaguchi and Zajac 1989).
 """
 from __future__ import annotations
 
@@ -51,14 +52,16 @@ class Check:
         return self.measured <= self.allowed      # a NaN fails
 
     def __str__(self) -> str:
-        return f"  {self.claim:<58}{self.measured:9.1e}{self.allowed:9.0e}   {'pass' if self.passed else 'FAIL'}"
+        return (f"  {self.claim:<58}{self.measured:9.1e}{self.allowed:9.0e}   "
+                f"{'pass' if self.passed else 'FAIL'}")
 
 
 def run(out: Path | None = None) -> bool:
     """Run the whole demo. Returns True if every check passed.
 
     Args:
-        out: folder for the picture, made if need be; None is the first unused of condyle-demo, condyle-demo-2, ...
+        out: folder for the picture, made if need be; None is the first unused of condyle-demo,
+            condyle-demo-2, ...
     """
     with patient():
         return _run(out)
@@ -77,11 +80,13 @@ def _run(out: Path | None) -> bool:
 
     print(f"\n{speed(leg)}", flush=True)
 
-    picture = write_new(out, draw(motion, ankle(leg, motion.q), knee(leg, motion.q), knee_path(leg), energy_error(leg, motion)))
+    picture = write_new(out, draw(motion, ankle(leg, motion.q), knee(leg, motion.q), knee_path(leg),
+                                  energy_error(leg, motion)))
     passed = all(check.passed for check in checks)
     print(f"\nThe motion is drawn in {picture}")
     if not passed:
-        print("\nA check FAILED: these numbers are not to be trusted. Please report this output and your processor.")
+        print("\nA check FAILED: these numbers are not to be trusted. Please report this output and your "
+              "processor.")
     print(NEXT, flush=True)
     return passed
 
@@ -112,7 +117,8 @@ def compile_and_tell(leg: cd.System) -> str:
     if report.cached:
         return f"{made}, taken from the cache in {seconds:.3f} s."
     note = cache.info().note
-    return f"{made}, compiled in {seconds:.2f} s and {f'not cached: {note}' if note else 'cached for the next time'}."
+    return (f"{made}, compiled in {seconds:.2f} s and "
+            f"{f'not cached: {note}' if note else 'cached for the next time'}.")
 
 
 def swing(leg: cd.System) -> cd.Trajectory:
@@ -140,7 +146,8 @@ def inverse_of_forward(leg: cd.System) -> Check:
     residual = np.abs(leg.inverse_dynamics(q, u, udot) - tau).max(axis=-1)
     scale = np.abs(tau).max(axis=-1) + np.abs(leg.inverse_dynamics(q, u, np.zeros_like(u))).max(axis=-1)
     # Two recursions of about 100 roundings each, and cond(M) about 10: 1e3 eps; 1e-12 is 5e3 eps.
-    return Check(f"inverse dynamics undoes forward dynamics ({BATCH:,} states)", float((residual / scale).max()), 1e-12)
+    return Check(f"inverse dynamics undoes forward dynamics ({BATCH:,} states)",
+                 float((residual / scale).max()), 1e-12)
 
 
 def derivatives(leg: cd.System) -> Check:

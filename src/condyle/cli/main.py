@@ -1,4 +1,5 @@
-"""The command `condyle`. Heavy parts are imported inside the commands that need them, after the first line is out."""
+"""The command `condyle`. Heavy parts are imported inside the commands that need them, after the first line is
+out."""
 from __future__ import annotations
 
 import sys
@@ -40,10 +41,12 @@ def _options(
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Folder for the picture; if not given, a new condyle-demo."),
+        typer.Option("--out", metavar="DIR",
+                     help="Folder for the picture; if not given, a new condyle-demo."),
     ] = None,
 ) -> None:
-    """Write a knee in a few lines of Python, run it as machine code, check it, time it and draw its motion."""
+    """Write a knee in a few lines of Python, run it as machine code, check it, time it and draw its
+    motion."""
     print(f"Condyle {version('condyle')}: a knee in a few lines of Python", flush=True)
     from condyle.cli.demo import run
 
@@ -55,11 +58,13 @@ def demo(
 def simulate(
     file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from.")],
     t_final: Annotated[float, typer.Argument(help="Until when, in seconds.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv", help="Where the motion goes.")] = Path("motion.csv"),
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv",
+                                      help="Where the motion goes.")] = Path("motion.csv"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     accuracy: Annotated[float, typer.Option(help="1e-3 is three digits.")] = 1e-3,
     integrator: Annotated[str, typer.Option(help="See the guide, Simulate.")] = "merson",
-    rate: Annotated[float | None, typer.Option(help="Rows per second; if not given, a row for each step.")] = None,
+    rate: Annotated[float | None,
+                    typer.Option(help="Rows per second; if not given, a row for each step.")] = None,
 ) -> None:
     """Simulate a system that a Python file describes, with a progress bar, and write its motion as a table.
 
@@ -93,7 +98,8 @@ def cache_clear() -> None:
 
 
 def main() -> None:
-    """Entry point. An error of Condyle or of the operating system is one line and exit code 1, never a traceback."""
+    """Entry point. An error of Condyle or of the operating system is one line and exit code 1, never a
+    traceback."""
     try:
         app()
     except (CondyleError, OSError) as error:

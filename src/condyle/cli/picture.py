@@ -15,7 +15,8 @@ from condyle.errors import CondyleError
 from condyle.integrate.trajectory import Trajectory
 
 
-def draw(motion: Trajectory, ankle: np.ndarray, knee: np.ndarray, path: np.ndarray, energy_error: np.ndarray) -> bytes:
+def draw(motion: Trajectory, ankle: np.ndarray, knee: np.ndarray, path: np.ndarray,
+         energy_error: np.ndarray) -> bytes:
     """A picture (PNG): the leg from the side and from the front, the knee's path, angles, energy error.
 
     Args:
@@ -38,12 +39,14 @@ def draw(motion: Trajectory, ankle: np.ndarray, knee: np.ndarray, path: np.ndarr
         ax.plot(ankle[:, sideways], ankle[:, 1], color=knee_colour, linewidth=0.8, alpha=0.6)
         for k, a, fade in zip(knee[shown], ankle[shown], np.linspace(0.15, 0.9, len(shown))):
             points = np.stack([np.zeros(3), k, a])
-            ax.plot(points[:, sideways], points[:, 1], color=ink, linewidth=1.6, alpha=fade, solid_capstyle="round")
+            ax.plot(points[:, sideways], points[:, 1], color=ink, linewidth=1.6, alpha=fade,
+                    solid_capstyle="round")
         ax.set(aspect="equal", xlabel=label)
     axes["side"].set(ylabel="up [m]", title="a leg on a table edge")
     axes["front"].set(title="from the front")
 
-    dots = axes["knee"].scatter(1000 * path[:, 1], 1000 * path[:, 2], c=-np.degrees(path[:, 0]), s=9, cmap="viridis")
+    dots = axes["knee"].scatter(1000 * path[:, 1], 1000 * path[:, 2], c=-np.degrees(path[:, 0]), s=9,
+                                cmap="viridis")
     axes["knee"].set(aspect="equal", xlabel="along the thigh [mm]", ylabel="across [mm]")
     axes["knee"].set_title("the knee rolls and slides")
     figure.colorbar(dots, ax=axes["knee"], label="flexion [degrees]", shrink=0.8)
@@ -67,10 +70,12 @@ def refuse_unwritable(out: Path | None) -> None:
     """Say now, rather than after the work, that the picture cannot be written. Nothing is made yet."""
     folder = (out or Path()).absolute()
     try:
-        tempfile.TemporaryFile(dir=next(place for place in (folder, *folder.parents) if place.exists())).close()
+        tempfile.TemporaryFile(dir=next(place for place in (folder, *folder.parents)
+                                        if place.exists())).close()
     except OSError as error:
         place = "the current folder" if out is None else f"--out {str(out)!r}"
-        raise CondyleError(f"cannot write into {place}: {error.strerror}; choose a folder with --out DIR") from None
+        raise CondyleError(
+            f"cannot write into {place}: {error.strerror}; choose a folder with --out DIR") from None
 
 
 def write_new(out: Path | None, content: bytes) -> Path:
@@ -84,7 +89,8 @@ def write_new(out: Path | None, content: bytes) -> Path:
 
 
 def _folder(out: Path | None) -> Path:
-    """Make and return the folder `out`, or the first of condyle-demo, condyle-demo-2, ... that does not exist."""
+    """Make and return the folder `out`, or the first of condyle-demo, condyle-demo-2, ... that does not
+    exist."""
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         return out

@@ -43,7 +43,8 @@ def described(file: Path) -> State:
 
 def _check_file(file: Path) -> None:
     if not file.is_file():
-        raise DescriptionError(f"{file}: no such file; give a Python file that makes `system = cd.System()` and adds bodies")
+        raise DescriptionError(f"{file}: no such file; give a Python file that makes `system = cd.System()` "
+                               "and adds bodies")
 
 
 def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integrator: str, rate: float | None,
@@ -60,7 +61,8 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
         force: overwrite what is there.
 
     Returns:
-        its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after signal n.
+        its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after
+        signal n.
     """
     _check_file(file)
     _check_target(out, force)
@@ -80,8 +82,9 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
 
 
 class Signals:
-    """Ctrl-C and requests to end (SIGTERM, SIGHUP). Before `keep` they interrupt as ever; after it they are only remembered, and
-    the run ends at the next look at `number`: so nothing that was computed is lost, however many come."""
+    """Ctrl-C and requests to end (SIGTERM, SIGHUP). Before `keep` they interrupt as ever; after it they are
+    only remembered, and the run ends at the next look at `number`: so nothing that was computed is lost,
+    however many come."""
 
     def __init__(self) -> None:
         self.number, self._old = 0, {}  # type: ignore[var-annotated]
@@ -93,7 +96,8 @@ class Signals:
         """From now on, there is something to keep."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP") if not self._old else ():
             number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:    # what the caller ignores stays ignored
+            # what the caller ignores stays ignored
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 self._old[number] = signal.signal(number, self._remember)
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
@@ -114,7 +118,8 @@ def _run(state: State, t_final: float, accuracy: float, integrator: str, signals
         report(share)
 
     try:
-        return simulate(state.system, state, t_final, accuracy=accuracy, integrator=integrator, progress=watch)
+        return simulate(state.system, state, t_final, accuracy=accuracy, integrator=integrator,
+                        progress=watch)
     finally:
         stop()
 
@@ -126,18 +131,21 @@ def _check_target(out: Path, force: bool) -> None:
     if out.is_dir():
         raise DescriptionError(f"--out {out}: is a folder; expected a file whose name ends in .csv")
     if not force and os.path.lexists(out):
-        raise DescriptionError(f"--out {out}: exists already; choose another name, or overwrite it by --force")
+        raise DescriptionError(f"--out {out}: exists already; choose another name, or overwrite it by "
+                               "--force")
     try:
         descriptor, temporary = tempfile.mkstemp(".new", out.stem, out.parent)
     except OSError as error:
-        raise DescriptionError(f"--out {out}: nothing can be written into {out.parent.resolve()}: {error.strerror}") from None
+        raise DescriptionError(f"--out {out}: nothing can be written into {out.parent.resolve()}: "
+                               f"{error.strerror}") from None
     os.close(descriptor)
     os.unlink(temporary)
 
 
 def _check_rows(rate: float | None, span: float) -> None:
     if rate is not None and rate * span > MOST_ROWS:
-        raise DescriptionError(f"--rate {rate:g}: {rate * span:.3g} rows in {span:g} s; at most {MOST_ROWS:,} are written, so "
+        raise DescriptionError(f"--rate {rate:g}: {rate * span:.3g} rows in {span:g} s; at most "
+                               f"{MOST_ROWS:,} are written, so "
                                f"--rate {MOST_ROWS / span:.3g} or less")
 
 

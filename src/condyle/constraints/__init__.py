@@ -1,7 +1,12 @@
 """Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
 from condyle.arguments import missing, spoken
 from condyle.constraints.base import Constraint
-from condyle.constraints.contacts import LineOnLineContact, PointOnPlaneContact, SphereOnPlaneContact, SphereOnSphereContact
+from condyle.constraints.contacts import (
+    LineOnLineContact,
+    PointOnPlaneContact,
+    SphereOnPlaneContact,
+    SphereOnSphereContact,
+)
 from condyle.constraints.coordinates import (
     ConstantAcceleration,
     ConstantCoordinate,
@@ -15,13 +20,17 @@ from condyle.constraints.points import Ball, PointInPlane, PointOnLine, Rod
 from condyle.constraints.rolling import NoSlip1D
 from condyle.constraints.user import AccelerationOnly, Holonomic, Nonholonomic
 
-__all__ = ["AccelerationOnly", "Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate", "ConstantOrientation",
-           "ConstantSpeed", "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D", "Nonholonomic",
+__all__ = ["AccelerationOnly", "Ball", "ConstantAcceleration", "ConstantAngle", "ConstantCoordinate",
+           "ConstantOrientation",
+           "ConstantSpeed", "Constraint", "CoordinateCoupler", "Holonomic", "LineOnLineContact", "NoSlip1D",
+           "Nonholonomic",
            "PointInPlane", "PointOnLine", "PointOnPlaneContact", "PrescribedMotion", "Rod", "SpeedCoupler",
            "SphereOnPlaneContact", "SphereOnSphereContact", "Weld"]
 
-spoken(AccelerationOnly, Ball, ConstantAcceleration, ConstantAngle, ConstantCoordinate, ConstantOrientation, ConstantSpeed,
-       CoordinateCoupler, Holonomic, LineOnLineContact, NoSlip1D, Nonholonomic, PointInPlane, PointOnLine, PointOnPlaneContact,
+spoken(AccelerationOnly, Ball, ConstantAcceleration, ConstantAngle, ConstantCoordinate, ConstantOrientation,
+       ConstantSpeed,
+       CoordinateCoupler, Holonomic, LineOnLineContact, NoSlip1D, Nonholonomic, PointInPlane, PointOnLine,
+       PointOnPlaneContact,
        PrescribedMotion, Rod, SpeedCoupler, SphereOnPlaneContact, SphereOnSphereContact, Weld)
 
 _ELSEWHERE = {

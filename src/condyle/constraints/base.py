@@ -1,11 +1,12 @@
 """What a constraint is: equations over leaves, and what follows from them by automatic differentiation.
 
-A constraint never sees the tree. It names its leaves (stations, rotations, coordinates, speeds, t: laws/leaves.py) and gives
-equations of their values x; the leaves know their own rates and where a force on them goes: docs/theory/constraints.md.
+A constraint never sees the tree. It names its leaves (stations, rotations, coordinates, speeds, t:
+laws/leaves.py) and gives equations of their values x; the leaves know their own rates and where a force on
+them goes: docs/theory/constraints.md.
 
-    position level       p(x) = 0          pdot  = p_x xdot           pddot = p_x xddot + (p_x xdot)_x xdot          (1)
-    velocity level       v(x, y) = 0       vdot  = v_x xdot + v_y ydot      y: speeds and velocities                 (2)
-    acceleration level   a(x, y, z) = 0    linear in z: rates of speeds, accelerations                               (3)
+    position level       p(x) = 0       pdot  = p_x xdot       pddot = p_x xddot + (p_x xdot)_x xdot       (1)
+    velocity level       v(x, y) = 0       vdot  = v_x xdot + v_y ydot      y: speeds and velocities       (2)
+    acceleration level   a(x, y, z) = 0    linear in z: rates of speeds, accelerations                     (3)
 
 sherman2011 (10)-(15). G' lambda is a force p_x' lambda (or v_y', a_z' lambda) on each leaf: O(n).
 """
@@ -45,8 +46,10 @@ class Constraint(Described):
         super().__post_init__()
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
-                raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input changes; use a "
-                                       "cd.Parameter, or write the equation with s.t: cd.constraints.Holonomic(lambda s: ...)")
+                raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input "
+                                       "changes; use a "
+                                       "cd.Parameter, or write the equation with s.t: "
+                                       "cd.constraints.Holonomic(lambda s: ...)")
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
@@ -55,7 +58,8 @@ class Constraint(Described):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         """What must be zero, shape (m,), from the leaves' values: columns, rotations R_GB of shape (3, 3)."""
-        raise TypeError(f"{type(self).__name__} does not say what it requires: it needs a method equations(x)")
+        raise TypeError(f"{type(self).__name__} does not say what it requires: it needs a method "
+                        "equations(x)")
 
     @property
     def parts(self) -> tuple[Constraint, ...]:
@@ -116,7 +120,8 @@ class Constraint(Described):
     @property
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies, ground apart, that its forces act on as wrenches, each once."""
-        named = (body for part in self.parts for leaf in part.leaves if leaf.level == part.level for body in leaf.bodies)
+        named = (body for part in self.parts for leaf in part.leaves if leaf.level == part.level
+                 for body in leaf.bodies)
         return tuple(name for name in dict.fromkeys(named) if name != "ground")
 
 

@@ -1,7 +1,7 @@
 """Contacts that neither part nor, with rolling, slip: docs/theory/constraints.md (21)-(24).
 
-Each is two parts: an equation on positions that keeps the surfaces together, and one on velocities, at their common point, that
-keeps them from slipping.
+Each is two parts: an equation on positions that keeps the surfaces together, and one on velocities, at their
+common point, that keeps them from slipping.
 """
 from __future__ import annotations
 
@@ -148,15 +148,16 @@ class SphereOnPlaneContact(Contact):
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        n, height, centre, radius = given(self.normal), given(self.height), given(self.centre), given(self.radius)
+        n, height, centre, radius = (given(self.normal), given(self.height), given(self.centre),
+                                     given(self.radius))
         on = PointInPlane(self.a, n, height + radius, self.b, centre)                        # (21)
         return (on, NoSlipOnPlane(self.a, n, self.b, centre, radius)) if self.rolling else (on,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoSlipOnSphere(Constraint):
-    """Two spheres do not slip: two equations across the line of centres (23). Which directions across are taken changes where
-    the line passes near an axis; what they require together does not."""
+    """Two spheres do not slip: two equations across the line of centres (23). Which directions across are
+    taken changes where the line passes near an axis; what they require together does not."""
 
     level: ClassVar[str] = "velocity"
 
@@ -203,21 +204,24 @@ class SphereOnSphereContact(Contact):
     radius_b: Length
     rolling: bool = False
 
-    undefined: ClassVar[str] = "Its centres coincide, so that nothing is between them: move one of the bodies away"
+    undefined: ClassVar[str] = ("Its centres coincide, so that nothing is between them: move one of the "
+                                "bodies away")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        (c_a, r_a), (c_b, r_b) = (given(self.centre_a), given(self.radius_a)), (given(self.centre_b), given(self.radius_b))
+        (c_a, r_a), (c_b, r_b) = (given(self.centre_a), given(self.radius_a)), (given(self.centre_b),
+                                                                                given(self.radius_b))
         apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
         return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinesMeet(Constraint):
-    """Two lines that are not parallel meet: their distance, with its sign (24); or, as NoSlipOnLines, do not slip there."""
+    """Two lines that are not parallel meet: their distance, with its sign (24); or, as NoSlipOnLines, do not
+    slip there."""
 
     a: BodyName
     p_a: Station
@@ -277,7 +281,8 @@ class LineOnLineContact(Contact):
     direction_b: Direction
     rolling: bool = False
 
-    undefined: ClassVar[str] = "Its lines are parallel, so that nothing is across both: turn one of the bodies"
+    undefined: ClassVar[str] = ("Its lines are parallel, so that nothing is across both: turn one of the "
+                                "bodies")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -286,7 +291,8 @@ class LineOnLineContact(Contact):
         check_switch(self.rolling, type(self).__name__)
 
     def made(self) -> tuple[Constraint, ...]:
-        lines = (self.a, given(self.p_a), given(self.direction_a), self.b, given(self.p_b), given(self.direction_b))
+        lines = (self.a, given(self.p_a), given(self.direction_a), self.b, given(self.p_b),
+                 given(self.direction_b))
         return (LinesMeet(*lines), NoSlipOnLines(*lines)) if self.rolling else (LinesMeet(*lines),)
 
 

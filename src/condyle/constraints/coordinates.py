@@ -1,4 +1,5 @@
-"""Constraints on coordinates and speeds, kept or coupled by a function: docs/theory/constraints.md (15)-(18)."""
+"""Constraints on coordinates and speeds, kept or coupled by a function: docs/theory/constraints.md
+(15)-(18)."""
 from __future__ import annotations
 
 import inspect
@@ -101,7 +102,8 @@ class CoordinateCoupler(Written):
 
     def __post_init__(self) -> None:
         function = checked(self.function, type(self).__name__)
-        object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates"))
+        object.__setattr__(self, "coordinates",
+                           names(self.coordinates, f"{type(self).__name__}: coordinates"))
         coordinates = self.coordinates
         fitting(function, coordinates, type(self).__name__)
         self.trace(lambda s: function(*(s.q(c) for c in coordinates)), source=function)          # (17)
@@ -126,7 +128,8 @@ class SpeedCoupler(Written):
     def __post_init__(self) -> None:
         function = checked(self.function, type(self).__name__)
         object.__setattr__(self, "speeds", names(self.speeds, f"{type(self).__name__}: speeds"))
-        object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates", least=0))
+        object.__setattr__(self, "coordinates", names(self.coordinates, f"{type(self).__name__}: coordinates",
+                                                      least=0))
         speeds, coordinates = self.speeds, self.coordinates
         fitting(function, (*speeds, *coordinates), type(self).__name__)
         self.trace(lambda s: function(*(s.u(k) for k in speeds), *(s.q(c) for c in coordinates)),      # (18)
@@ -135,11 +138,12 @@ class SpeedCoupler(Written):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrescribedMotion(Written):
-    """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the force needed.
+    """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the
+    force needed.
 
     Args:
-        function: of the time [s], in [rad, m]; or a pair (times, values) of measured numbers: the natural cubic spline through
-            them.
+        function: of the time [s], in [rad, m]; or a pair (times, values) of measured numbers: the natural
+            cubic spline through them.
         coordinate: its name.
     """
 
@@ -180,11 +184,13 @@ def fitting(function: Callable[..., Any], names: Sequence[str], what: str) -> No
     try:
         signature.bind(*names)
     except TypeError as error:
-        raise DescriptionError(f"{what}: function takes {signature}, but is called with {len(names)}: {', '.join(names)}; {error}"
+        raise DescriptionError(f"{what}: function takes {signature}, but is called with {len(names)}: "
+                               f"{', '.join(names)}; {error}"
                                ) from None
 
 
 def checked(function: Any, what: str) -> Callable[..., Any]:
     if not callable(function):
-        raise DescriptionError(f"{what}: function: expected a function, got {function!r}; it comes first, then the names")
+        raise DescriptionError(f"{what}: function: expected a function, got {function!r}; it comes first, "
+                               "then the names")
     return function

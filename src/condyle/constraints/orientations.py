@@ -1,4 +1,5 @@
-"""Constraints on orientations: ConstantAngle, ConstantOrientation, Weld: docs/theory/constraints.md (12)-(14)."""
+"""Constraints on orientations: ConstantAngle, ConstantOrientation, Weld: docs/theory/constraints.md
+(12)-(14)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,7 +24,8 @@ SMALLEST_SINE = 1e-3
 
 HALF_TURN = 1e-5
 """[rad]: nearer to half a turn the axis, and with it (13), has less than five digits."""
-NO_AXIS = "Its frames are half a turn apart, which has no single axis: turn one of the bodies towards the other"
+NO_AXIS = ("Its frames are half a turn apart, which has no single axis: turn one of the bodies towards the "
+           "other")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,19 +54,22 @@ class ConstantAngle(Constraint):
         check_direction(self.axis_b, f"{type(self).__name__}: axis_b")
         angle = float(self.angle.at().item()) if isinstance(self.angle, Expression) else self.angle
         if not (0 < angle < np.pi and np.sin(angle) > SMALLEST_SINE):
-            raise DescriptionError(f"{type(self).__name__}: angle: expected more than 0 and less than pi, by {SMALLEST_SINE} or "
-                                   f"more [rad], got {angle:g}; for parallel axes keep two angles of pi/2 to axes across")
+            raise DescriptionError(f"{type(self).__name__}: angle: expected more than 0 and less than pi, by "
+                                   f"{SMALLEST_SINE} or "
+                                   f"more [rad], got {angle:g}; for parallel axes keep two angles of pi/2 to "
+                                   "axes across")
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
         return Rotation(self.a), Rotation(self.b)
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
-        return ca.dot(x[0] @ unit(self.axis_a), x[1] @ unit(self.axis_b)) - ca.cos(sx(self.angle))       # (12)
+        return ca.dot(x[0] @ unit(self.axis_a), x[1] @ unit(self.axis_b)) - ca.cos(sx(self.angle))  # (12)
 
 
 def turned(R: ca.SX) -> ca.SX:
-    """2 tan(theta / 2) about the axis of R, shape (3,): zero for R = 1 only, its rate there is the angular velocity (13)."""
+    """2 tan(theta / 2) about the axis of R, shape (3,): zero for R = 1 only, its rate there is the angular
+    velocity (13)."""
     antisymmetric = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1])
     rest = 1 + ca.trace(R)                                  # (pi - theta)^2 near half a turn
     return where(rest > HALF_TURN ** 2, 2 * antisymmetric / rest)
@@ -72,8 +77,8 @@ def turned(R: ca.SX) -> ca.SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConstantOrientation(Constraint):
-    """Two frames keep parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the turn between them; not a number
-    for half a turn.
+    """Two frames keep parallel axes: three equations, p = 2 tan(theta / 2) about the axis of the turn between
+    them; not a number for half a turn.
 
     Args:
         a: one body, or its name.
@@ -107,7 +112,8 @@ class ConstantOrientation(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Weld(Constraint):
-    """Two frames coincide: six equations, the turn between them as in ConstantOrientation, then p_b - p_a in ground [m].
+    """Two frames coincide: six equations, the turn between them as in ConstantOrientation, then p_b - p_a in
+    ground [m].
 
     Args:
         a: one body, or its name.

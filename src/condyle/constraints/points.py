@@ -24,7 +24,8 @@ Direction = Annotated[Any, quantity("", 3)]
 def two_bodies(constraint: Any) -> None:
     """Refuse a constraint between a body and itself."""
     if constraint.a == constraint.b:
-        raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two different bodies")
+        raise DescriptionError(f"{type(constraint).__name__}: a and b are both {constraint.a!r}; name two "
+                               "different bodies")
 
 
 def frame_leaves(body: str) -> tuple[Leaf, Leaf]:
@@ -34,8 +35,8 @@ def frame_leaves(body: str) -> tuple[Leaf, Leaf]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rod(Constraint):
-    """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N]. Points that coincide
-    have no direction: not a number where they are nearer than 1e-8 of the length.
+    """Two points keep their distance: p = |p_b - p_a| - length [m]. The multiplier is the rod's tension [N].
+    Points that coincide have no direction: not a number where they are nearer than 1e-8 of the length.
 
     Args:
         a: one body, or its name.
@@ -63,7 +64,8 @@ class Rod(Constraint):
 
     def equations(self, x: Sequence[ca.SX]) -> ca.SX:
         d = x[1] - x[0]
-        return where(ca.sumsqr(d) > (COINCIDENT * sx(self.length)) ** 2, ca.norm_2(d) - sx(self.length))           # (8)
+        return where(ca.sumsqr(d) > (COINCIDENT * sx(self.length)) ** 2,
+                     ca.norm_2(d) - sx(self.length))  # (8)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +130,8 @@ class PointInPlane(Constraint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointOnLine(Constraint):
-    """A point of b stays on a line of a: two equations, its distances from the line along two directions of a [m].
+    """A point of b stays on a line of a: two equations, its distances from the line along two directions of a
+    [m].
 
     Args:
         a: the body that carries the line, or its name.
@@ -162,7 +165,8 @@ class PointOnLine(Constraint):
 def across(direction: Any) -> tuple[ca.SX, ca.SX]:
     """Two unit vectors at right angles to a kept direction and to each other."""
     now = direction.at().ravel() if isinstance(direction, Expression) else np.array(direction)
-    away = np.eye(3)[int(np.argmin(np.abs(now)))]           # an axis well away from it, whatever its parameters do nearby
+    # an axis well away from it, whatever its parameters do nearby
+    away = np.eye(3)[int(np.argmin(np.abs(now)))]
     d = unit(direction)
     first = ca.cross(d, ca.SX(away))
     first = first / ca.norm_2(first)

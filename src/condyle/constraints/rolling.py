@@ -16,7 +16,8 @@ from condyle.laws.leaves import AngularVelocity, Rotation, StationPosition, Stat
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoSlip1D(Constraint):
-    """At a point the materials of two bodies have the same velocity in one direction: gears, a wheel on a rail.
+    """At a point the materials of two bodies have the same velocity in one direction: gears, a wheel on a
+    rail.
 
     Args:
         case: the body that carries the point and the direction (it may be a or ground).

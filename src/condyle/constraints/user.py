@@ -6,7 +6,8 @@
 
     system.add_constraint("groove", cd.constraints.Holonomic(on_parabola))
 
-The function is called with `s` as those of forces are (condyle.laws.ask), traced once and kept as an expression.
+The function is called with `s` as those of forces are (condyle.laws.ask), traced once and kept as an
+expression.
 """
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ from condyle.trace.parameter import Parameter
 def sequence(result: Any, what: str = "") -> list[Any]:
     """What a user's function returned as a list of scalars."""
     if result is None or isinstance(result, (str, Mapping, AskedState)) or np.ndim(result) > 1:
-        raise TraceError(f"{what}: returned {result!r}; expected a number that shall be zero, or a list of them"
+        raise TraceError(f"{what}: returned {result!r}; expected a number that shall be zero, or a list of "
+                         "them"
                          + ("; is a return statement missing?" if result is None else ""))
     out = list(result) if np.ndim(result) else [result]
     if not out:
@@ -45,7 +47,8 @@ class Written(Constraint):
     law: Traced = field(init=False, repr=False)
     asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
-    too_fast: ClassVar[str] = ("a constraint on positions is made of positions only; for one on velocities use "
+    too_fast: ClassVar[str] = ("a constraint on positions is made of positions only; for one on velocities "
+                               "use "
                                "cd.constraints.Nonholonomic")
     """What errors say where it asks for what its level does not have."""
 
@@ -58,18 +61,21 @@ class Written(Constraint):
         named = getattr(function, "__name__", type(function).__name__)
         return f"{type(self).__name__}({'lambda' if named == '<lambda>' else named})"
 
-    def trace(self, function: Callable[..., Any], asked: type[AskedState] = AskedState, source: Any = None) -> None:
+    def trace(self, function: Callable[..., Any], asked: type[AskedState] = AskedState,
+              source: Any = None) -> None:
         """Keep the law; leaves may be t, parameters, and quantities up to the constraint's level."""
         levels = LEVELS[:LEVELS.index(self.level) + 1]
         law, asks = traced_law(function, self.what, lambda result: sequence(result, self.what), asked, source)
         for ask in asks:
             if isinstance(ask, GivenInput) and self.level != "acceleration":
-                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast an input changes; "
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast "
+                                       "an input changes; "
                                        "use s.parameter or s.t")
             if ask.level not in ("time", "given", *levels):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but {self.too_fast}")
         if not any(ask.level in levels for ask in asks):
-            raise DescriptionError(f"{self.what}: asks nothing of the state that moves; there is nothing to constrain")
+            raise DescriptionError(f"{self.what}: asks nothing of the state that moves; there is nothing to "
+                                   "constrain")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
         super().__post_init__()
@@ -83,10 +89,12 @@ class Written(Constraint):
         return self.law.apply(*(e for v in flat for e in ca.vertsplit(v)))
 
     def parameters(self) -> list[Parameter]:
-        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+        return [p for ask in self.asks
+                for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
 
     def description(self) -> str:
-        values = ", ".join(text(getattr(self, f.name)) for f in fields(self) if f.name not in ("function", "law", "asks"))
+        values = ", ".join(text(getattr(self, f.name)) for f in fields(self) if f.name not in ("function",
+                                                                                               "law", "asks"))
         return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {values})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -101,8 +109,9 @@ class Holonomic(Written):
     """Positions satisfy function(s) = 0.
 
     Args:
-        function: f(s) -> a number that shall be zero, or several, of positions: s.q("knee"), s.station_position("foot", p),
-            s.body_pose("foot"), s.rotation; also s.t and s.parameter. Velocities are refused.
+        function: f(s) -> a number that shall be zero, or several, of positions: s.q("knee"),
+            s.station_position("foot", p), s.body_pose("foot"), s.rotation; also s.t and s.parameter.
+            Velocities are refused.
     """
 
     function: Callable[[AskedState], Any] | None
@@ -117,8 +126,9 @@ class Nonholonomic(Written):
 
     Args:
         function: f(s) -> a number that shall be zero, or several, of velocities and positions: s.u("knee"),
-            s.station_velocity("foot", p), s.angular_velocity("foot"), s.body_velocity, and all that Holonomic's may use.
-            The forces act against the velocities that it asks for: nothing that it asks is constrained through a position.
+            s.station_velocity("foot", p), s.angular_velocity("foot"), s.body_velocity, and all that
+            Holonomic's may use. The forces act against the velocities that it asks for: nothing that it asks
+            is constrained through a position.
     """
 
     level: ClassVar[str] = "velocity"
@@ -128,17 +138,20 @@ class Nonholonomic(Written):
     def __post_init__(self) -> None:
         self.trace(self.function)  # type: ignore[arg-type]
         if not any(ask.level == "velocity" for ask in self.asks):
-            raise DescriptionError(f"{self.what}: asks for no velocity; for positions use cd.constraints.Holonomic")
+            raise DescriptionError(f"{self.what}: asks for no velocity; for positions use "
+                                   "cd.constraints.Holonomic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AccelerationOnly(Written):
-    """Accelerations satisfy function(s) = 0. Nothing is required of positions and velocities: nothing is projected.
+    """Accelerations satisfy function(s) = 0. Nothing is required of positions and velocities: nothing is
+    projected.
 
     Args:
         function: f(s) -> a number that shall be zero, or several, linear in accelerations: s.udot("knee"),
-            s.station_acceleration("foot", p), s.angular_acceleration("foot"), s.body_acceleration, and all that Nonholonomic's
-            may use; also s.input. The forces act against the accelerations that it asks for.
+            s.station_acceleration("foot", p), s.angular_acceleration("foot"), s.body_acceleration, and all
+            that Nonholonomic's may use; also s.input. The forces act against the accelerations that it asks
+            for.
     """
 
     level: ClassVar[str] = "acceleration"
@@ -148,9 +161,12 @@ class AccelerationOnly(Written):
     def __post_init__(self) -> None:
         self.trace(self.function, AskedMotion)  # type: ignore[arg-type]
         x, _, a = self._symbols()
-        z = ca.vertcat(ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True) if ask.level == "acceleration"))
+        z = ca.vertcat(ca.SX(0, 1), *(v for v, ask in zip(x, self.asks, strict=True)
+                                      if ask.level == "acceleration"))
         if not z.numel():
-            raise DescriptionError(f"{self.what}: asks for no acceleration; for velocities use cd.constraints.Nonholonomic")
+            raise DescriptionError(f"{self.what}: asks for no acceleration; for velocities use "
+                                   "cd.constraints.Nonholonomic")
         if ca.depends_on(ca.jacobian(a, z), z):
-            raise DescriptionError(f"{self.what}: is not linear in accelerations, as a product of two is not; the equations of "
+            raise DescriptionError(f"{self.what}: is not linear in accelerations, as a product of two is "
+                                   "not; the equations of "
                                    "motion are solved for them as they are")

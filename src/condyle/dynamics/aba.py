@@ -1,8 +1,8 @@
 """Forward dynamics of a tree of mobilized bodies: the articulated-body algorithm, O(n).
 
 Frames and notation as in kinematics.py, inertias as in inertia.py. M udot = tau - h is solved in three passes
-(Featherstone 2008, chapter 7; Jain 2010, chapter 7; sherman2011, section 4). The first one finds the force that each
-body needs for its velocity, gravity and loads. After it no term depends on velocities.
+(Featherstone 2008, chapter 7; Jain 2010, chapter 7; sherman2011, section 4). The first one finds the force
+that each body needs for its velocity, gravity and loads. After it no term depends on velocities.
 
 Equations
   outward, base to tip, by rnea.py (1) at udot = 0
@@ -13,20 +13,22 @@ Equations
   to the parent:  P_P += shift(P, r),  z_P += shift(z, r)                               (4)
   outward, base to tip, speeds in reverse order of their elimination
     X = shift(X_P, r),  then  udot_k = eps_k - U_k' X / D_k,  X <- X + h_k udot_k       (5)
-X is the motion of a body under the speeds udot, and A = A_0 + X its acceleration. A d-dof mobilizer is d rank-one steps
-(2)-(3): no matrix is inverted. A held speed, locked or prescribed, has D + infinity for D and its acceleration for a_k,
-which is 0 for all others: its udot is exactly a_k (5), P passes whole to the parent and the force U a_k that it takes
-with it (3). Gravity is an upward acceleration of ground. A second right-hand side f goes the same way: (2) and (3) for a
-z of its own that begins with 0, (5) for x = M^-1 f.
+X is the motion of a body under the speeds udot, and A = A_0 + X its acceleration. A d-dof mobilizer is d
+rank-one steps
+(2)-(3): no matrix is inverted. A held speed, locked or prescribed, has D + infinity for D and its
+acceleration for a_k, which is 0 for all others: its udot is exactly a_k (5), P passes whole to the parent and
+the force U a_k that it takes with it (3). Gravity is an upward acceleration of ground. A second right-hand
+side f goes the same way: (2) and (3) for a z of its own that begins with 0, (5) for x = M^-1 f.
 
-Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1 + the first
-speed of the last body with
+Where a mobilizer has lost rank (gimbal lock, a vanishing tangent), D is nothing but rounding. The status is 1
++ the first speed of the last body with
   not D N > 3e-14 h' P h,    N <- N min(1, D / h' P h),    P before the mobilizer's first elimination     (6)
   first speed:  not D > 1e-14 (|h_w|^2 tr I + |h_v|^2 tr M),   the most that such a P can give
-and 0 if there is none. N begins with 1: the product is Hadamard's ratio of H' P H, its determinant over the product of its
-diagonal, which no choice of units and no length of a column changes. It is 1 where speeds do not couple and some roundings,
-1e-16, where rank is lost; a light body that carries a heavy one has the ratio of their inertias and loses as many digits, but
-is no reason to refuse while some are left. The first speed's test finds rank that is lost across massless bodies.
+and 0 if there is none. N begins with 1: the product is Hadamard's ratio of H' P H, its determinant over the
+product of its diagonal, which no choice of units and no length of a column changes. It is 1 where speeds do
+not couple and some roundings, 1e-16, where rank is lost; a light body that carries a heavy one has the ratio
+of their inertias and loses as many digits, but is no reason to refuse while some are left. The first speed's
+test finds rank that is lost across massless bodies.
 """
 from __future__ import annotations
 
@@ -116,10 +118,11 @@ def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, A_0: Pair, load: P
     return z if load is None else add_scaled(z, load, -1)
 
 
-def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
+def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX],
+           held: list[ca.SX] | None,
            status: ca.SX, number: Any) -> tuple[Inertia, Pair, list[tuple[Pair, ca.SX]], list[ca.SX], ca.SX]:
-    """One body with all that it carries: P and z that it adds to its parent (4), U / D and eps of each speed, its D, and the
-    status (6). held None is zero; `number` is 1 + its first speed.
+    """One body with all that it carries: P and z that it adds to its parent (4), U / D and eps of each speed,
+    its D, and the status (6). held None is zero; `number` is 1 + its first speed.
 
     The last speed is taken out after the shift, which therefore does not wait for a division.
     """
@@ -131,7 +134,8 @@ def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock:
             P, z, U_D = take_out(P, z, U, inverse, eps)                                      # (3)
         else:
             U_D = scaled(U, inverse)
-            P, z, _ = take_out(shift_inertia(P, r), shift_force(z, r), shift_force(U, r), inverse, eps)       # (3), (4)
+            P, z, _ = take_out(shift_inertia(P, r), shift_force(z, r), shift_force(U, r), inverse,
+                               eps)  # (3), (4)
         steps.append((U_D, eps))
         pivots.append(D)
         failed = failure(failed, D * N, before[j], number + j)                               # (6)
@@ -168,8 +172,9 @@ def follow_parent(eps, U_D, X):
 
 @dataclass
 class Solved:
-    """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status (6); for a second
-    right-hand side x and the motion X of each body; P of each body before its own speeds are eliminated."""
+    """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status
+    (6); for a second right-hand side x and the motion X of each body; P of each body before its own speeds
+    are eliminated."""
 
     udot: ca.SX
     A: dict[int | None, Pair]
@@ -179,7 +184,8 @@ class Solved:
     P: dict[int, Inertia]
 
 
-def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads, held: ca.SX
+def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravity: ca.SX, loads: Loads,
+                     held: ca.SX
                      ) -> tuple[ca.SX, ca.SX]:
     """udot, shape (nu,), under loads and generalised forces tau, and the status (6).
 
@@ -189,7 +195,8 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
     return solved.udot, solved.status
 
 
-def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX, gravity: ca.SX, loads: Loads,
+def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX,
+                         gravity: ca.SX, loads: Loads,
                          held: ca.SX) -> Solved:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     A_0 = accelerations(tree, kin, None, ground=(ca.SX(3, 1), -gravity))
@@ -205,20 +212,23 @@ def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | Non
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds answer zero."""
+    """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds
+    answer zero."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
     solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, None)
     return solved.udot, solved.status
 
 
 def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict[int, Inertia], ca.SX]:
-    """P of each body with all that it carries and that may move, about M's origin, in ground; and the status (6)."""
+    """P of each body with all that it carries and that may move, about M's origin, in ground; and the status
+    (6)."""
     P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
     solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
 
 
-def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX], lock: ca.SX,
+def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX],
+           lock: ca.SX,
            held: ca.SX | None, f: ca.SX | None = None) -> Solved:
     """(2)-(6). z: the force (1) of each body. A of the result is X of (5)."""
     locks, given, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
@@ -226,7 +236,8 @@ def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair
     steps, again, status, z_f = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO)
     for B in tree.tip_to_base:
         u, r = tree.bodies[B].u, kin.p_PM[B]
-        added, force, steps[B], D, status = inward(P[B], z[B], r, H[B], taus[u], locks[u], given[u], status, u.start + 1)
+        added, force, steps[B], D, status = inward(P[B], z[B], r, H[B], taus[u], locks[u], given[u], status,
+                                                   u.start + 1)
         if fs:
             z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
         if (parent := tree.parent(B)) is not None:

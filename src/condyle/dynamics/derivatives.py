@@ -1,10 +1,11 @@
-"""Derivatives of inverse dynamics with respect to q and u, O(n d) for a tree of depth d; with M they give those of forward
-dynamics. No recursion is differentiated automatically, only each mobilizer by itself.
+"""Derivatives of inverse dynamics with respect to q and u, O(n d) for a tree of depth d; with M they give
+those of forward dynamics. No recursion is differentiated automatically, only each mobilizer by itself.
 
-Spatial vectors are fields about a point, in ground axes (Pluecker coordinates). (1)-(6) hold about any point; they are taken
-about the origin of each body's frame M. What meets in (7) is about one fixed point O: where the base body of the tree is now, so
-that few digits are lost far from ground's origin. x is the spatial cross product of motions, x* that of a motion and a force. A
-derivative with respect to q_j is along the manifold: qdot = N e_j, u and udot held.
+Spatial vectors are fields about a point, in ground axes (Pluecker coordinates). (1)-(6) hold about any point;
+they are taken about the origin of each body's frame M. What meets in (7) is about one fixed point O: where
+the base body of the tree is now, so that few digits are lost far from ground's origin. x is the spatial cross
+product of motions, x* that of a motion and a force. A derivative with respect to q_j is along the manifold:
+qdot = N e_j, u and udot held.
 
 Notation
   J the body of speed j, P its parent, i a body at or beyond J.   S_j: column j of the hinge matrix
@@ -13,17 +14,17 @@ Notation
   V_F, A_F: velocity and acceleration of M in F, about F's origin in F.   Ad: from F to ground
 
 A change of q_j carries everything beyond J along with S_j. What is not carried is
-  D_j = Ad dV_F/dq_j,   E_j = V_P x D_j + Ad dA_F/dq_j                         of V_J and a_J themselves          (1)
-  dV_i = S_j x V_i + G_j,                 G_j = D_j + V_J x S_j                                                   (2)
-  da_i = S_j x a_i + E'_j + G_j x V_i,    E'_j = E_j - S_j x a_J - G_j x V_J                                      (3)
-  dF_b = S_j x* F_b + I_b E'_j + Q_b G_j                                                                          (4)
+  D_j = Ad dV_F/dq_j,   E_j = V_P x D_j + Ad dA_F/dq_j                         of V_J and a_J themselves   (1)
+  dV_i = S_j x V_i + G_j,                 G_j = D_j + V_J x S_j                                            (2)
+  da_i = S_j x a_i + E'_j + G_j x V_i,    E'_j = E_j - S_j x a_J - G_j x V_J                               (3)
+  dF_b = S_j x* F_b + I_b E'_j + Q_b G_j                                                                   (4)
 With respect to u_j: dV_i = S_j, da_i = S_j x V_i + K'_j, K'_j = V_P x S_j + Ad dA_F/du_j - S_j x V_J,
-  dF_b = I_b K'_j + Q_b S_j                                                                                       (5)
-Q_b takes a change G = (g, .) of all velocities to the Coriolis forces 2 g x dr/dt that it adds at every point r of what b
-carries, dr/dt = v + w x r. With the momentum p and the centre of mass c,
-  Q_b G = (2 C_b g, 2 g x p_b),   C_i = - sum of dm [r x][dr/dt x] = -w x (sum of dm r r') - m [c x][v x]         (6)
+  dF_b = I_b K'_j + Q_b S_j                                                                                (5)
+Q_b takes a change G = (g, .) of all velocities to the Coriolis forces 2 g x dr/dt that it adds at every point
+r of what b carries, dr/dt = v + w x r. With the momentum p and the centre of mass c,
+  Q_b G = (2 C_b g, 2 g x p_b),   C_i = - sum of dm [r x][dr/dt x] = -w x (sum of dm r r') - m [c x][v x]  (6)
 For tau_k = S_k' F_k, since what is carried does not change it,
-  k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (Q_k' S_k)' G_j                             (7)
+  k at an ancestor of J:  S_k' dF_J;     beyond J:  (I_k S_k)' E'_j + (Q_k' S_k)' G_j                      (7)
   k of J itself:  (Ad dH_k/dq_j)' F_J + S_k' dF_J
 Of G and Q' S the angular part is all that (7) needs.
 """
@@ -50,7 +51,8 @@ _LOCAL: dict[str, Closure] = {}
 
 
 class Carried(NamedTuple):
-    """What one body has, or carries, about M's origin: mass, mass times centre, inertia, p and C of (6), force."""
+    """What one body has, or carries, about M's origin: mass, mass times centre, inertia, p and C of (6),
+    force."""
 
     m: ca.SX
     mc: ca.SX
@@ -61,7 +63,8 @@ class Carried(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One speed, about O: S, the angular part of G, E', K'; I S and the angular part of Q' S; dF of (4) and (5)."""
+    """One speed, about O: S, the angular part of G, E', K'; I S and the angular part of Q' S; dF of (4) and
+    (5)."""
 
     S: Pair
     g: ca.SX
@@ -96,7 +99,7 @@ def of_one(I, mass, p_c, V, a):
     (w, v), (alpha, b), one = V, a, ca.SX.eye(3)
     mc = mass * p_c
     p = mass * v + cross(w, mc)
-    C = ca.dot(v, mc) * one - v @ mc.T - ca.skew(w) @ (ca.trace(I) / 2 * one - I)                            # (6)
+    C = ca.dot(v, mc) * one - v @ mc.T - ca.skew(w) @ (ca.trace(I) / 2 * one - I)  # (6)
     return mass, mc, I, p, C, (I @ alpha + cross(mc, b) + C @ w, mass * b + cross(alpha, mc) + cross(w, p))
 
 
@@ -130,14 +133,15 @@ def of_speed(carried, p_OM, S, V, a, D, E, K):
     plus = lambda *terms: (sum(x for x, _ in terms), sum(y for _, y in terms))
     times = lambda x: (I @ x[0] + cross(mc, x[1]), m * x[1] + cross(x[0], mc))
     moved = cross_motion(V, S)
-    G, K = plus(D, moved), plus(K, moved)                                                                    # (2), (5)
-    E = plus(E, cross_motion(a, S), cross_motion(V, G))                                                      # (3)
+    G, K = plus(D, moved), plus(K, moved)  # (2), (5)
+    E = plus(E, cross_motion(a, S), cross_motion(V, G))  # (3)
     twice_g, twice_s = 2 * G[0], 2 * S[0]
     carries_F = cross(S[0], F[0]) + cross(S[1], F[1]), cross(S[0], F[1])
-    dF_q = plus(carries_F, times(E), (C @ twice_g, cross(twice_g, p)))                                       # (4)
-    dF_u = plus(times(K), (C @ twice_s, cross(twice_s, p)))                                                  # (5)
+    dF_q = plus(carries_F, times(E), (C @ twice_g, cross(twice_g, p)))  # (4)
+    dF_u = plus(times(K), (C @ twice_s, cross(twice_s, p)))  # (5)
     row_Q = C.T @ twice_s + 2 * cross(p, S[1])
-    return (motion_about_O(S, p_OM), G[0], motion_about_O(E, p_OM), motion_about_O(K, p_OM), shift_force(times(S), p_OM), row_Q,
+    return (motion_about_O(S, p_OM), G[0], motion_about_O(E, p_OM), motion_about_O(K, p_OM),
+            shift_force(times(S), p_OM), row_Q,
             shift_force(dF_q, p_OM), shift_force(dF_u, p_OM))
 
 
@@ -160,13 +164,16 @@ def beyond(row_I, row_Q, S, g, E, K):
 
 
 def of_pair(near: Column, far: Column) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-    """(7) of a speed and one of an ancestor, j and k: d tau_k/dq_j, d tau_k/du_j, d tau_j/dq_k, d tau_j/du_k, and M_jk."""
-    return (*on_ancestor(far.S, near.dF_q, near.dF_u), *beyond(near.row_I, near.row_Q, far.S, far.g, far.E, far.K),
+    """(7) of a speed and one of an ancestor, j and k: d tau_k/dq_j, d tau_k/du_j, d tau_j/dq_k, d tau_j/du_k,
+    and M_jk."""
+    return (*on_ancestor(far.S, near.dF_q, near.dF_u), *beyond(near.row_I, near.row_Q, far.S, far.g, far.E,
+                                                               far.K),
             inner(near.row_I, far.S))
 
 
 def _local(mobilizer: Mobilizer) -> Closure:
-    """dV_F/dq, dA_F/dq, dA_F/du, dH/dq of one mobilizer, in F about F's origin, d/dq along N; and V_F where u is zero."""
+    """dV_F/dq, dA_F/dq, dA_F/du, dH/dq of one mobilizer, in F about F's origin, d/dq along N; and V_F where u
+    is zero."""
     text = mobilizer.description()
     if text not in _LOCAL:
         nu = mobilizer.nu
@@ -178,7 +185,8 @@ def _local(mobilizer: Mobilizer) -> Closure:
         V = ca.vertcat(w, v + ca.cross(p, w))
         A = ca.vertcat(alpha, a + ca.cross(v, w) + ca.cross(p, alpha))
         N = ca.jacobian(rate, u)
-        outputs = [ca.jacobian(V, q) @ N, ca.jacobian(A, q) @ N, ca.jacobian(A, u), ca.jacobian(ca.vec(H), q) @ N,
+        outputs = [ca.jacobian(V, q) @ N, ca.jacobian(A, q) @ N, ca.jacobian(A, u),
+                   ca.jacobian(ca.vec(H), q) @ N,
                    ca.vertcat(w_t, v_t)]
         _LOCAL[text] = Closure("local", [t, q, u, udot], [ca.sparsify(x) for x in outputs])
     return _LOCAL[text]
@@ -189,8 +197,8 @@ def _pair(a: ca.SX) -> Pair:
 
 
 class Joint(NamedTuple):
-    """What (1)-(5) need of one body beside what it carries: H, X_MF (pose of F from M's origin, in ground axes), V and V_P about
-    M's origin, p_OM."""
+    """What (1)-(5) need of one body beside what it carries: H, X_MF (pose of F from M's origin, in ground
+    axes), V and V_P about M's origin, p_OM."""
 
     H: list[Pair]
     X_MF: Pair
@@ -204,23 +212,26 @@ def is_plain(mobilizer: Mobilizer) -> bool:
     return not any(_local(mobilizer).function.nnz_out(k) for k in range(4))
 
 
-def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair, carried: Carried
+def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair,
+            carried: Carried
             ) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
-    """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each (nu, nu)."""
+    """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
+    (nu, nu)."""
     nu, V, V_P, H = mobilizer.nu, joint.V, joint.V_P, joint.H
     dV, dA, dA_du, dH, by_time = _local(mobilizer)(t, q, u, udot)
     alone = nu == 1 and not by_time.nnz()                   # then V_P x S = V x S
     dV, dA, dA_du = (to_ground(*joint.X_MF, x) if x.nnz() else x for x in (dV, dA, dA_du))
     made = []
     for j, S in enumerate(H):
-        D, E, K = _pair(dV[:, j]), _pair(dA[:, j]), add(cross_motion(V if alone else V_P, S), _pair(dA_du[:, j]))
-        E = add(E, cross_motion(V_P, D)) if dV.nnz() else E                                                  # (1)
+        D, E, K = _pair(dV[:, j]), _pair(dA[:, j]), add(cross_motion(V if alone else V_P, S),
+                                                        _pair(dA_du[:, j]))
+        E = add(E, cross_motion(V_P, D)) if dV.nnz() else E  # (1)
         made.append(Column(*of_speed(tuple(carried), joint.p_OM, S, V, a, D, E, K)))
     dq, du, M = ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu), ca.SX.zeros(nu, nu)
     for j, near in enumerate(made):
         dS = to_ground(*joint.X_MF, ca.reshape(dH[:, j], 6, nu)) if dH.nnz() else None
         for k, far in enumerate(made):
-            dq[k, j], du[k, j] = on_ancestor(far.S, near.dF_q, near.dF_u)                                    # (7)
+            dq[k, j], du[k, j] = on_ancestor(far.S, near.dF_q, near.dF_u)  # (7)
             dq[k, j] += 0 if dS is None else inner(_pair(dS[:, k]), carried.F)
             if k <= j:
                 M[k, j] = M[j, k] = inner(far.S, near.row_I)
@@ -229,7 +240,8 @@ def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joi
 
 def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX,
                                  A: Mapping[int | None, Pair], loads: Loads) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """d tau/d q and d tau/d u, and M, each (nu, nu). A: accelerations of the bodies, ground's that of gravity upwards."""
+    """d tau/d q and d tau/d u, and M, each (nu, nu). A: accelerations of the bodies, ground's that of gravity
+    upwards."""
     nu = tree.nu
     dq, du, M = ca.SX(nu, nu), ca.SX(nu, nu), ca.SX(nu, nu)
     a = {b: spatial_acceleration(kin.V_GM[b], A[b]) for b in tree.base_to_tip}
@@ -243,13 +255,14 @@ def inverse_dynamics_derivatives(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX
         O[b] = kin.p_GM[b] if parent is None else O[parent]
         V_P = (ca.SX(3, 1), ca.SX(3, 1)) if parent is None else shift_motion(kin.V_GM[parent], kin.p_PM[b])
         R_GF, p_GF = kin.X_GF[b]
-        joint = Joint([kin.H[k] for k in speeds], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b], kin.p_GM[b] - O[b])
+        joint = Joint([kin.H[k] for k in speeds], (R_GF, p_GF - kin.p_GM[b]), V_P, kin.V_GM[b],
+                      kin.p_GM[b] - O[b])
         mine, dq[body.u, body.u], du[body.u, body.u], M[body.u, body.u] = columns(
             body.mobilizer, t, q[body.q], u[body.u], udot[body.u], joint, a[b], carried[b])
         of.update(zip(speeds, mine, strict=True))
         for ancestor in tree.path(b)[:-1]:
             for k in tree.speeds_of(ancestor):
-                for j in speeds:                                                                             # (7)
+                for j in speeds:  # (7)
                     dq[k, j], du[k, j], dq[j, k], du[j, k], M[j, k] = of_pair(of[j], of[k])
                     M[k, j] = M[j, k]
     if loads.bodies or loads.mobility:

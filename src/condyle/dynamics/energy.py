@@ -37,7 +37,8 @@ def momentum_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
     return shift_force(apply(M_B, V), p_GM)
 
 
-def centre_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None, A: Pair | None = None) -> list[ca.SX]:
+def centre_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None,
+              A: Pair | None = None) -> list[ca.SX]:
     """Position of a body's mass centre, with V also velocity, with A also acceleration."""
     p_c = R_GM @ body.com
     values = [p_GM + p_c]
@@ -71,7 +72,8 @@ def momentum(kin: Kinematics) -> Pair:
 
 
 def mass_centre(kin: Kinematics, A: dict[int | None, Pair] | None = None) -> list[ca.SX]:
-    """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground; NaN without mass."""
+    """Position, with velocities also velocity, with A also acceleration of the mass centre (3), in ground;
+    NaN without mass."""
     sums, total = [ca.SX(3, 1) for _ in range(1 + bool(kin.V_GM) + (A is not None))], ca.SX(0)
     for B, body in enumerate(kin.placed):
         values = centre_of(body, kin.R_GM[B], kin.p_GM[B], kin.V_GM.get(B), None if A is None else A[B])
@@ -86,13 +88,15 @@ def power(kin: Kinematics, loads: Loads, u: ca.SX) -> ca.SX:
     return bodies + sum((f * u[k] for k, f in loads.mobility.items()), ca.SX(0))
 
 
-def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: ca.SX, q: ca.SX, u: ca.SX) -> ca.SX:
-    """Power [W] that joints which time moves add through their reactions F, the second part of (5): shape (nu,), at the first
-    speed of each."""
+def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: ca.SX, q: ca.SX,
+                u: ca.SX) -> ca.SX:
+    """Power [W] that joints which time moves add through their reactions F, the second part of (5): shape
+    (nu,), at the first speed of each."""
     out = ca.SX(*u.shape)
     for body in timed:
         if not body.mobilizer.nu:
-            raise DescriptionError(f"motion_power: time moves body {body.name!r}, but its joint {body.mobilizer!r} has no speed "
+            raise DescriptionError(f"motion_power: time moves body {body.name!r}, but its joint "
+                                   f"{body.mobilizer!r} has no speed "
                                    "that could have its power; give it a coordinate and lock that")
         w_t, v_t = motion(body.mobilizer, t, q[body.q], u[body.u])[4:6]
         R_GF = kin.X_GF[body.index][0]

@@ -1,31 +1,34 @@
-"""Gradient of x . tau with respect to q and u for fixed x and udot, tau from inverse dynamics, O(n); with x = M^-1 w and the udot
-of forward dynamics it is that of -w . udot.
+"""Gradient of x . tau with respect to q and u for fixed x and udot, tau from inverse dynamics, O(n); with x =
+M^-1 w and the udot of forward dynamics it is that of -w . udot.
 
-Frames and notation as in kinematics.py and inertia.py; A with gravity as an upward acceleration of ground. X is the motion of a
-body under speeds x (aba.py), and virtual power says what is differentiated:
+Frames and notation as in kinematics.py and inertia.py; A with gravity as an upward acceleration of ground. X
+is the motion of a body under speeds x (aba.py), and virtual power says what is differentiated:
 
-  x . tau = sum over bodies of X . (M A + gyroscopic)                                                            (1)
+  x . tau = sum over bodies of X . (M A + gyroscopic)                                                      (1)
 
-A bar marks the derivative of (1) with respect to a quantity of one body, all else of that body held. Of w, alpha, a and X a body
-hands on to its children, and so bars are sums from tip to base; m the mass, p_c the mass centre from M's origin, in ground:
-  X_bar = F = M A + gyroscopic + sum over children shift(F, r)                         the mobilizer's force     (2)
-  A_bar = M X + sum over children shift(A_bar, r)                                                                (3)
-  w_bar = 2 (I w x X_w + (w x p_c) x m X_v) + (tr(I) X_w - I X_w + p_c x m X_v) x w                              (4)
-          + sum over children w_bar + w_FM x A_bar_w + (w x r + 2 v_FM) x A_bar_v + r x (A_bar_v x w)            (5)
-Turning everything alike changes nothing. Turning a body with all that it carries, but not its own w, A and X, therefore gives
-  R_bar = -(w x w_bar + alpha x A_bar_w + a x A_bar_v + X_w x F_w + X_v x F_v)                                   (6)
+A bar marks the derivative of (1) with respect to a quantity of one body, all else of that body held. Of w,
+alpha, a and X a body hands on to its children, and so bars are sums from tip to base; m the mass, p_c the
+mass centre from M's origin, in ground:
+  X_bar = F = M A + gyroscopic + sum over children shift(F, r)                   the mobilizer's force     (2)
+  A_bar = M X + sum over children shift(A_bar, r)                                                          (3)
+  w_bar = 2 (I w x X_w + (w x p_c) x m X_v) + (tr(I) X_w - I X_w + p_c x m X_v) x w                        (4)
+          + sum over children w_bar + w_FM x A_bar_w + (w x r + 2 v_FM) x A_bar_v + r x (A_bar_v x w)      (5)
+Turning everything alike changes nothing. Turning a body with all that it carries, but not its own w, A and X,
+therefore gives
+  R_bar = -(w x w_bar + alpha x A_bar_w + a x A_bar_v + X_w x F_w + X_v x F_v)                             (6)
 and moving it, with w, alpha, X of the parent P
-  r_bar = F_v x X_Pw + A_bar_v x alpha_P + (A_bar_v x w_P) x w_P                                                 (7)
+  r_bar = F_v x X_Pw + A_bar_v x alpha_P + (A_bar_v x w_P) x w_P                                           (7)
 What is left is each mobilizer by itself: V_FM = H u + Vt enters w, c_w and c_v of kinematics.py,
-  V_bar = (w_bar + A_bar_w x w_P, 2 A_bar_v x w_P)                                                               (8)
-  d/dq_j = R_bar . h_w + r_bar . h_v + d/dq_j (V_bar . V_FM + A_bar . (H udot + bias) + F . H x)                 (9)
-  d/du_j = V_bar . h + d/du_j (A_bar . bias)                                                                     (10)
+  V_bar = (w_bar + A_bar_w x w_P, 2 A_bar_v x w_P)                                                         (8)
+  d/dq_j = R_bar . h_w + r_bar . h_v + d/dq_j (V_bar . V_FM + A_bar . (H udot + bias) + F . H x)           (9)
+  d/du_j = V_bar . h + d/du_j (A_bar . bias)                                                              (10)
 with d/dq_j along N e_j. Only (9) and (10) are differentiated automatically, in F, one mobilizer by itself.
 
-Loads take away psi = sum of X . load + x . f (load_gradient.py): F has -load, and psi, which sees poses and velocities, has bars
-of its own. With v_bar and T = (T_w, p_bar), what turning and moving the loads with their bodies gives, summed tip to base alike,
+Loads take away psi = sum of X . load + x . f (load_gradient.py): F has -load, and psi, which sees poses and
+velocities, has bars of its own. With v_bar and T = (T_w, p_bar), what turning and moving the loads with their
+bodies gives, summed tip to base alike,
   w_bar has r x v_bar of children, V_bar_v has v_bar,
-  R_bar has T_w - v x v_bar, r_bar has p_bar + v_bar x w_P                                                 (11)
+  R_bar has T_w - v x v_bar, r_bar has p_bar + v_bar x w_P                                                (11)
 """
 from __future__ import annotations
 
@@ -50,7 +53,8 @@ _LOCAL: dict[str, Closure] = {}
 
 @dataclass
 class Bars:
-    """Sums over a body and what it carries, (2)-(5); v_bar and T of (11) are structurally zero without loads."""
+    """Sums over a body and what it carries, (2)-(5); v_bar and T of (11) are structurally zero without
+    loads."""
 
     F: Pair
     A: Pair
@@ -93,7 +97,8 @@ def handed_on(A_bar, w_bar, r, w_P, V_FM):
 @inlined
 def turned(V, A, X, F, A_bar, w_bar):
     """R_bar (6)."""
-    return -(cross(V[0], w_bar) + cross(A[0], A_bar[0]) + cross(A[1], A_bar[1]) + cross(X[0], F[0]) + cross(X[1], F[1]))
+    return -(cross(V[0], w_bar) + cross(A[0], A_bar[0]) + cross(A[1], A_bar[1]) + cross(X[0], F[0])
+             + cross(X[1], F[1]))
 
 
 @inlined
@@ -128,7 +133,8 @@ def _local(mobilizer: Mobilizer) -> Closure:
     text = mobilizer.description()
     if text not in _LOCAL:
         nu = mobilizer.nu
-        t, q, u, udot, x = (ca.SX.sym(n, k) for n, k in (("t", 1), ("q", mobilizer.nq), ("u", nu), ("udot", nu), ("x", nu)))
+        t, q, u, udot, x = (ca.SX.sym(n, k) for n, k in (("t", 1), ("q", mobilizer.nq), ("u", nu),
+                                                         ("udot", nu), ("x", nu)))
         V_bar, A_bar, F = ((ca.SX.sym(n, 3), ca.SX.sym(n, 3)) for n in ("V_bar", "A_bar", "F"))
         H_bar = ca.SX.sym("H_bar", 3, nu), ca.SX.sym("H_bar", 3, nu)
         _, _, H_w, H_v, w_t, v_t, bias_w, bias_v, rate = motion(mobilizer, t, q, u)
@@ -148,39 +154,46 @@ def is_plain(mobilizer: Mobilizer) -> bool:
     return not any(_local(mobilizer).function.nnz_out(k) for k in range(2))
 
 
-def of_mobilizer(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, x: ca.SX, R_GF: ca.SX | None, H: Sequence[Pair],
+def of_mobilizer(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, x: ca.SX,
+                 R_GF: ca.SX | None, H: Sequence[Pair],
                  at: Moving, bars: Bars, r_bar: Any = 0, H_bar: Sequence[Pair] = ()) -> tuple[ca.SX, ca.SX]:
-    """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and H_bar: what loads
-    add to these; none by default."""
-    R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)            # (6), (11)
-    r_bar = moved(bars.F, bars.A, at.w_P, at.alpha_P, at.X_Pw) + bars.T[1] + cross(bars.v, at.w_P) + r_bar   # (7), (11)
-    V_bar = bars.w + cross(bars.A[0], at.w_P), 2 * cross(bars.A[1], at.w_P) + bars.v                         # (8), (11)
+    """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and
+    H_bar: what loads add to these; none by default."""
+    R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)  # (6), (11)
+    r_bar = moved(bars.F, bars.A, at.w_P, at.alpha_P,
+                  at.X_Pw) + bars.T[1] + cross(bars.v, at.w_P) + r_bar  # (7), (11)
+    V_bar = bars.w + cross(bars.A[0], at.w_P), 2 * cross(bars.A[1], at.w_P) + bars.v  # (8), (11)
     dq, du = (ca.vertcat(ca.SX(0, 1), *(inner(a, h) for h in H)) for a in ((R_bar, r_bar), V_bar))
     if is_plain(mobilizer):
         return dq, du
     assert R_GF is not None
     to_F = [x for a in (V_bar, bars.A, bars.F) for x in turned_back(R_GF, a)]
-    on_H = [R_GF.T @ ca.horzcat(*(h[k] for h in H_bar)) if H_bar else ca.SX(3, mobilizer.nu) for k in range(2)]
+    on_H = [R_GF.T @ ca.horzcat(*(h[k] for h in H_bar)) if H_bar else ca.SX(3, mobilizer.nu)
+            for k in range(2)]
     more_q, more_u = _local(mobilizer)(t, q, u, udot, x, *to_F, *on_H)
     return dq + more_q, du + more_u
 
 
-def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solved, loads: LoadGradient | None
+def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solved,
+             loads: LoadGradient | None
              ) -> tuple[ca.SX, ca.SX]:
     """d (x . tau)/dq and /du, each (nu,), over the whole tree; udot, x, A and X are those of `solved`."""
     loads = loads or LoadGradient()
     bars: dict[int, Bars] = {}
     for B, placed in enumerate(kin.placed):
         I, p_c = rigid(kin.R_GM[B], placed.mass, placed.com, placed.I)
-        bars[B] = added(Bars(*own(I[0], p_c, placed.mass, kin.V_GM[B][0], solved.A[B], solved.X[B])), of_loads(loads, B))
+        bars[B] = added(Bars(*own(I[0], p_c, placed.mass, kin.V_GM[B][0], solved.A[B], solved.X[B])),
+                        of_loads(loads, B))
     dq, du = {}, {}
     for B in tree.tip_to_base:
         body, P, speeds = tree.bodies[B], tree.parent(B), tree.speeds_of(B)
         w_P = ca.SX(3, 1) if P is None else kin.V_GM[P][0]
         at = Moving(kin.V_GM[B], solved.A[B], solved.X[B], w_P, solved.A[P][0], solved.X[P][0])
         H_bar = [loads.H.get(k, ZERO) for k in speeds] if loads.H else ()
-        dq[B], du[B] = of_mobilizer(body.mobilizer, t, q[body.q], u[body.u], solved.udot[body.u], solved.x[body.u],
-                                    kin.X_GF[B][0], [kin.H[k] for k in speeds], at, bars[B], loads.r.get(B, 0), H_bar)
+        dq[B], du[B] = of_mobilizer(body.mobilizer, t, q[body.q], u[body.u], solved.udot[body.u],
+                                    solved.x[body.u],
+                                    kin.X_GF[B][0], [kin.H[k] for k in speeds], at, bars[B],
+                                    loads.r.get(B, 0), H_bar)
         dq[B], du[B] = dq[B] + loads.q.get(B, 0), du[B] + loads.u.get(B, 0)
         if P is not None:
             bars[P] = added(bars[P], to_parent(bars[B], kin.p_PM[B], w_P, kin.V_FM[B]))
@@ -190,8 +203,8 @@ def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: 
 
 @dataclass
 class LoadGradient:
-    """Bars of -psi by body, or by speed for H; what is zero may be left out. q and u: by what laws see of these themselves,
-    as d/dq_j along N and d/du_j."""
+    """Bars of -psi by body, or by speed for H; what is zero may be left out. q and u: by what laws see of
+    these themselves, as d/dq_j along N and d/du_j."""
 
     F: dict[int, Pair] = field(default_factory=dict)
     V: dict[int, Pair] = field(default_factory=dict)

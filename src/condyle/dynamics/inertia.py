@@ -3,7 +3,8 @@
   Inertia = (I, J, M): the matrix [[I, J], [J', M]]; rigid: I about the point, J = m [p_c]x, M = m 1
   Force = (n, f): moment about the point, and force.   Motion = (w, v) or (alpha, a).
 
-Sums of products are written as chains, a + b c + d e from left to right: each step is then one fused multiply-add.
+Sums of products are written as chains, a + b c + d e from left to right: each step is then one fused
+multiply-add.
 """
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def add_product(a, A, b):
 def rigid(R, mass, com, I):
     """Spatial inertia of a rigid body whose I, com are given in axes R, about its origin; and com in ground.
 
-    I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/layout.py): two vectors are turned with less work than a matrix.
+    I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/layout.py): two vectors are turned with less work
+    than a matrix.
     """
     p_c = R @ com
     return (_turned(R, I), mass * ca.skew(p_c), mass * ca.SX.eye(3)), p_c

@@ -1,7 +1,7 @@
 """Small kernels traced once and called on symbols: C++ then inlines them and folds constants.
 
-A Python-level operation on SX costs about 20 microseconds, so that a recursion written plainly over a hundred bodies takes
-seconds to build. `@inlined` lets it be written plainly and run once a shape.
+A Python-level operation on SX costs about 20 microseconds, so that a recursion written plainly over a hundred
+bodies takes seconds to build. `@inlined` lets it be written plainly and run once a shape.
 """
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def _unflatten(shape: Any, leaves: Any) -> Any:
 
 
 def inlined(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """fn takes and returns SX matrices or (nested, non-empty) tuples of them; it is traced once for each set of shapes."""
+    """fn takes and returns SX matrices or (nested, non-empty) tuples of them; it is traced once for each set
+    of shapes."""
     traced: dict[Any, tuple[ca.Function, Any]] = {}
 
     @functools.wraps(fn)

@@ -1,7 +1,8 @@
 """Poses, velocities and velocity-dependent accelerations of every body, base to tip.
 
-Everything is expressed in ground G and taken about the origin of each body's frame M, so that shifting between bodies needs
-cross products only and nothing is ever rotated back (Simbody's choice; sherman2011 section 4).
+Everything is expressed in ground G and taken about the origin of each body's frame M, so that shifting
+between bodies needs cross products only and nothing is ever rotated back (Simbody's choice; sherman2011
+section 4).
 
 Notation
   P the parent's frame M (or ground), F the mobilizer's frame on the parent, M the body's own frame.
@@ -84,23 +85,27 @@ class BodyKinematics:
     c: Any = None
 
 
-def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX, q: ca.SX, u: ca.SX,
+def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX,
+         q: ca.SX, u: ca.SX,
          moved: list[ca.SX] | None = None) -> BodyKinematics:
     """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
     R_FM, p_FM, H_w, H_v, w_t, v_t, bias_w, bias_v, _ = motion(mobilizer, t, q, u) if moved is None else moved
     R_GF, R_GM, r = place(R_GP, constants.R_PF, constants.p_PF, R_FM, p_FM)
     p_GM = p_GP + r
     H_w, H_v = _turned(R_GF, H_w), _turned(R_GF, H_v)                                        # (2)
-    body = BodyKinematics(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM), [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
+    body = BodyKinematics(R_GM, p_GM, r, (R_GF, p_GM - R_GF @ p_FM),
+                          [(H_w[:, j], H_v[:, j]) for j in range(mobilizer.nu)])
     if V_GP is not None:
         body.V_FM = H_w @ u + _turned(R_GF, w_t), H_v @ u + _turned(R_GF, v_t)
         body.V_GM, body.c = carry(V_GP, r, body.V_FM, (_turned(R_GF, bias_w), _turned(R_GF, bias_v)))
     return body
 
 
-def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | None, only: Iterable[int] | None = None
+def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | None,
+               only: Iterable[int] | None = None
                ) -> Kinematics:
-    """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None: positions only."""
+    """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None:
+    positions only."""
     kin = Kinematics(placed)
     qs, us = ca.vertsplit(q) if tree.nq else [], [] if u is None or not tree.nu else ca.vertsplit(u)
     for B in tree.base_to_tip if only is None else only:
@@ -121,13 +126,16 @@ def _turned(R_GF: ca.SX, a: ca.SX) -> ca.SX:
     return turn(R_GF, a) if a.nnz() else a
 
 
-def accelerations(tree: Tree, kin: Kinematics, udot: ca.SX | None, ground: Pair | None = None) -> dict[int | None, Pair]:
-    """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: what ground itself does."""
+def accelerations(tree: Tree, kin: Kinematics, udot: ca.SX | None,
+                  ground: Pair | None = None) -> dict[int | None, Pair]:
+    """Spatial acceleration of every body about M's origin (6). `udot` None: zero. `ground`: what ground
+    itself does."""
     udots = [] if udot is None or not tree.nu else ca.vertsplit(udot)
     A: dict[int | None, Pair] = {None: (ca.SX(3, 1), ca.SX(3, 1)) if ground is None else ground}
     for B in tree.base_to_tip:
         speeds = tree.speeds_of(B) if udots else ()
-        A[B] = acceleration(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), [kin.H[k] for k in speeds], [udots[k] for k in speeds])
+        A[B] = acceleration(A[tree.parent(B)], kin.p_PM[B], kin.c.get(B), [kin.H[k] for k in speeds],
+                            [udots[k] for k in speeds])
     return A
 
 

@@ -50,13 +50,15 @@ def speed_rates(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX, qddot: ca.SX) -> ca.SX
 
 def matrix(tree: Tree, t: ca.SX, q: ca.SX) -> ca.SX:
     """N, shape (nq, nu)."""
-    blocks = [ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e).qdot for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
+    blocks = [ca.horzcat(*(motion(b.mobilizer, t, q[b.q], e).qdot
+                           for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
               for b in _moving(tree)]
     return ca.diagcat(ca.SX(0, 0), *blocks)
 
 
 def matrix_rate(tree: Tree, t: ca.SX, q: ca.SX, u: ca.SX) -> ca.SX:
     """Ndot (2), shape (nq, nu)."""
-    blocks = [ca.horzcat(*(rates(b.mobilizer, t, q[b.q], u[b.u], e)[1] for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
+    blocks = [ca.horzcat(*(rates(b.mobilizer, t, q[b.q], u[b.u], e)[1]
+                           for e in ca.horzsplit(ca.SX.eye(b.mobilizer.nu))))
               for b in _moving(tree)]
     return ca.diagcat(ca.SX(0, 0), *blocks)

@@ -3,8 +3,8 @@
 Equations (frames and notation as in kinematics.py; A from there)
   F = M A + gyroscopic - loads + sum over children shift(F_child, r_child)              (1)
   tau_k = h_k' F - loads_k                                                              (2)
-F is what the mobilizer exerts on the body, at M's origin, in ground: the reaction, tau included. Gravity is an upward
-acceleration of ground.
+F is what the mobilizer exerts on the body, at M's origin, in ground: the reaction, tau included. Gravity is
+an upward acceleration of ground.
 """
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def net_force(body: Placed, R_GM: ca.SX, A: Pair, w: ca.SX | None, load: Pair | 
 
 def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
                      ) -> dict[int, Pair]:
-    """F of (1) for every body. `udot` None is zero, `loads` None are none; kinematics without velocities are at rest."""
+    """F of (1) for every body. `udot` None is zero, `loads` None are none; kinematics without velocities are
+    at rest."""
     A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
     F: dict[int, Pair] = {}
     for B, body in enumerate(kin.placed):
@@ -38,7 +39,8 @@ def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: c
     return F
 
 
-def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None) -> ca.SX:
+def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX,
+                     loads: Loads | None) -> ca.SX:
     """tau, shape (nu,): what must be added to the forces that act for udot to happen."""
     F = mobilizer_forces(tree, kin, udot, gravity, loads)
     tau = {k: inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)}                # (2)

@@ -103,8 +103,8 @@ class View:
         return ca.SX(3, 1) if B < 0 else self._bias(B)[0]
 
     def generalised_momentum(self) -> ca.SX:
-        """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where mobilizers move with time
-        by themselves, that motion is part of V_B."""
+        """M u, shape (nu,): the momentum M_B V_B that each speed carries, along its hinge axis. Where
+        mobilizers move with time by themselves, that motion is part of V_B."""
         h: dict[int, Pair] = {}
         for B, body in enumerate(self.kin.placed):
             h[B] = apply(rigid(self.kin.R_GM[B], body.mass, body.com, body.I)[0], self.kin.V_GM[B])

@@ -51,7 +51,8 @@ class Configurations:
         """A coordinate by its name, shape (T,)."""
         return self.q[:, self.system.coordinates.index(name)]
 
-    def evaluate(self, code: str, expression: Callable[[Symbols, ca.SX], ca.SX], numbers: NDArray[np.float64], size: int
+    def evaluate(self, code: str, expression: Callable[[Symbols, ca.SX], ca.SX], numbers: NDArray[np.float64],
+                 size: int
                  ) -> NDArray[np.float64]:
         """Values (T, size) of an expression of positions.
 
@@ -66,7 +67,8 @@ class Configurations:
 
         def build() -> ca.Function:
             s, x = Symbols(model), ca.SX.sym("x", numbers.shape[1])
-            return assembled("residuals", [s["q"], s["tail"], x], [expression(s, x)])  # type: ignore[return-value]
+            return assembled("residuals", [s["q"], s["tail"], x],
+                             [expression(s, x)])  # type: ignore[return-value]
 
         if key not in compiled.programs:
             compiled.programs[key] = NativeFunction(

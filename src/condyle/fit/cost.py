@@ -2,12 +2,12 @@
 
 Along q + N du, with the errors e of a goal, their Jacobian J and the weight w,
 
-    cost = 1/2 sum w |e|^2,     g = sum J' w e,     H = sum J' w J                                                   (1)
+    cost = 1/2 sum w |e|^2,     g = sum J' w e,     H = sum J' w J                                         (1)
 
-There are two ways to add to it. A few rows of J are added as they are (`add_rows`). Where many points of a body pull at it, (1)
-is mechanics: H is the mass matrix of a tree that has the weights as point masses, -g the generalised forces of the springs w e.
-So loads and inertias of bodies are gathered (`add_load`, `add_inertia`), and the recursions of dynamics compute both, in O(n)
-and O(n depth).
+There are two ways to add to it. A few rows of J are added as they are (`add_rows`). Where many points of a
+body pull at it, (1) is mechanics: H is the mass matrix of a tree that has the weights as point masses, -g the
+generalised forces of the springs w e. So loads and inertias of bodies are gathered (`add_load`,
+`add_inertia`), and the recursions of dynamics compute both, in O(n) and O(n depth).
 """
 from __future__ import annotations
 
@@ -44,13 +44,15 @@ class Cost:
         self._rows.append((error, ca.sparsify(J), w))
 
     def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:
-        """What pulls at a body: moment about M's origin and force, in ground, and the cost that they lower."""
+        """What pulls at a body: moment about M's origin and force, in ground, and the cost that they
+        lower."""
         now = self._loads.bodies.get(B)
         self._loads.bodies[B] = (moment, force) if now is None else (now[0] + moment, now[1] + force)
         self.value += cost
 
     def add_points(self, B: int, W: ca.SX, m: ca.SX, S: ca.SX) -> None:
-        """Point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per body."""
+        """Point masses on a body: sums of w, w s and w s s' over stations s in the body's frame. Once per
+        body."""
         b = self._bodies[B]
         mass, com, I = point_masses(b.R_MB, b.p_MB, W, m, S)
         self._bodies[B] = replace(b, mass=mass, com=com, I=b.I + I)
@@ -70,7 +72,8 @@ class Cost:
 
 
 def point_masses(R_MB: Any, p_MB: Any, W: ca.SX, m: ca.SX, S: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Mass, mass centre and inertia about M's origin, in M, of sums over stations in the body's frame: see `Cost.add_points`."""
+    """Mass, mass centre and inertia about M's origin, in M, of sums over stations in the body's frame: see
+    `Cost.add_points`."""
     R, p = ca.SX(ca.DM(R_MB)) if not isinstance(R_MB, ca.SX) else R_MB, ca.SX(p_MB)
     Rm = R @ m
     second = R @ S @ R.T + Rm @ p.T + p @ Rm.T + W * (p @ p.T)

@@ -1,9 +1,10 @@
-"""Ends of an assembly that a user should hear of: goals that are missed by far and are not at their least, and stations or
-targets far beyond the size of the system.
+"""Ends of an assembly that a user should hear of: goals that are missed by far and are not at their least,
+and stations or targets far beyond the size of the system.
 
-At the end of a search the goals have no slope. That is so at a minimum, and also at places such as that of a pendulum that points
-straight away from its target. A start a little beside such a place leads to a lower cost. So, if the goals of the frame with the
-largest cost are missed by far, that frame is run again from there.
+At the end of a search the goals have no slope. That is so at a minimum, and also at places such as that of a
+pendulum that points straight away from its target. A start a little beside such a place leads to a lower
+cost. So, if the goals of the frame with the largest cost are missed by far, that frame is run again from
+there.
 """
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ from condyle.system.state import State
 from condyle.tree import scales
 
 FAR = 0.05
-"""Goals are missed by far if their error is more than this [sizes of the system, or rad]: measurements are not as bad."""
+"""Goals are missed by far if their error is more than this [sizes of the system, or rad]: measurements are
+not as bad."""
 ASIDE = 1e-3
 """How far beside its end a frame is run again [rad, or sizes of the system]."""
 GAIN = 0.98
@@ -31,7 +33,8 @@ Again = Callable[[State, tuple[Goal, ...], np.ndarray], Frames]
 
 
 def doubt(who: str, frames: Frames, again: Again) -> Frames:
-    """The same frames. One that ended where its goals are not at their least is marked; a warning tells of sizes that cannot be.
+    """The same frames. One that ended where its goals are not at their least is marked; a warning tells of
+    sizes that cannot be.
 
     Args:
         who: the function that asks, for the warning.
@@ -40,10 +43,12 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     """
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
     size = scales.reach(system.bodies)
-    long = [(g, field, p) for g in frames.goals for field, p in g.points.items() if size and np.linalg.norm(p) > BEYOND * size]
+    long = [(g, field, p) for g in frames.goals for field, p in g.points.items() if size
+            and np.linalg.norm(p) > BEYOND * size]
     if long:
         g, field, p = long[0]
-        _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is {size:.3g} m long")
+        _warn(who, f"the {field} {p.tolist()} of goal {g.name!r} is far outside of the system, which is "
+                   f"{size:.3g} m long")
     i = int(np.nan_to_num(cost).argmax()) if len(frames) else 0     # the worst frame
     if not len(frames) or not _missed_by_far(frames, i, float(cost[i]), size):
         return frames
@@ -51,7 +56,8 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     places = [k for k, g in enumerate(goals) if g.is_place and g.weights(1)[0]]
     if places and size and not long and np.median(miss := here.residuals[0, places]) > BEYOND * size:
         k = places[int(miss.argmax())]
-        _warn(who, f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m long")
+        _warn(who, f"goal {here.names[k]!r} is missed by {miss.max():.3g} m, but the system is {size:.3g} m "
+                   "long")
         return frames
     if code[i] != FOUND:
         chosen = np.where(code == FOUND, cost, -1.0)
@@ -60,7 +66,8 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
             return frames
         goals, here = _one(frames, i)
     at = here[0]
-    aside = np.random.default_rng(0).choice((-ASIDE, ASIDE), system.nu) / scales.weights(system.bodies)[1] * scales.TIME_SCALE
+    aside = np.random.default_rng(0).choice((-ASIDE, ASIDE),
+                                            system.nu) / scales.weights(system.bodies)[1] * scales.TIME_SCALE
     beside = system.compiled.normalised(at.q + at.replace(u=aside).qdot)
     better = again(at.replace(q=beside), goals, here.t).info[0]
     if better[0] == FOUND and better[INFO.index("cost")] < GAIN * cost[i]:
@@ -74,7 +81,8 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
 def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
     """The goals of a frame, and Frames of it alone."""
     goals = tuple(g.frame(i) for g in frames.goals)
-    return goals, Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1], frames.tolerance, 1)
+    return goals, Frames(frames.start, goals, frames.t[i:i + 1], frames.q[i:i + 1], frames.info[i:i + 1],
+                         frames.tolerance, 1)
 
 
 def _missed_by_far(frames: Frames, i: int, cost: float, size: float) -> bool:
@@ -84,5 +92,6 @@ def _missed_by_far(frames: Frames, i: int, cost: float, size: float) -> bool:
 
 
 def _warn(who: str, what: str) -> None:
-    warnings.warn(f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide them by 1000",
+    warnings.warn(f"{who}: {what}; are positions in metres? Those of many files are in millimetres: divide "
+                  "them by 1000",
                   RuntimeWarning, stacklevel=4)

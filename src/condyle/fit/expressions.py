@@ -23,11 +23,12 @@ class FitExpressions:
     """Kernels of the native loop.
 
     Attributes:
-        evaluate: q, tail, row -> cost, g (nu,), H (nu^2,) by columns, of which only the lower triangle counts, p (m,), P by
-            rows (m nu,).
+        evaluate: q, tail, row -> cost, g (nu,), H (nu^2,) by columns, of which only the lower triangle
+            counts, p (m,), P by rows (m nu,).
         errors: q, tail -> p (m,).
         step: q, du, tail -> q + N du with unit quaternions.
-        prescribe: q, u, tail -> q with what motions prescribe at t, and 0/1 per speed (nu,): 1 where it is locked or prescribed.
+        prescribe: q, u, tail -> q with what motions prescribe at t, and 0/1 per speed (nu,): 1 where it is
+            locked or prescribed.
         m: number of constraint equations of position level.
     """
 
@@ -39,7 +40,8 @@ class FitExpressions:
 
 
 def expressions(model: Model, layout: Layout) -> FitExpressions:
-    """The kernels of a system and a layout of goals. Each has symbols of its own: look-ups end with the kernel they are in."""
+    """The kernels of a system and a layout of goals. Each has symbols of its own: look-ups end with the
+    kernel they are in."""
     loops = looped.has_loops(model, layout)
     evaluate = looped.evaluate(model, layout) if loops else straight_evaluate(model, layout)
     errors = looped.errors(model) if loops and model.equations("position") else straight_errors(model)
@@ -56,8 +58,10 @@ def straight_evaluate(model: Model, layout: Layout) -> ca.Function | Staged:
     value, g, H = cost.total()
     constraints = s.rows(kin)
     P = constraints.jacobian()
-    P = P[[i for _, part, at in constraints.parts if part.level == "position" for i in range(at.start, at.stop)], :]
-    return assembled("evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0], ca.vec(P.T)])
+    P = P[[i for _, part, at in constraints.parts if part.level == "position" for i in range(at.start,
+                                                                                             at.stop)], :]
+    return assembled("evaluate", [s["q"], s["tail"], row], [value, g, ca.vec(H), constraints.errors()[0],
+                                                            ca.vec(P.T)])
 
 
 def straight_errors(model: Model) -> ca.Function | Staged:
@@ -68,7 +72,8 @@ def straight_errors(model: Model) -> ca.Function | Staged:
 
 def _step(model: Model) -> ca.Function | Staged:
     s, tree = Symbols(model), model.tree
-    return assembled("step", [s["q"], s["u"], s["tail"]], [normalised(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))])
+    return assembled("step", [s["q"], s["u"], s["tail"]],
+                     [normalised(tree, s["q"] + moved(tree, s.t, s["q"], s["u"]))])
 
 
 def _prescribe(model: Model) -> ca.Function | Staged:

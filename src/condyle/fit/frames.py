@@ -1,4 +1,5 @@
-"""What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which frames failed."""
+"""What assembling a sequence gives back: coordinates by frame, how far the goals were missed, and which
+frames failed."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -23,7 +24,8 @@ from condyle.system.variables import place, variable_names, variables
 from condyle.table import Table, distinct
 from condyle.tree import scales
 
-KINDS = {FOUND: Status.FINISHED, VIOLATED: Status.CONSTRAINTS, UNFINISHED: Status.STILL_IMPROVING, STATIONARY: Status.NO_SLOPE}
+KINDS = {FOUND: Status.FINISHED, VIOLATED: Status.CONSTRAINTS, UNFINISHED: Status.STILL_IMPROVING,
+         STATIONARY: Status.NO_SLOPE}
 """What the codes of the loop mean."""
 
 
@@ -50,22 +52,25 @@ class Summary:
 class Frames(States[State]):
     """Configurations that follow goals, from `cd.assemble_frames`. `frames[i]` is the State of frame i.
 
-    `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames. Every operator of
-    the System is a method, for all frames at once: `frames.station_position("foot", p)`, `frames.inverse_dynamics()`. Speeds
-    and accelerations are those of the motion, by splines over time: smooth noisy targets first.
+    `frames["knee"]` is a coordinate (or speed) over the frames, `frames[10:20]` and `frames[::2]` are Frames.
+    Every operator of the System is a method, for all frames at once: `frames.station_position("foot", p)`,
+    `frames.inverse_dynamics()`. Speeds and accelerations are those of the motion, by splines over time:
+    smooth noisy targets first.
 
     Attributes:
         t: [s], shape (T,); 0, 1, 2, ... where no times were given.
         q: shape (T, nq). A frame that failed holds the nearest that was found.
         u: speeds of the motion, shape (T, nu): see `speeds`.
         udot: its accelerations, shape (T, nu): see `accelerations`.
-        residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where nothing was measured.
+        residuals: |error| of each goal [m, rad, or the coordinate's unit], shape (T, goals); NaN where
+            nothing was measured.
         names: of the goals, each once.
         iterations: of each frame, shape (T,).
-        failures: messages by frame: constraints that are violated, by how much, goals that were still improving, or goals that
-            are missed by far at a place where they have no slope but are not at their least.
-        status: "finished", or how many frames failed, or where the run was interrupted: what was computed is there. Equal to a
-            `cd.Status` too.
+        failures: messages by frame: constraints that are violated, by how much, goals that were still
+            improving, or goals that are missed by far at a place where they have no slope but are not at
+            their least.
+        status: "finished", or how many frames failed, or where the run was interrupted: what was computed is
+            there. Equal to a `cd.Status` too.
     """
 
     start: State
@@ -75,7 +80,8 @@ class Frames(States[State]):
     info: NDArray[np.float64]
     tolerance: float
     wanted: int
-    part: tuple[Frames, NDArray[np.intp]] | None = None           # the Frames that these are some of, and which
+    # the Frames that these are some of, and which
+    part: tuple[Frames, NDArray[np.intp]] | None = None
     clock: bool = True                                      # whether t was given: else it counts frames
 
     plumbing = frozenset({"info", "tolerance", "wanted", "part", "called", "clock", "timed"})
@@ -83,7 +89,8 @@ class Frames(States[State]):
 
     def __repr__(self) -> str:
         times = span(self.t) if self._whole.clock else " without times"
-        return f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; {cut(self.system.coordinates)})"
+        return (f"Frames({len(self)}{times}, {len(self.goals)} goals, {self.status}; "
+                f"{cut(self.system.coordinates)})")
 
     def _blocks(self) -> list[Block]:
         return [rows_of(["time [s]", *self.table().titles], self.t, self.q),
@@ -106,13 +113,15 @@ class Frames(States[State]):
         return self.q[:, k] if k < nq else np.concatenate([self.u, self._z], axis=1)[:, k - nq]
 
     def _one(self, i: int) -> State:
-        """The State of a frame, with the speeds of the motion, or those of the start if times do not increase."""
+        """The State of a frame, with the speeds of the motion, or those of the start if times do not
+        increase."""
         moving = {"u": self.u[i]} if self.timed else {}
         return self.start.replace(t=float(self.t[i]), q=self.q[i], **moving)
 
     def _some(self, i: NDArray[np.intp]) -> Frames:
         part = (self, i) if self.part is None else (self.part[0], self.part[1][i])
-        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.tolerance, len(i), part)
+        return Frames(self.start, self.goals, self.t[i], self.q[i], self.info[i], self.tolerance, len(i),
+                      part)
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
@@ -122,7 +131,8 @@ class Frames(States[State]):
                 raise ShapeError("t: Frames know their own times only; make a spline of frames.q for others")
             return self._some(i)._batch()
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
-        return Batch(self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays, self.status)
+        return Batch(self.system, self.t, Batch.tails(self.system, self.start.tail, self.t), arrays,
+                     self.status)
 
     @property
     def _z(self) -> NDArray[np.float64]:
@@ -145,11 +155,14 @@ class Frames(States[State]):
             text = f"goals were still improving after {self.iterations[i]} iterations; {kind.advice}"
         elif kind == Status.NO_SLOPE:
             k = int(np.nanargmax(self.residuals[i]))
-            text = (f"ended where the goals have no slope but are not at their least: goal {self.names[k]!r} is missed by "
-                    f"{self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place leads nearer; {kind.advice}")
+            text = (f"ended where the goals have no slope but are not at their least: goal {self.names[k]!r} "
+                    "is missed by "
+                    f"{self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place leads "
+                    f"nearer; {kind.advice}")
         else:
             amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
-            text = f"no configuration nearby satisfies the constraints; violated: {amounts}; allowed {self.tolerance:.1g}"
+            text = (f"no configuration nearby satisfies the constraints; violated: {amounts}; allowed "
+                    f"{self.tolerance:.1g}")
         return Outcome(kind, f"frame {i} (t = {self.t[i]:.6g} s): {text}")
 
     def summary(self, i: int = 0) -> Summary:
@@ -177,7 +190,8 @@ class Frames(States[State]):
         """
         p = self.start.replace(t=float(self.t[i]), q=self.q[i]).constraint_errors()[0]
         labels = [name for name, level in self.system.equation_names() if level == "position"]
-        order = sorted((k for k in range(len(p)) if not abs(p[k]) <= self.tolerance), key=lambda k: -abs(p[k]))
+        order = sorted((k for k in range(len(p)) if not abs(p[k]) <= self.tolerance),
+                       key=lambda k: -abs(p[k]))
         return {labels[k]: float(p[k]) for k in order}
 
     @property
@@ -198,7 +212,8 @@ class Frames(States[State]):
         """
         for i in np.flatnonzero(self.info[:, 0] == VIOLATED):
             raise ConstraintError(
-                f"{self.failures[int(i)]}. Start nearer, free locked speeds, or see whether constraints contradict each other",
+                f"{self.failures[int(i)]}. Start nearer, free locked speeds, or see whether constraints "
+                "contradict each other",
                 self.violated(int(i)), self.q[i].copy())
         return self
 
@@ -218,7 +233,8 @@ class Frames(States[State]):
             return np.zeros((len(self), 0))
         at, T = Configurations(self.system, self.q, self._tail), len(self)
         errors = [g.errors(at, g.targets(self.wanted)[:T]) for g in self.goals]
-        return np.stack([np.where(g.weights(self.wanted)[:T] > 0, e, np.nan) for g, e in zip(self.goals, errors, strict=True)],
+        return np.stack([np.where(g.weights(self.wanted)[:T] > 0, e, np.nan) for g,
+                         e in zip(self.goals, errors, strict=True)],
                         axis=1)
 
     @cached_property
@@ -227,11 +243,13 @@ class Frames(States[State]):
 
     @cached_property
     def rms(self) -> NDArray[np.float64]:
-        """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no station was seen."""
+        """Root of the mean square of the residuals of stations, weighted [m], shape (T,); NaN where no
+        station was seen."""
         if self.part is not None:
             return self.part[0].rms[self.part[1]]
         chosen = [k for k, g in enumerate(self.goals) if g.is_place]
-        w = np.stack([self.goals[k].weights(self.wanted)[:len(self)] for k in chosen] or [np.zeros(len(self))], axis=1)
+        w = np.stack([self.goals[k].weights(self.wanted)[:len(self)] for k in chosen]
+                     or [np.zeros(len(self))], axis=1)
         square = np.nansum(w * self.residuals[:, chosen] ** 2, axis=1) if chosen else np.zeros(len(self))
         total = w.sum(axis=1)
         return np.sqrt(np.divide(square, total, out=np.full(len(self), np.nan), where=total > 0))
@@ -252,7 +270,8 @@ class Frames(States[State]):
 
         if not self.timed:
             why = "" if self._whole.clock else "; these have none"
-            raise ShapeError(f"speeds: needs two frames or more whose times increase{why}: give assemble_frames t=times [s]")
+            raise ShapeError(f"speeds: needs two frames or more whose times increase{why}: give "
+                             "assemble_frames t=times [s]")
         degree = min(5, len(self) - 1)
         return make_interp_spline(self.t, x, k=degree - 1 + degree % 2)(self.t, 1)
 
@@ -265,8 +284,9 @@ class Frames(States[State]):
         return _kept(self.accelerations())
 
     def speeds(self) -> NDArray[np.float64]:
-        """u of each frame from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then the nearest u that the
-        velocity constraints allow. Noise in the targets comes out larger: smooth them first.
+        """u of each frame from q over time: by a spline of degree 5 (3 or 1 if there are few frames), then
+        the nearest u that the velocity constraints allow. Noise in the targets comes out larger: smooth them
+        first.
 
         Returns:
             Shape (T, nu).
@@ -283,13 +303,14 @@ class Frames(States[State]):
         if not system.constraints:
             return u
         change, weights = system.compiled.function("velocity_change"), scales.weights(system.bodies)[1]
-        for _ in range(2):                                  # linear in u as a rule: the second takes rounding away
+        # linear in u as a rule: the second takes rounding away
+        for _ in range(2):
             u = u + change(self.q, u, weights, self._tail)
         return u
 
     def accelerations(self) -> NDArray[np.float64]:
-        """udot of each frame: the rate of `speeds`, in the same way, then the nearest that the constraints allow. Noise comes out
-        larger still.
+        """udot of each frame: the rate of `speeds`, in the same way, then the nearest that the constraints
+        allow. Noise comes out larger still.
 
         Returns:
             Shape (T, nu).
@@ -319,7 +340,8 @@ class Frames(States[State]):
         return Table(self.t, self.names, self.residuals, self.units, status=self.status)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Draw coordinates or residuals (all residuals, if none is named) over time; returns matplotlib's axes."""
+        """Draw coordinates or residuals (all residuals, if none is named) over time; returns matplotlib's
+        axes."""
         coordinates = self.start.system.coordinates
         if names and all(name in coordinates for name in names):
             return self.table().plot(*names, axes=axes)
@@ -344,7 +366,8 @@ def _continuous(system: Any, q: NDArray[np.float64]) -> NDArray[np.float64]:
     return q
 
 
-def _speeds(system: Any, q: NDArray[np.float64], qdot: NDArray[np.float64], tail: NDArray[np.float64]) -> NDArray[np.float64]:
+def _speeds(system: Any, q: NDArray[np.float64], qdot: NDArray[np.float64],
+            tail: NDArray[np.float64]) -> NDArray[np.float64]:
     """u with N(q) u = qdot, as nearly as can be, shape (T, nu), with the parameters of the tail (T, k)."""
     u = np.zeros((len(q), system.nu))
     most = max(b.mobilizer.nu for b in system.bodies)
@@ -366,8 +389,10 @@ def frame_count(goals: Sequence[Goal], t: NDArray[np.float64] | None) -> int:
     if t is not None:
         counts["t"] = len(t)
     if len(set(counts.values())) > 1:
-        raise ShapeError(f"goals have different numbers of frames: {', '.join(f'{k} {n}' for k, n in counts.items())}")
+        raise ShapeError("goals have different numbers of frames: "
+                         f"{', '.join(f'{k} {n}' for k, n in counts.items())}")
     if not counts:
-        raise DescriptionError("assemble_frames: no goal and no t says how many frames there are; give a target of shape "
+        raise DescriptionError("assemble_frames: no goal and no t says how many frames there are; give a "
+                               "target of shape "
                                "(T, ...), or use cd.assemble for one")
     return next(iter(counts.values()))

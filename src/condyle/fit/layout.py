@@ -1,8 +1,8 @@
 """Goals as numbers: one row per frame, which the native loop reads.
 
-A row has the time, the size of the cost, and then one block per goal, or one per body for the stations that it carries. What
-the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts of the goals, `Goal.code`, and not
-on their numbers.
+A row has the time, the size of the cost, and then one block per goal, or one per body for the stations that
+it carries. What the numbers of a block are, a goal says itself (fit/goals). Machine code depends on the texts
+of the goals, `Goal.code`, and not on their numbers.
 """
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""The cost of goals in loops over bodies (condyle.model.looped), for trees whose straight line would take long to compile.
+"""The cost of goals in loops over bodies (condyle.model.looped), for trees whose straight line would take
+long to compile.
 
-Goals that pull at one body, stations and orientations, are rows that add their loads and inertias to it; goals on coordinates
-of one body are a straight line. Sums go inward. H is the composite-body algorithm (crba.py): the force that a speed needs is
-carried to each ancestor in turn,
+Goals that pull at one body, stations and orientations, are rows that add their loads and inertias to it;
+goals on coordinates of one body are a straight line. Sums go inward. H is the composite-body algorithm
+(crba.py): the force that a speed needs is carried to each ancestor in turn,
 
-    F = C h_j,    H_ij = h_i' F   for the speeds i of the body and, with F shifted, of its ancestors                      (1)
+    F = C h_j,    H_ij = h_i' F   for the speeds i of the body and, with F shifted, of its ancestors       (1)
 
 one row per body and ancestor. Only the lower triangle of H, by columns, is written.
 """
@@ -40,7 +41,8 @@ def has_loops(model: Model, layout: Layout) -> bool:
         placed = model.placed[_body(model, goal)]
         return not isinstance(placed.R_MB, ca.SX) and not isinstance(placed.p_MB, ca.SX)
 
-    return model.tree.nu > 0 and all(simple(goals[0]) for goals in layout.blocks) and prefers_loops(model, "mass_matrix")
+    return model.tree.nu > 0 and all(simple(goals[0])
+                                     for goals in layout.blocks) and prefers_loops(model, "mass_matrix")
 
 
 def _asks(goal: Goal) -> str:
@@ -79,7 +81,8 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
         if nu:
             d.writes["g"] = ca.densify(d.kept("f") - ca.vertcat(*(inertia.inner(h, F) for h in d.kept("H"))))
         d.put("parent", "F", inertia.add(d.get("parent", "F"), inertia.shift_force(F, r)))
-        d.put("parent", "P", inertia.add_inertia(d.get("parent", "P"), inertia.shift_inertia(d.get("me", "P"), r)))
+        d.put("parent", "P", inertia.add_inertia(d.get("parent", "P"), inertia.shift_inertia(d.get("me", "P"),
+                                                                                             r)))
 
     looped.inward(inward, nothing)
     _matrix(looped)
@@ -92,8 +95,10 @@ def evaluate(model: Model, layout: Layout) -> Sweep:
 
 def errors(model: Model) -> Sweep:
     """q, tail -> p (m,)."""
-    looped = Looped(model, [("q", model.tree.nq), ("tail", model.tail_size)], [("p", model.equations("position"))])
-    looped.outward(lambda d: d.kinematics(False, positions=True), at_rest)  # type: ignore[arg-type,return-value]
+    looped = Looped(model, [("q", model.tree.nq), ("tail", model.tail_size)],
+                    [("p", model.equations("position"))])
+    looped.outward(lambda d: d.kinematics(False, positions=True),
+                   at_rest)  # type: ignore[arg-type,return-value]
     line = StraightLine(looped)
     line.write({"p": ca.densify(line.symbols.rows(line.kin).position_errors())})
     return looped.rows()
@@ -106,9 +111,11 @@ class _RowCost:
         self.view, self.value, self.F = model, ca.SX(0), ZERO
         self.P: Any = (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))
         none = ca.SX(3, 3), ca.SX(3, 1)
-        self.placed = Placed(*none, ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3), d.read("constant.goal.p_MB", 3),
+        self.placed = Placed(*none, ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3),
+                             d.read("constant.goal.p_MB", 3),
                              ca.SX(0), ca.SX(3, 1), ca.SX(3, 3))
-        self.kin = Kinematics({B: self.placed}, R_GM={B: d.get("body", "R")}, p_GM={B: d.get("body", "p")})  # type: ignore[arg-type]
+        self.kin = Kinematics({B: self.placed}, R_GM={B: d.get("body", "R")},
+                              p_GM={B: d.get("body", "p")})  # type: ignore[arg-type]
         self.R = self.kin.R_GM[B]
 
     def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:
@@ -148,7 +155,8 @@ def _goals(looped: Looped, layout: Layout) -> None:
         for name, size in (("R_MB", 9), ("p_MB", 3)):
             looped.constants[f"goal.{name}"] = np.vstack([np.zeros((first, size)), *(
                 np.ravel(getattr(model.placed[B], name), order="F") for *_, B in of_poses)])
-        looped.windows["block"] = "row", np.array([0] * first + [at.start for _, at, _ in of_poses], dtype=np.int64)
+        looped.windows["block"] = "row", np.array([0] * first + [at.start for _, at, _ in of_poses],
+                                                  dtype=np.int64)
     kernels = {}
     for k, kind in enumerate(kinds):
         goal, at, B = next(x for x in of_poses if type(x[0]) is kind)

@@ -9,12 +9,16 @@ from condyle.forces.thermostat import NoseHooverThermostat
 from condyle.forces.two_point import TwoPointDamper, TwoPointForce, TwoPointSpring
 from condyle.forces.user import Custom, Potential, Wrench
 
-__all__ = ["ConstantForce", "ConstantTorque", "Custom", "ExternalWrench", "Force", "GlobalDamper", "Gravity", "LinearBushing",
-           "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat", "Potential", "TimeSeries",
+__all__ = ["ConstantForce", "ConstantTorque", "Custom", "ExternalWrench", "Force", "GlobalDamper", "Gravity",
+           "LinearBushing",
+           "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat",
+           "Potential", "TimeSeries",
            "TwoPointDamper", "TwoPointForce", "TwoPointSpring", "Wrench"]
 
-spoken(ConstantForce, ConstantTorque, Custom, ExternalWrench, GlobalDamper, Gravity, LinearBushing, MobilityDamper, MobilityForce,
-       MobilitySpring, MobilityStop, NoseHooverThermostat, Potential, TimeSeries, TwoPointDamper, TwoPointForce, TwoPointSpring,
+spoken(ConstantForce, ConstantTorque, Custom, ExternalWrench, GlobalDamper, Gravity, LinearBushing,
+       MobilityDamper, MobilityForce,
+       MobilitySpring, MobilityStop, NoseHooverThermostat, Potential, TimeSeries, TwoPointDamper,
+       TwoPointForce, TwoPointSpring,
        Wrench)
 
 _ELSEWHERE = {

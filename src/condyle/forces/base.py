@@ -1,7 +1,8 @@
 """What a force law is, what it sees and where its result goes.
 
-A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and torques on bodies,
-expressed in ground, and generalised forces on speeds. It never sees dynamics. All values are CasADi SX.
+A law sees a `View` of the state (poses, velocities, q, u, t, z, inputs) and adds to `Loads`: forces and
+torques on bodies, expressed in ground, and generalised forces on speeds. It never sees dynamics. All values
+are CasADi SX.
 """
 from __future__ import annotations
 
@@ -45,13 +46,14 @@ class Force:
         """Raise a clear error if values of the parameters are impossible for this law."""
 
     def conditions(self) -> ca.SX | None:
-        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters` must be asked.
-        A class that writes `check_parameters` and not this is always asked."""
+        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
+        must be asked. A class that writes `check_parameters` and not this is always asked."""
         return ca.SX(0, 1)
 
     def apply(self, s: View, loads: Loads) -> None:
         """Add what the law exerts to the loads."""
-        raise TypeError(f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, loads)")
+        raise TypeError(f"{type(self).__name__} does not say what it exerts: it needs a method apply(s, "
+                        "loads)")
 
     def potential(self, s: View) -> ca.SX | None:
         """Potential energy [J], or None for a force that has none."""
@@ -71,24 +73,30 @@ class Force:
         return f"{type(self).__name__}({fields!r})"
 
     def code(self) -> str:
-        """What else determines the equations: nothing for laws of our own; the code of a user's class, which may change."""
+        """What else determines the equations: nothing for laws of our own; the code of a user's class, which
+        may change."""
         return class_code(type(self))
 
 
 def state_variables(forces: Mapping[str, Force]) -> list[tuple[str, float]]:
-    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order; of a measure its name alone."""
-    return [(f"{name}.{state}" if state else name, value) for name, force in forces.items() for state, value in force.states]
+    """Names of the auxiliary states z of some forces, FORCE.STATE, and their defaults, in order; of a measure
+    its name alone."""
+    return [(f"{name}.{state}" if state else name, value) for name, force in forces.items() for state,
+            value in force.states]
 
 
 def check_states(forces: Mapping[str, Force], afterwards: Collection[str] = ()) -> None:
-    """Raise a clear error if a law asks for an auxiliary state that there is not, or for a measure that is found afterwards."""
+    """Raise a clear error if a law asks for an auxiliary state that there is not, or for a measure that is
+    found afterwards."""
     states = {name: ca.SX(value) for name, value in state_variables(forces)}
     for name, force in forces.items():
         for ask in getattr(force, "asks", ()):
             if isinstance(ask, StateVariable):
                 if ask.name in afterwards:
-                    raise DescriptionError(f"force {name!r}: asks for {ask.label}, but this measure is found after the run, from "
-                                           "its history: laws cannot depend on it. They read integrals (s.z) and samples "
+                    raise DescriptionError(f"force {name!r}: asks for {ask.label}, but this measure is found "
+                                           "after the run, from "
+                                           "its history: laws cannot depend on it. They read integrals (s.z) "
+                                           "and samples "
                                            "(s.discrete)")
                 state_named(states, name, ask.name, f"force {name!r}")
 
@@ -101,7 +109,8 @@ class Law(Described, Force):
     """A force law whose fields declare their roles.
 
     Attributes:
-        tabular: it asks for poses and velocities of its bodies alone, so that many of them may be rows of one table.
+        tabular: it asks for poses and velocities of its bodies alone, so that many of them may be rows of one
+            table.
     """
 
     tabular: ClassVar[bool] = False
@@ -111,4 +120,5 @@ class Law(Described, Force):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.group not in GROUPS:
-            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got {self.group!r}")
+            raise DescriptionError(f"{type(self).__name__}: group must be one of {', '.join(GROUPS)}, got "
+                                   f"{self.group!r}")

@@ -5,11 +5,11 @@ Notation
   x = (theta, p): body-fixed x-y-z angles of R = Rx(theta1) Ry(theta2) Rz(theta3), then p.
 
 Equations
-  theta1 = atan2(-R23, R33),   theta2 = atan2(R13, c2),   theta3 = atan2(-R12, R11),   c2 = |(R11, R12)|     (11)
-  thetadot = N w,   N = [[1, s1 s2/c2, -c1 s2/c2], [0, c1, s1], [0, -s1/c2, c1/c2]]                          (12)
-  f = -(k x + c xdot)                                                                                        (13)
-  on b at M's origin, in F: force f_p, moment N' f_theta, so that f . xdot is their power                    (14)
-  the opposite on a, at the same point of space                                                              (15)
+  theta1 = atan2(-R23, R33),   theta2 = atan2(R13, c2),   theta3 = atan2(-R12, R11),   c2 = |(R11, R12)|  (11)
+  thetadot = N w,   N = [[1, s1 s2/c2, -c1 s2/c2], [0, c1, s1], [0, -s1/c2, c1/c2]]                       (12)
+  f = -(k x + c xdot)                                                                                     (13)
+  on b at M's origin, in F: force f_p, moment N' f_theta, so that f . xdot is their power                 (14)
+  the opposite on a, at the same point of space                                                           (15)
 """
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from condyle.trace import Numbers
 class LinearBushing(Law):
     """Six springs and dampers that hold frame M on b near frame F on a.
 
-    Three act on the body-fixed x-y-z angles of M in F, three on the displacement of M's origin in F. The second angle must stay
-    below pi/2 in size: at pi/2 the other two are not defined.
+    Three act on the body-fixed x-y-z angles of M in F, three on the displacement of M's origin in F. The
+    second angle must stay below pi/2 in size: at pi/2 the other two are not defined.
 
     Args:
         a: one body, or its name.

@@ -1,4 +1,5 @@
-"""Forces and torques on bodies from outside: constant, as inputs, or as recorded time series: docs/theory/forces.md (16)-(18)."""
+"""Forces and torques on bodies from outside: constant, as inputs, or as recorded time series:
+docs/theory/forces.md (16)-(18)."""
 from __future__ import annotations
 
 import hashlib
@@ -68,16 +69,18 @@ class ConstantTorque(Law):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TimeSeries:
-    """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep their end values.
+    """Numbers recorded at given times, three for a vector. Before the first and after the last time they keep
+    their end values.
 
-    The samples become part of the machine code, as a table that they are looked up in. Where a recording changes from call to
-    call, or is evaluated at its own frames only, give cd.Inputs instead, one value per frame.
+    The samples become part of the machine code, as a table that they are looked up in. Where a recording
+    changes from call to call, or is evaluated at its own frames only, give cd.Inputs instead, one value per
+    frame.
 
     Args:
         times: [s], shape (n,), strictly increasing; n >= 3, or >= 2 for linear.
         values: shape (n, 3), or (n,) where one number is asked for.
-        interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps of integrators
-            suffer, and a warning says so.
+        interpolation: "cubic", natural splines; or "linear", which is not smooth: derivatives and large steps
+            of integrators suffer, and a warning says so.
     """
 
     times: tuple[float, ...]
@@ -91,20 +94,25 @@ class TimeSeries:
             raise DescriptionError(f"TimeSeries: times and values must be numbers: {error}") from None
         y = y[:, None] if y.ndim == 1 else y
         if t.ndim != 1 or y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
-            raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one row for each time, "
+            raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one "
+                                   "row for each time, "
                                    f"got shape {np.shape(self.values)}")
         if not np.isfinite(y).all():
             k = int(np.argmin(np.isfinite(y).all(1)))
             raise DescriptionError(f"TimeSeries: values[{k}] = {y[k]} is not finite; leave that sample out")
         if self.interpolation not in ("cubic", "linear"):
-            raise DescriptionError(f"TimeSeries: interpolation must be 'cubic' or 'linear', got {self.interpolation!r}")
+            raise DescriptionError("TimeSeries: interpolation must be 'cubic' or 'linear', got "
+                                   f"{self.interpolation!r}")
         if self.interpolation == "linear":
             if len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
-                raise DescriptionError(f"TimeSeries: times must be two or more that increase strictly, got {self.times!r}")
-            warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none", stacklevel=3)
+                raise DescriptionError("TimeSeries: times must be two or more that increase strictly, got "
+                                       f"{self.times!r}")
+            warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none",
+                          stacklevel=3)
         else:
             Spline(t, y[:, 0])
-            warn_of_overshoot("TimeSeries", t, y, "add samples, or give cd.forces.TimeSeries(times, values, 'linear')", 3)
+            warn_of_overshoot("TimeSeries", t, y,
+                              "add samples, or give cd.forces.TimeSeries(times, values, 'linear')", 3)
         object.__setattr__(self, "times", tuple(t.tolist()))
         object.__setattr__(self, "values", tuple(map(tuple, y.tolist())))
 
@@ -137,7 +145,8 @@ class TimeSeries:
         return hash(self.description())
 
     def __repr__(self) -> str:
-        return f"TimeSeries({len(self.times)} samples, {self.times[0]:g} to {self.times[-1]:g} s, {self.interpolation})"
+        return (f"TimeSeries({len(self.times)} samples, {self.times[0]:g} to {self.times[-1]:g} s, "
+                f"{self.interpolation})")
 
 
 @dataclass(frozen=True)
@@ -150,11 +159,13 @@ class Signal(Role):
         if isinstance(value, TimeSeries):
             n = math.prod(self.shape)
             if len(value.values[0]) != n:
-                raise DescriptionError(f"{what}: expected {n} number{'s' * (n > 1)} for each time [{self.unit}], got {value!r} "
+                raise DescriptionError(f"{what}: expected {n} number{'s' * (n > 1)} for each time "
+                                       f"[{self.unit}], got {value!r} "
                                        f"with {len(value.values[0])}")
             return value
         if callable(value) and not isinstance(value, Symbol):
-            raise DescriptionError(f"{what}: a function of time is given as (times, values); a law of your own as "
+            raise DescriptionError(f"{what}: a function of time is given as (times, values); a law of your "
+                                   "own as "
                                    f"cd.forces.Custom(lambda s: ...), where s.t is the time; got {value!r}")
         return super().take(value, what)
 
@@ -166,12 +177,14 @@ def at_time(value: Any, s: View) -> ca.SX:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExternalWrench(Law):
-    """A measured or commanded force and torque on a body, such as a ground reaction (18). It stores no energy.
+    """A measured or commanded force and torque on a body, such as a ground reaction (18). It stores no
+    energy.
 
-    `force`, `torque` and `station` are each three numbers, any of them a cd.Input whose value comes with each state, or a
-    `TimeSeries` (or a pair (times, values)) that is interpolated at the state's time.
+    `force`, `torque` and `station` are each three numbers, any of them a cd.Input whose value comes with each
+    state, or a `TimeSeries` (or a pair (times, values)) that is interpolated at the state's time.
 
-        cd.forces.ExternalWrench("foot", force=[cd.Input("grf_x", 0), cd.Input("grf_y", 0), cd.Input("grf_z", 0)])
+        cd.forces.ExternalWrench("foot", force=[cd.Input("grf_x", 0), cd.Input("grf_y", 0), cd.Input("grf_z",
+        0)])
 
     Args:
         body: the body or its name.
@@ -195,7 +208,8 @@ class ExternalWrench(Law):
         super().__post_init__()
         for name in ("frame", "station_frame"):
             if getattr(self, name) not in FRAMES:
-                raise DescriptionError(f"ExternalWrench: {name} must be 'ground' or 'body', got {getattr(self, name)!r}")
+                raise DescriptionError(f"ExternalWrench: {name} must be 'ground' or 'body', got "
+                                       f"{getattr(self, name)!r}")
 
     def apply(self, s: View, loads: Loads) -> None:
         station, force, torque = (at_time(x, s) for x in (self.station, self.force, self.torque))

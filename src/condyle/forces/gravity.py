@@ -25,12 +25,14 @@ ACCELERATION = quantity("m/s^2", 3)
 class Gravity(Law):
     """The same acceleration of free fall everywhere. Every system has one, named "gravity".
 
-    The recursions take it as an upward acceleration of ground, which costs nothing; bodies left out get their weight back.
+    The recursions take it as an upward acceleration of ground, which costs nothing; bodies left out get their
+    weight back.
 
     Args:
         acceleration: in ground [m/s^2], shape (3,).
-        excluded: bodies that it leaves alone, or their names; or a mapping from them to the share of their weight that is
-            taken away, 1 for all of it. A share that is a cd.Parameter or cd.Discrete is chosen for each state.
+        excluded: bodies that it leaves alone, or their names; or a mapping from them to the share of their
+            weight that is taken away, 1 for all of it. A share that is a cd.Parameter or cd.Discrete is
+            chosen for each state.
         zero_height: height, against the acceleration, at which the potential energy is zero [m].
         group: its kind: gravity, passive, external, actuator or muscle.
     """
@@ -45,10 +47,13 @@ class Gravity(Law):
         object.__setattr__(self, "acceleration", ACCELERATION.take(self.acceleration, "gravity"))
         given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
         if not isinstance(given, Iterable):
-            raise DescriptionError("Gravity: excluded: expected bodies, their names, or a mapping from them to shares, got "
+            raise DescriptionError("Gravity: excluded: expected bodies, their names, or a mapping from them "
+                                   "to shares, got "
                                    f"{given!r}")
-        taken = given if isinstance(given, Mapping) else {body_name(b, "Gravity: excluded"): 1.0 for b in given}
-        shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b, x in taken.items()}
+        taken = given if isinstance(given, Mapping) else {body_name(b, "Gravity: excluded"): 1.0
+                                                          for b in given}
+        shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b,
+                  x in taken.items()}
         object.__setattr__(self, "excluded", tuple(shares))
         object.__setattr__(self, "shares", tuple(shares.values()))
         super().__post_init__()
@@ -70,7 +75,8 @@ class Gravity(Law):
         super().check_parameters(values)
         for name, share in zip(self.excluded, self.shares, strict=True):
             if isinstance(share, Expression):
-                SHARE.check(SHARE.shaped(share.at(values)), f"Gravity: excluded: {name}", share.at(values).ravel().tolist())
+                SHARE.check(SHARE.shaped(share.at(values)), f"Gravity: excluded: {name}",
+                            share.at(values).ravel().tolist())
 
     def conditions(self) -> ca.SX:
         shares = [c for x in self.shares if isinstance(x, Expression) for c in SHARE.conditions(x.sx)]

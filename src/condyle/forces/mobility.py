@@ -1,7 +1,8 @@
 """Forces on single coordinates and speeds: docs/theory/forces.md (6)-(10).
 
-A spring needs a coordinate whose rate is a speed, qdot_j = u_k. That is so for every coordinate of most mobilizers, and for the
-translations of Free; not for quaternions and Euler angles with angular velocities as speeds.
+A spring needs a coordinate whose rate is a speed, qdot_j = u_k. That is so for every coordinate of most
+mobilizers, and for the translations of Free; not for quaternions and Euler angles with angular velocities as
+speeds.
 """
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ class MobilitySpring(_OnCoordinate):
     rest: Annotated[Number, quantity("rad, m")] = 0.0
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s), -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)))     # (6)
+        loads.add_mobility(self._speed(s),
+                           -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)))  # (6)
 
     def potential(self, s: View) -> ca.SX:
         return sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)) ** 2 / 2
@@ -82,12 +84,13 @@ class MobilityDamper(_OnSpeed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MobilityForce(_OnSpeed):
-    """A generalised force of given size on a speed: f = value (8). It stores no energy: its work is in `system.power`.
+    """A generalised force of given size on a speed: f = value (8). It stores no energy: its work is in
+    `system.power`.
 
     Args:
         coordinate: name of the speed, or of the coordinate whose rate it is.
-        value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state; a pair (times, values) or a `TimeSeries`
-            is a recording: natural cubic splines, the end values before and after.
+        value: [N m, N]; a cd.Input makes it a motor whose torque comes with each state; a pair (times,
+            values) or a `TimeSeries` is a recording: natural cubic splines, the end values before and after.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -134,9 +137,11 @@ class MobilityStop(_OnCoordinate):
         return ca.vertcat(super().conditions(), sx(self.low) < sx(self.high))
 
     def _check_limits(self, values: Mapping[str, float]) -> None:
-        low, high = (float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low, self.high))
+        low, high = (float(v.at(values)[0, 0]) if isinstance(v, Expression) else v for v in (self.low,
+                                                                                             self.high))
         if not low < high:
-            raise DescriptionError(f"MobilityStop on {self.coordinate!r}: low must be less than high, got {low:g} and {high:g}")
+            raise DescriptionError(f"MobilityStop on {self.coordinate!r}: low must be less than high, got "
+                                   f"{low:g} and {high:g}")
 
     def _beyond(self, s: View) -> tuple[ca.SX, ca.SX]:
         """How far q is above high and below low, both at least 0."""
@@ -148,7 +153,8 @@ class MobilityStop(_OnCoordinate):
         speed = self._speed(s)
         above, below = self._beyond(s)
         k, d_qdot = sx(self.stiffness), sx(self.dissipation) * s.speed(speed)
-        loads.add_mobility(speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot, 0)))              # (9)
+        loads.add_mobility(speed, k * (below * ca.fmax(1 - d_qdot, 0) - above * ca.fmax(1 + d_qdot,
+                                                                                        0)))  # (9)
 
     def potential(self, s: View) -> ca.SX:
         above, below = self._beyond(s)
@@ -157,7 +163,8 @@ class MobilityStop(_OnCoordinate):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalDamper(Law):
-    """A linear damper on every speed of the system: f_k = -c u_k (10). It steadies a simulation; it is no model of anything.
+    """A linear damper on every speed of the system: f_k = -c u_k (10). It steadies a simulation; it is no
+    model of anything.
 
     Args:
         damping: c, at least 0, in the unit of each force over that of its speed.

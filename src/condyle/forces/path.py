@@ -29,7 +29,8 @@ class PathLaw(Law):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.path, Path):
-            raise DescriptionError(f"{type(self).__name__}: path: expected a cd.paths.Path, got {self.path!r}")
+            raise DescriptionError(f"{type(self).__name__}: path: expected a cd.paths.Path, got "
+                                   f"{self.path!r}")
 
     def check(self, tree: Tree) -> None:
         super().check(tree)

@@ -1,9 +1,10 @@
 """Forces along the line between two points: docs/theory/forces.md (1)-(5).
 
-  r = p_GB - p_GA,   L = |r|,   e = r / L,   Ldot = e . (v_B - v_A)                                          (1)
-  a force f along e acts on b, -f on a: positive pushes the points apart                                     (2)
+  r = p_GB - p_GA,   L = |r|,   e = r / L,   Ldot = e . (v_B - v_A)                                        (1)
+  a force f along e acts on b, -f on a: positive pushes the points apart                                   (2)
 
-Where the points coincide e is not defined: it is taken as zero there, and so are the forces. Values and derivatives stay finite.
+Where the points coincide e is not defined: it is taken as zero there, and so are the forces. Values and
+derivatives stay finite.
 """
 from __future__ import annotations
 
@@ -97,7 +98,8 @@ class TwoPointDamper(_TwoPoint):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoPointForce(_TwoPoint):
-    """A force of given size between a point on a and a point on b. It stores no energy: its work is in `system.power`.
+    """A force of given size between a point on a and a point on b. It stores no energy: its work is in
+    `system.power`.
 
         f = force e on b: positive pushes the points apart                                   (5)
 
@@ -106,8 +108,8 @@ class TwoPointForce(_TwoPoint):
         b: the other body, or its name.
         p_a: point in a's frame [m], shape (3,).
         p_b: point in b's frame [m], shape (3,).
-        force: [N]; a cd.Input makes it an actuator whose force comes with each state; a pair (times, values) or a `TimeSeries` is
-            a recording: natural cubic splines, the end values before and after.
+        force: [N]; a cd.Input makes it an actuator whose force comes with each state; a pair (times, values)
+            or a `TimeSeries` is a recording: natural cubic splines, the end values before and after.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 

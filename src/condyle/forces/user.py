@@ -1,11 +1,13 @@
-"""Laws that users write in Python: Custom gives forces, Potential gives an energy: docs/theory/forces.md (23)-(26).
+"""Laws that users write in Python: Custom gives forces, Potential gives an energy: docs/theory/forces.md
+(23)-(26).
 
     def drag(s):
         return {"foot": cd.Wrench(force=-c * s.station_velocity("foot", p), at=p)}
 
     system.add_force("drag", cd.forces.Custom(drag))
 
-The function is called with `s` (condyle.laws.ask.AskedState), traced once, compared with plain floats and kept as an
+The function is called with `s` (condyle.laws.ask.AskedState), traced once, compared with plain floats and
+kept as an
 expression: it runs as machine code, pickles without the function, and has exact derivatives.
 """
 from __future__ import annotations
@@ -81,7 +83,8 @@ class Written(Law):
             ask.check(tree, self.what)
 
     def parameters(self) -> list[Parameter]:
-        return [p for ask in self.asks for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
+        return [p for ask in self.asks
+                for p in ask.parameters()] + list(self.law.outside)  # type: ignore[arg-type]
 
     def description(self) -> str:
         return f"{type(self).__name__}({[ask.text for ask in self.asks]}, {self.law.text}, {self.group})"
@@ -98,13 +101,14 @@ class Custom(Written):
     """Forces that a Python function computes.
 
     Args:
-        function: f(s) -> a dict from bodies (or their names) to `cd.Wrench`, or lists of these, and from speeds (or the
-            coordinates whose rates they are) to generalised forces [N m, N]. `s` has the accessors of a State: s.t, s.q("knee"),
-            s.u("knee"), s.station_position("foot", p), s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity,
-            s.parameter("c", 2.0), s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"). cd.Parameters that the
-            function holds work too.
-        states: the law's auxiliary states z by name, with their initial values: {"activation": 0.05}. In a System they are
-            called FORCE.STATE, "muscle.activation".
+        function: f(s) -> a dict from bodies (or their names) to `cd.Wrench`, or lists of these, and from
+            speeds (or the coordinates whose rates they are) to generalised forces [N m, N]. `s` has the
+            accessors of a State: s.t, s.q("knee"), s.u("knee"), s.station_position("foot", p),
+            s.station_velocity, s.body_pose, s.body_velocity, s.angular_velocity, s.parameter("c", 2.0),
+            s.input("wind", 0.0), s.discrete("gear", 1.0), s.z("activation"). cd.Parameters that the function
+            holds work too.
+        states: the law's auxiliary states z by name, with their initial values: {"activation": 0.05}. In a
+            System they are called FORCE.STATE, "muscle.activation".
         zdot: f(s) -> a dict from the names of the states to their rates [1/s].
         group: external by default.
     """
@@ -126,7 +130,8 @@ class Custom(Written):
             targets, entries = _flat(result[0], self.what)
             entries += _rates(result[1], [name for name, _ in self.states], self.what)
             if seen and targets != seen[0]:
-                raise TraceError(f"{self.what}: returned forces on {_names(seen[0])} first and on {_names(targets)} later; what "
+                raise TraceError(f"{self.what}: returned forces on {_names(seen[0])} first and on "
+                                 f"{_names(targets)} later; what "
                                  "it acts on must not depend on values")
             seen.append(targets)
             return entries
@@ -175,15 +180,18 @@ def _states(given: Any, zdot: Any, what: str) -> tuple[tuple[str, float], ...]:
     """Names and initial values of a law's own states."""
     if not isinstance(given, Mapping):
         if given:
-            raise DescriptionError(f"{what}: states must be a dict from names to initial values, as {{'activation': 0.05}}, got "
+            raise DescriptionError(
+                f"{what}: states must be a dict from names to initial values, as {{'activation': 0.05}}, got "
                                    f"{given!r}")
         given = {}
     if bool(given) != (zdot is not None):
-        raise DescriptionError(f"{what}: states and zdot belong together: states={{'activation': 0.05}} and zdot=f with "
+        raise DescriptionError(
+            f"{what}: states and zdot belong together: states={{'activation': 0.05}} and zdot=f with "
                                "f(s) -> {'activation': rate}")
     if zdot is not None:
         check_function(zdot, f"{what}: zdot")
-    return tuple((Parameter(name, value).name, Parameter(name, value).default) for name, value in given.items())
+    return tuple((Parameter(name, value).name, Parameter(name, value).default) for name,
+                 value in given.items())
 
 
 def _rates(result: Any, names: list[str], what: str) -> list[Any]:
@@ -200,7 +208,8 @@ def _rates(result: Any, names: list[str], what: str) -> list[Any]:
 def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any]]:
     """What a Custom function acts on, ("body" or "speed", name), and all scalars in that order."""
     if not isinstance(result, Mapping):
-        raise TraceError(f"{what}: returned {result!r}; expected a dict such as {{'foot': cd.Wrench(force=f, at=p)}} or "
+        raise TraceError(
+            f"{what}: returned {result!r}; expected a dict such as {{'foot': cd.Wrench(force=f, at=p)}} or "
                          "{'knee': tau}" + ("; is a return statement missing?" if result is None else ""))
     targets: list[tuple[str, str]] = []
     entries: list[Any] = []
@@ -210,8 +219,10 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
             for wrench in wrenches:
                 targets.append(("body", body_name(key, what)))
                 entries += wrench.entries(f"{what}: {key!r}")
-        elif isinstance(key, Body) or value is None or isinstance(value, (dict, str, AskedState)) or np.ndim(value):
-            raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., torque=..., at=...) for "
+        elif isinstance(key, Body) or value is None or isinstance(value,
+                                                                  (dict, str, AskedState)) or np.ndim(value):
+            raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., "
+                             "torque=..., at=...) for "
                              "a body, one number for a speed")
         else:
             targets.append(("speed", body_name(key, what)))
@@ -232,8 +243,9 @@ class Potential(Written):
         generalised force on the speeds of a body: -N' dV/dq                                 (26)
 
     Args:
-        function: f(s) -> energy [J] of positions: s.q("knee"), s.station_position("foot", p), s.body_pose("foot"), s.rotation;
-            also s.t, s.parameter and s.input. Speeds and velocities are refused.
+        function: f(s) -> energy [J] of positions: s.q("knee"), s.station_position("foot", p),
+            s.body_pose("foot"), s.rotation; also s.t, s.parameter and s.input. Speeds and velocities are
+            refused.
         group: passive by default.
     """
 
@@ -242,7 +254,8 @@ class Potential(Written):
         law, asks = traced_law(self.function, self.what, self._one)
         for ask in asks:
             if ask.level in ("velocity", "state"):
-                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on positions only; for "
+                raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on "
+                                       "positions only; for "
                                        "forces that depend on velocities use cd.forces.Custom")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)

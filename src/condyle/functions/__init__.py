@@ -1,4 +1,5 @@
-"""Functions that a model may be described with, on numbers, arrays and symbols alike: docs/theory/functions.md.
+"""Functions that a model may be described with, on numbers, arrays and symbols alike:
+docs/theory/functions.md.
 
 Any Python function may be given where one of these may; these are for what a few lines of NumPy do not say.
 """
@@ -10,5 +11,6 @@ from condyle.functions.elementary import Constant, Linear, Sine, SmoothStep
 from condyle.functions.polynomial import Polynomial
 from condyle.functions.splines import PiecewiseLinear, SimmSpline, Spline
 
-__all__ = ["BSpline", "Constant", "Function", "Linear", "PiecewiseLinear", "Polynomial", "SimmSpline", "Sine", "SmoothStep",
+__all__ = ["BSpline", "Constant", "Function", "Linear", "PiecewiseLinear", "Polynomial", "SimmSpline", "Sine",
+           "SmoothStep",
            "Spline"]

@@ -45,7 +45,8 @@ class Linear(Function):
     intercept: Number = 0.0
 
     def __post_init__(self) -> None:
-        several = isinstance(self.slope, (Sequence, np.ndarray)) and not isinstance(self.slope, str) and np.ndim(self.slope) > 0
+        several = (isinstance(self.slope, (Sequence, np.ndarray)) and not isinstance(self.slope, str)
+                   and np.ndim(self.slope) > 0)
         slope = numbers("Linear", "slope", self.slope) if several else number("Linear: slope", self.slope)
         object.__setattr__(self, "slope", slope)
         object.__setattr__(self, "intercept", number("Linear: intercept", self.intercept))
@@ -93,7 +94,8 @@ class Sine(Function):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SmoothStep(Function):
-    """From y0 at x0 to y1 at x1 by a quintic whose first two derivatives vanish at both ends; constant beyond (4), (5).
+    """From y0 at x0 to y1 at x1 by a quintic whose first two derivatives vanish at both ends; constant beyond
+    (4), (5).
 
     Two continuous derivatives everywhere. x1 < x0 is a step to the left: still y0 at x0 and y1 at x1.
 
@@ -113,7 +115,8 @@ class SmoothStep(Function):
         for name in ("x0", "x1", "y0", "y1"):
             object.__setattr__(self, name, number(f"SmoothStep: {name}", getattr(self, name)))
         if at_default(self.x0) == at_default(self.x1):
-            raise DescriptionError(f"SmoothStep: x0 and x1 are both {short(self.x0)}; a step needs some width")
+            raise DescriptionError(f"SmoothStep: x0 and x1 are both {short(self.x0)}; a step needs some "
+                                   "width")
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
         x0, x1, y0, y1 = map(as_operand, (self.x0, self.x1, self.y0, self.y1))

@@ -1,7 +1,9 @@
-"""Functions that are another polynomial in each interval, and finding the interval: docs/theory/functions.md (8)-(10).
+"""Functions that are another polynomial in each interval, and finding the interval: docs/theory/functions.md
+(8)-(10).
 
-An expression has no branches. On Symbols the row of numbers that holds at x is looked up in a table, at a cost that does not
-depend on how many there are; where there are few, and on bare SX, which must be an expression by itself, it is selected.
+An expression has no branches. On Symbols the row of numbers that holds at x is looked up in a table, at a
+cost that does not depend on how many there are; where there are few, and on bare SX, which must be an
+expression by itself, it is selected.
 """
 from __future__ import annotations
 
@@ -19,17 +21,20 @@ from condyle.native.sweeps.lookup import Table, get
 from condyle.trace import Symbol
 
 LOOK_UP_FROM = 16
-"""Breaks from which a row is looked up in a table instead of being selected in the kernel: straight/selection.py makes cheap
-tables of selections among sixteen. Measured on forward dynamics of seven knees: at 15 points selecting is 1.15 times as fast for
-two cubics a knee and 1.3 times for four, in batches and for one state; at 30, looking up is."""
+"""Breaks from which a row is looked up in a table instead of being selected in the kernel:
+straight/selection.py makes cheap tables of selections among sixteen. Measured on forward dynamics of seven
+knees: at 15 points selecting is 1.15 times as fast for two cubics a knee and 1.3 times for four, in batches
+and for one state; at 30, looking up is."""
 
 MOST_BUCKETS = 20_000, 64, 1_000_000
-"""Where breaks lie closer than their range divided by the first, or, if they are many, by the second times their number, but not
-by more than the third, rows are selected all the same: at a cost in proportion to their number."""
+"""Where breaks lie closer than their range divided by the first, or, if they are many, by the second times
+their number, but not by more than the third, rows are selected all the same: at a cost in proportion to their
+number."""
 
 
 class Pieces:
-    """Rows of numbers, one for each interval between breaks: rows[k] holds from breaks[k - 1] on, up to breaks[k].
+    """Rows of numbers, one for each interval between breaks: rows[k] holds from breaks[k - 1] on, up to
+    breaks[k].
 
     Args:
         breaks: shape (m,), strictly increasing.
@@ -59,8 +64,8 @@ class Pieces:
     def _tables(self) -> tuple[Table, Table, float] | None:
         """Buckets and rows as tables, and the width of a bucket; None where buckets would be too many.
 
-        A bucket is narrower than the nearest two breaks, so that it holds at most one, rounding of its edges included: its row
-        says which of the rows holds at its left edge, and from which x the next one does.
+        A bucket is narrower than the nearest two breaks, so that it holds at most one, rounding of its edges
+        included: its row says which of the rows holds at its left edge, and from which x the next one does.
         """
         x = self.breaks
         width = 0.9 * float(np.diff(x).min())
@@ -94,7 +99,8 @@ class Pieces:
 
 
 class Piecewise(Function):
-    """A polynomial in each interval, whose coefficients are linear in some values, such as those at given points.
+    """A polynomial in each interval, whose coefficients are linear in some values, such as those at given
+    points.
 
         f(x) = sum_j c_j (x - x_k)^j,   c = C y                                                    (8)
 
@@ -107,12 +113,14 @@ class Piecewise(Function):
         raise NotImplementedError
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
-        """Breaks (m,), origins x_k (m + 1,) and coefficients c (m + 1, degree + 1, s) for values y, shape (n, s)."""
+        """Breaks (m,), origins x_k (m + 1,) and coefficients c (m + 1, degree + 1, s) for values y, shape (n,
+        s)."""
         raise NotImplementedError
 
     @cached_property
     def rows(self) -> Array:
-        """Rows (x_k, c_0, c_1, ...) of (8), one per interval from left to right; Parameters have their defaults."""
+        """Rows (x_k, c_0, c_1, ...) of (8), one per interval from left to right; Parameters have their
+        defaults."""
         _, origins, c = self.pieces(np.array([[at_default(v)] for v in self.values]))
         rows = np.column_stack([origins, c[:, :, 0]])
         rows.flags.writeable = False
@@ -125,7 +133,8 @@ class Piecewise(Function):
         free = [i for i, v in enumerate(self.values) if isinstance(v, Symbol)]
         breaks, origins, c = self.pieces(np.hstack([y, np.eye(len(y))[:, free]]))
         flat = np.moveaxis(c, 2, 1).reshape(len(origins), -1)
-        return Pieces(breaks, np.column_stack([origins, flat])), [v.sx for v in self.values if isinstance(v, Symbol)]
+        return Pieces(breaks, np.column_stack([origins, flat])), [v.sx for v in self.values
+                                                                  if isinstance(v, Symbol)]
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
         pieces, parameters = self._columns

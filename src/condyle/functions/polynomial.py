@@ -22,7 +22,8 @@ class Polynomial(Function):
 
     Args:
         coefficients: shape (n,), the lowest power first; may be Parameters.
-        exponents: shape (n, variables), whole numbers >= 0, one row per coefficient; default: powers 0 .. n-1 of one variable.
+        exponents: shape (n, variables), whole numbers >= 0, one row per coefficient; default: powers 0 .. n-1
+            of one variable.
     """
 
     coefficients: Sequence[Number] | Array
@@ -38,12 +39,14 @@ class Polynomial(Function):
         except (TypeError, ValueError):
             array = np.empty(0)
         if array.ndim != 2 or len(array) != len(c) or array.shape[1] == 0:
-            raise DescriptionError(f"Polynomial: exponents must have shape ({len(c)}, variables), one row per coefficient, got "
+            raise DescriptionError(f"Polynomial: exponents must have shape ({len(c)}, variables), one row "
+                                   "per coefficient, got "
                                    f"{self.exponents!r}")
         bad = ~((array >= 0) & (array == np.floor(array)) & (array <= 100))
         if bad.any():
             i, j = np.argwhere(bad)[0]
-            raise DescriptionError(f"Polynomial: exponents[{i}][{j}] = {array[i, j]:g}; allowed are 0, 1, 2, ... 100")
+            raise DescriptionError(f"Polynomial: exponents[{i}][{j}] = {array[i, j]:g}; allowed are 0, 1, 2, "
+                                   "... 100")
         object.__setattr__(self, "exponents", tuple(tuple(map(int, row)) for row in array))
 
     @property
@@ -51,7 +54,8 @@ class Polynomial(Function):
         return 1 if self.exponents is None else len(self.exponents[0])
 
     def formula(self, x: Sequence[Any], order: Sequence[int], look_up: bool) -> Any:
-        exponents = [(k,) for k in range(len(self.coefficients))] if self.exponents is None else self.exponents
+        exponents = ([(k,) for k in range(len(self.coefficients))] if self.exponents is None
+                     else self.exponents)
         terms: dict[tuple[int, ...], Any] = {}
         for e, c in zip(exponents, self.coefficients, strict=True):
             factor = math.prod(math.perm(k, n) for k, n in zip(e, order, strict=True))

@@ -1,4 +1,5 @@
-"""Functions through given points: natural splines, SIMM's cubic, straight lines: docs/theory/functions.md (11)-(15)."""
+"""Functions through given points: natural splines, SIMM's cubic, straight lines: docs/theory/functions.md
+(11)-(15)."""
 from __future__ import annotations
 
 import math
@@ -53,14 +54,16 @@ class ThroughPoints(Piecewise):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Spline(ThroughPoints):
-    """The natural spline through points (x, y): the smoothest curve there is, with degree - 1 continuous derivatives (11).
+    """The natural spline through points (x, y): the smoothest curve there is, with degree - 1 continuous
+    derivatives (11).
 
-    Beyond either end it goes on as a polynomial of degree (degree - 1) / 2, all those derivatives still continuous: a straight
-    line for a cubic, a parabola for a quintic, a cubic for a septic. So does OpenSim's GCVSpline with zero error, which
-    this equals.
+    Beyond either end it goes on as a polynomial of degree (degree - 1) / 2, all those derivatives still
+    continuous: a straight line for a cubic, a parabola for a quintic, a cubic for a septic. So does OpenSim's
+    GCVSpline with zero error, which this equals.
 
     Args:
-        x: where the points lie, shape (n,), strictly increasing; n >= 3 for a cubic, 4 for a quintic, 5 for a septic.
+        x: where the points lie, shape (n,), strictly increasing; n >= 3 for a cubic, 4 for a quintic, 5 for a
+            septic.
         y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
         degree: 3, 5 or 7.
     """
@@ -69,7 +72,8 @@ class Spline(ThroughPoints):
 
     def __post_init__(self) -> None:
         if self.degree not in DEGREES:
-            raise DescriptionError(f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: cd.functions.BSpline")
+            raise DescriptionError(f"Spline: degree must be 3, 5 or 7, got {self.degree!r}; other degrees: "
+                                   "cd.functions.BSpline")
         object.__setattr__(self, "degree", int(self.degree))
         super().__post_init__()
 
@@ -86,12 +90,15 @@ class Spline(ThroughPoints):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimmSpline(ThroughPoints):
-    """The cubic spline of SIMM and OpenSim's SimmSpline: each end takes its third derivative from four points (13).
+    """The cubic spline of SIMM and OpenSim's SimmSpline: each end takes its third derivative from four points
+    (13).
 
-    Beyond either end it goes on as a straight line. Two continuous derivatives inside; at the two ends the second one jumps.
+    Beyond either end it goes on as a straight line. Two continuous derivatives inside; at the two ends the
+    second one jumps.
 
     Args:
-        x: where the points lie, shape (n,), n >= 2, strictly increasing. Three points give a parabola, two a line.
+        x: where the points lie, shape (n,), n >= 2, strictly increasing. Three points give a parabola, two a
+            line.
         y: values there, shape (n,); may be Parameters: then evaluating costs in proportion to how many are.
     """
 
@@ -108,8 +115,8 @@ class SimmSpline(ThroughPoints):
 class PiecewiseLinear(ThroughPoints):
     """Straight lines between points (x, y); beyond the ends the outermost lines go on (15).
 
-    It has kinks: velocities jump there and accelerations are wrong for an instant, and integrators take small steps. A
-    warning says so. `cd.Spline` has none.
+    It has kinks: velocities jump there and accelerations are wrong for an instant, and integrators take small
+    steps. A warning says so. `cd.Spline` has none.
 
     Args:
         x: where the points lie, shape (n,), n >= 2, strictly increasing.
@@ -118,7 +125,8 @@ class PiecewiseLinear(ThroughPoints):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        warnings.warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those of one side; "
+        warnings.warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those "
+                      "of one side; "
                       "cd.Spline(x, y) is smooth", UserWarning, stacklevel=3)
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
@@ -136,25 +144,31 @@ def measured(series: Any, what: str) -> Spline:
     """The natural cubic spline through a pair (times, values) that is given for a function of time."""
     times, values = series
     spline = Spline(times, values)
-    warn_of_overshoot(what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None], "add samples", 4)
+    warn_of_overshoot(what, np.asarray(times, dtype=float), np.asarray(values, dtype=float)[:, None],
+                      "add samples", 4)
     return spline
 
 
 OVERSHOOT = 1.0
-"""How far a spline may leave the range of its values, over that range: a cubic through even measurements stays far below."""
+"""How far a spline may leave the range of its values, over that range: a cubic through even measurements
+stays far below."""
 
 
 def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str, stacklevel: int) -> None:
-    """Warn if the natural cubic through points, y of shape (n, s), goes far beyond their values between them."""
+    """Warn if the natural cubic through points, y of shape (n, s), goes far beyond their values between
+    them."""
     c = natural(x, y)[2]
     h = np.diff(x)[:, None] * np.array([0.25, 0.5, 0.75])
-    between = sum(c[1:-1, j, None, :] * h[:, :, None] ** j for j in range(4))            # (n - 1, 3, s); pieces 1.. lie inside
+    # (n - 1, 3, s); pieces 1.. lie inside
+    between = sum(c[1:-1, j, None, :] * h[:, :, None] ** j for j in range(4))
     low, high = y.min(axis=0), y.max(axis=0)
     beyond = np.maximum(between - high, low - between) / np.where(high > low, high - low, np.inf)
     if beyond.max() > OVERSHOOT:
         i, j, k = np.unravel_index(int(beyond.argmax()), beyond.shape)
-        warnings.warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, reaches "
-                      f"{between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: the times are too uneven for "
+        warnings.warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, "
+                      "reaches "
+                      f"{between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: the times "
+                      "are too uneven for "
                       f"it; {remedy}", stacklevel=stacklevel + 1)
 
 
@@ -176,12 +190,14 @@ def interpolated(x: Array, y: Array, degree: int, left: list[Any], right: list[A
     """
     from scipy.interpolate import make_interp_spline
 
-    # In units of the mean step, so that high derivatives are as large as the values and the equations well scaled.
+    # In units of the mean step, so that high derivatives are as large as the values and the equations well
+    # scaled.
     h = (x[-1] - x[0]) / (len(x) - 1)
     bc = tuple([(j, d * h**j) for j, d in end] for end in (left, right))
     spline = make_interp_spline((x - x[0]) / h, y, k=degree, bc_type=bc)
     at = np.concatenate([x[:1], x])
-    c = np.stack([spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)], axis=1)
+    c = np.stack([spline((at - x[0]) / h, nu=j) / (math.factorial(j) * h**j) for j in range(degree + 1)],
+                 axis=1)
     c[:, 0] = np.concatenate([y[:1], y])
     c[[0, -1], beyond + 1:] = 0.0
     return x, at, c
@@ -199,10 +215,12 @@ def check_points(name: str, x: Sequence[float] | Array, y: Sequence[Number] | Ar
     if len(x) != len(y):
         raise DescriptionError(f"{name}: {len(x)} values of x but {len(y)} of y; give one y for each x")
     if len(x) < fewest:
-        raise DescriptionError(f"{name}: got {len(x)} point(s), needs at least {fewest}; a line is lambda q: a + b * q")
+        raise DescriptionError(f"{name}: got {len(x)} point(s), needs at least {fewest}; a line is lambda q: "
+                               "a + b * q")
     step = np.diff(x)
     if not (step > 0).all():
         k = int(np.argmin(step > 0))
         advice = "reverse both x and y" if (step < 0).all() else \
             "two points share one x: keep one of them" if step[k] == 0 else "sort the points by x"
-        raise DescriptionError(f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = {x[k + 1]:g}; {advice}")
+        raise DescriptionError(f"{name}: x must increase strictly, but x[{k}] = {x[k]:g} and x[{k + 1}] = "
+                               f"{x[k + 1]:g}; {advice}")

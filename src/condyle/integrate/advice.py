@@ -16,12 +16,14 @@ from condyle.system.state import State
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """How far ahead to look for what stopped a run [s]."""
 NEARLY = 1e-3
-"""Rank is about to be lost if the least singular value of H (of columns of length one) or N (over the largest) is below this."""
+"""Rank is about to be lost if the least singular value of H (of columns of length one) or N (over the
+largest) is below this."""
 LATE = 1e4
 """After this time [s] the shortest step is no longer short."""
 
 
-def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int, step: float | None,
+def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst: int, status: int,
+           step: float | None,
            manifold: Manifold | None = None) -> Outcome:
     """Why a run ended early, and what to try.
 
@@ -48,30 +50,37 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     unit = float(np.spacing(abs(t)))
     way, h = (1, h) if h >= 0 else (-1, -h)
     if h < COARSEST * unit:
-        return ended(Status.TIME, f"a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} s apart there; "
+        return ended(Status.TIME, f"a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} "
+                                  "s apart there; "
                                   f"{Status.TIME.advice}")
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
-        places = [(since, _Place(like, t + way * since, y + way * since * f if since else y)) for since in ahead]
+        places = [(since, _Place(like, t + way * since, y + way * since * f if since else y))
+                  for since in ahead]
     near = [(since, place) for since, place in places if np.isfinite(place.y).all()]
     for since, place in near:
         if since <= max(h, 1e-6) and (lost := place.singular()):
             return ended(Status.SINGULAR, f"{lost}{f' ({_later(since)})' if since else ''}")
     for since, place in near:
         if since <= h and (first := place.not_finite()) is not None:
-            return ended(Status.NOT_FINITE, f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}")
+            return ended(Status.NOT_FINITE,
+                         f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}")
     if system.constraints and manifold is not None:
         for since, place in near:
             if violated := place.violated(manifold):
-                return ended(Status.CONSTRAINTS, f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
+                return ended(Status.CONSTRAINTS,
+                             f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
                                                  f"{Status.CONSTRAINTS.advice}")
     if near and (lost := near[0][1].nearly()):
         return ended(Status.SINGULAR, lost)
     if step is not None:
-        return ended(Status.STEP_TOO_LONG, f"the next state is not finite or was not found: a step of {step:g} s is too long; "
+        return ended(Status.STEP_TOO_LONG,
+                     f"the next state is not finite or was not found: a step of {step:g} s is too long; "
                                            f"{Status.STEP_TOO_LONG.advice}")
-    coarse = f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE else ""
-    return ended(Status.NO_STEP, f"no step is small enough for the accuracy{coarse}; {names[worst]} has the largest error; "
+    coarse = (f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE
+              else "")
+    return ended(Status.NO_STEP, f"no step is small enough for the accuracy{coarse}; {names[worst]} has the "
+                                 "largest error; "
                                  f"{Status.NO_STEP.advice}")
 
 
@@ -90,7 +99,8 @@ class _Place:
 
     def not_finite(self) -> object:
         """The first thing that is not finite."""
-        return explain(self.system.compiled.model, self.q, self.u, self.system.compiled.no_tau, self.tail).first
+        return explain(self.system.compiled.model, self.q, self.u, self.system.compiled.no_tau,
+                       self.tail).first
 
     def singular(self) -> str:
         """What has lost rank; empty if nothing has."""
@@ -99,7 +109,8 @@ class _Place:
                 self.system.compiled.function(operator)(self.q, self.u, *more, self.tail)
             except SingularError as error:
                 return str(error).removeprefix(f"{operator}: ")
-            except (ShapeError, ConstraintError):           # it names numbers that are not finite; see `violated`
+            # it names numbers that are not finite; see `violated`
+            except (ShapeError, ConstraintError):
                 continue
         return ""
 
@@ -117,15 +128,18 @@ class _Place:
                 if not values[-1] > NEARLY * values[0]:
                     at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(b.coordinates, q, strict=True))
                     words = f": {b.mobilizer.singular}" if b.mobilizer.singular else ""
-                    return (f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a direction of motion at {at}: "
-                            f"its {name} loses rank{words}. Use other coordinates (a quaternion instead of angles), or stay away "
+                    return (f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a "
+                            f"direction of motion at {at}: "
+                            f"its {name} loses rank{words}. Use other coordinates (a quaternion instead of "
+                            "angles), or stay away "
                             "from it")
         return ""
 
     def violated(self, manifold: Manifold) -> str:
         """Which constraints cannot be satisfied nearby; empty if all can."""
         try:
-            project(self.system.compiled.projection(self.tail, manifold.weights), self.q, self.u, 10 * manifold.tolerance,
+            project(self.system.compiled.projection(self.tail, manifold.weights), self.q, self.u,
+                    10 * manifold.tolerance,
                     100 * manifold.tolerance)
         except ConstraintError as error:
             amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
@@ -135,9 +149,11 @@ class _Place:
         return self._pulled_apart()
 
     def _pulled_apart(self) -> str:
-        """Constraints that no accelerations satisfy together, with the locks and motions as they are; empty if there are none."""
+        """Constraints that no accelerations satisfy together, with the locks and motions as they are; empty
+        if there are none."""
         try:
-            self.system.compiled.function("forward_dynamics")(self.q, self.u, self.system.compiled.no_tau, self.tail)
+            self.system.compiled.function("forward_dynamics")(self.q, self.u, self.system.compiled.no_tau,
+                                                              self.tail)
         except ConstraintError as error:
             amounts = ", ".join(f"{name!r} by {amount:.3g}" for name, amount in error.violated.items())
             return f"accelerations violate them: {amounts}"

@@ -1,14 +1,15 @@
 """Control of the step: how long the next attempt is, whether it is accepted, and what comes after it.
 
-    err = rms(w e) / (accuracy / 250) <= 1,   h <- h min(5, max(0.1, 0.9 err^(-1/p)))        p = method.estimate       (1)
+    err = rms(w e) / (accuracy / 250) <= 1,  h <- h min(5, max(0.1, 0.9 err^(-1/p)))  p = method.estimate  (1)
 
 (sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it.
 
-Where a step is refused twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance. There it shrinks as
-h^2, falls short of the error by the factor `blind` of the method, and is zero for some places of the kink in the step, which new
-attempts find by chance. So, until the time at which the last refused step would have ended is passed: err <= 1 / blind, steps
-grow at most twice, and are shortened by err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this.
-Methods that are not blind do without this.
+Where a step is refused twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance.
+There it shrinks as h^2, falls short of the error by the factor `blind` of the method, and is zero for some
+places of the kink in the step, which new attempts find by chance. So, until the time at which the last
+refused step would have ended is passed: err <= 1 / blind, steps grow at most twice, and are shortened by
+err^(-1/2). Smooth motion hardly ever is refused twice, and does not pay for this. Methods that are not blind
+do without this.
 """
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ import numpy as np
 from condyle.integrate.methods import Method
 
 SHARE = 1 / 250
-"""One step may add this part of the accuracy: 250 steps whose errors all have one sign, and that nothing damps or amplifies, add
-up to the accuracy, 2500 to ten times as much."""
+"""One step may add this part of the accuracy: 250 steps whose errors all have one sign, and that nothing
+damps or amplifies, add up to the accuracy, 2500 to ten times as much."""
 SMALLEST_STEP = 1e-13
 """A run ends where steps would have to be smaller than this part of the time reached or of one second."""
 FAILED = 16.0
@@ -43,7 +44,8 @@ def norm(weights: ca.SX, e: ca.SX, accuracy: ca.SX) -> ca.SX:
 def weighed(weights: ca.SX, accuracy: ca.SX, *errors: ca.SX) -> ca.SX:
     """The error of a step, 1 is just allowed; with a second estimate as methods.Explicit says."""
     err = norm(weights, errors[0], accuracy)
-    return err if len(errors) == 1 else err ** 2 / ca.sqrt(err ** 2 + 0.01 * norm(weights, errors[1], accuracy) ** 2 + 1e-300)
+    return err if len(errors) == 1 else err ** 2 / ca.sqrt(err ** 2 + 0.01 * norm(weights, errors[1],
+                                                                                  accuracy) ** 2 + 1e-300)
 
 
 def plan(t: ca.SX, h: ca.SX, h_max: ca.SX, way: ca.SX, *ends: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -82,7 +84,8 @@ class Control:
     def __init__(self, method: Method, timed: bool, evaluations: int) -> None:
         self.method, self.timed, self.evaluations = method, timed, evaluations
 
-    def judge(self, h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX, rejected: ca.SX,
+    def judge(self, h: ca.SX, h_try: ca.SX, t: ca.SX, err: ca.SX, fixed: ca.SX, y_next: ca.SX,
+              rejected: ca.SX,
               evaluations: ca.SX, doubt: ca.SX, refused: ca.SX, way: ca.SX) -> tuple[ca.SX, ...]:
         """After an attempt: accept, h, code, rejected, evaluations, doubt, refused."""
         t_next, h_try, blind = t + h_try, way * h_try, self.method.blind
@@ -93,19 +96,23 @@ class Control:
         rough = ca.logic_and(doubts, ca.logic_not(err <= 1))
         err = ca.fmax(err, 1e-10) * ca.if_else(ca.logic_or(doubtful, rough), blind, 1)
         fine = ca.logic_and(ca.logic_and(finite, h_try > 0), ca.logic_or(fixed, err <= 1))
-        root = ca.if_else(ca.logic_and(doubts, ca.logic_not(fine)), 1 / ca.sqrt(err), err ** (-1 / max(self.method.estimate, 1)))
-        grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))                                         # (1)
+        root = ca.if_else(ca.logic_and(doubts, ca.logic_not(fine)), 1 / ca.sqrt(err),
+                          err ** (-1 / max(self.method.estimate, 1)))
+        grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))  # (1)
         cut = h_try < h * (1 - 1e-9)                        # short at the end: it says nothing of the next
         longer = ca.fmax(h_try * grow, ca.if_else(cut, h, 0))
         h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small(h_next, t), fixed))
-        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine, evaluations + self.evaluations,
+        return (fine, h_next, ca.if_else(failed, FAILED, 0), rejected + 1 - fine,
+                evaluations + self.evaluations,
                 ca.if_else(rough, t_next, doubt), ca.if_else(fine, 0, refused + 1))
 
     @staticmethod
-    def land(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX) -> tuple[ca.SX, ...]:
-        """After f at the new point: accept, h, code, rejected. Where f is not finite, a step that ends elsewhere is tried."""
+    def land(h: ca.SX, h_try: ca.SX, t: ca.SX, fixed: ca.SX, rate: ca.SX, rejected: ca.SX) -> tuple[ca.SX,
+                                                                                                    ...]:
+        """After f at the new point: accept, h, code, rejected. Where f is not finite, a step that ends
+        elsewhere is tried."""
         fine = total(ca.fabs(rate)) < np.inf
         h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * ca.fabs(h_try))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small(h_next, t), fixed))

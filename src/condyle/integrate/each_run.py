@@ -1,7 +1,9 @@
-"""Members of an ensemble that have events: each is a run of its own (run.py), in as many threads as there are cores.
+"""Members of an ensemble that have events: each is a run of its own (run.py), in as many threads as there are
+cores.
 
-Lanes go on together and an event stops one of them, so that members with events do not share lanes: each takes its steps in the
-native loop for one state, and comes out as it would alone, to the last bit. Threads share a queue of members.
+Lanes go on together and an event stops one of them, so that members with events do not share lanes: each
+takes its steps in the native loop for one state, and comes out as it would alone, to the last bit. Threads
+share a queue of members.
 """
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ class EachRun:
             raise KeyboardInterrupt
 
     def _kept(self, traj: Trajectory) -> Trajectory:
-        """What stays of a run: its ends and the times between, or all of it, without the memory that it did not use."""
+        """What stays of a run: its ends and the times between, or all of it, without the memory that it did
+        not use."""
         rows = traj.rows
         if self.times is None:
             t, y, f, more = (x.copy() for x in (rows.t, rows.y, rows.f, rows.more))
@@ -97,11 +100,13 @@ class EachRun:
         ended = {name: np.full(len(m), np.nan) for name in SUMMARY} | {
             "t": np.array([traj.t[-1] for traj in runs]),
             **{name: np.array([getattr(traj.statistics, attribute) for traj in runs], dtype=float)
-               for name, attribute in (("steps", "steps"), ("rejected", "rejections"), ("evaluations", "evaluations"),
+               for name, attribute in (("steps", "steps"), ("rejected", "rejections"),
+                                       ("evaluations", "evaluations"),
                                        ("jacobians", "jacobians"), ("projections", "projections"))}}
         y_end = np.array([traj.y[-1] for traj in runs])
         done = np.array([i in self.found for i in range(len(m))])
-        return Ensemble(m, Runs(runs, self.times), done, ended, y_end, np.zeros_like(y_end), self.method, self.settings.step, 1.0,
+        return Ensemble(m, Runs(runs, self.times), done, ended, y_end, np.zeros_like(y_end), self.method,
+                        self.settings.step, 1.0,
                         self._manifold)
 
     @property
@@ -111,4 +116,5 @@ class EachRun:
     def _none(self, i: int) -> Trajectory:
         m = self.members
         rows = StepRows.alone(m.t[[i]], m.y[[i]], self.method)
-        return Trajectory(m[i], rows, Outcome(Status.INTERRUPTED, "interrupted before it started"), Statistics(), self._manifold)
+        return Trajectory(m[i], rows, Outcome(Status.INTERRUPTED, "interrupted before it started"),
+                          Statistics(), self._manifold)

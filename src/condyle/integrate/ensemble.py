@@ -52,7 +52,8 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Members that ran by themselves, with what was kept of each: its ends and the times between (t), or every step (None)."""
+    """Members that ran by themselves, with what was kept of each: its ends and the times between (t), or
+    every step (None)."""
 
     runs: tuple[Trajectory, ...]
     t: np.ndarray | None
@@ -65,10 +66,11 @@ class Runs:
 class Ensemble(States[Trajectory]):
     """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
 
-    `ens[10:20]` is the Ensemble of some members, `ens["knee"]` a column of `ens.table()`. Every operator of the System is a
-    method, for all rows of all members at once, each with its own time, parameters and inputs: `ens.energy()` is a Table with
-    a column `member` as `ens.table()` is, `ens.energy(t=times)` has every member at every time (NaN where it was not), so
-    that `.values.reshape(N, T, -1)` is by member and time.
+    `ens[10:20]` is the Ensemble of some members, `ens["knee"]` a column of `ens.table()`. Every operator of
+    the System is a method, for all rows of all members at once, each with its own time, parameters and
+    inputs: `ens.energy()` is a Table with a column `member` as `ens.table()` is, `ens.energy(t=times)` has
+    every member at every time (NaN where it was not), so that `.values.reshape(N, T, -1)` is by member and
+    time.
 
     What is between the ends depends on `keep` of the simulation: nothing, given times, or every step.
 
@@ -103,7 +105,8 @@ class Ensemble(States[Trajectory]):
     plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called"})
     called, _item = "ens", "member"
     elsewhere = States.elsewhere | {
-        **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one member ens[i].q; one "
+        **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
+                                         "member ens[i].q; one "
                                          "variable by its name, ens['knee']; the ends are ens.y_end"),
         "t": "ens[i].t of a member; the ends are ens.t_end",
         "measure": "ens[i].measure(name) of a member, or a column of ens.table()"}
@@ -128,7 +131,8 @@ class Ensemble(States[Trajectory]):
     @property
     def events(self) -> tuple[tuple[Occurrence, ...], ...]:
         """What happened, for each member in order: see Occurrence. `ens.events[i]` is `ens[i].events`."""
-        return tuple(traj.events for traj in self.kept.runs) if isinstance(self.kept, Runs) else ((),) * len(self)
+        return tuple(traj.events for traj in self.kept.runs) if isinstance(self.kept,
+                                                                           Runs) else ((),) * len(self)
 
     @property
     def t_end(self) -> NDArray[np.float64]:
@@ -157,8 +161,10 @@ class Ensemble(States[Trajectory]):
             return Outcome(Status.FINISHED)
         e = {name: values[i] for name, values in self.ended.items()}
         if not self.done[i]:
-            return Outcome(Status.INTERRUPTED, "" if np.isfinite(e["steps"]) else "interrupted before it started")
-        return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]), int(e["worst"]),
+            return Outcome(Status.INTERRUPTED, "" if np.isfinite(e["steps"])
+                           else "interrupted before it started")
+        return advice(self.members[i], float(e["t"]), self.y_end[i], self.f_end[i], float(e["h_try"]),
+                      int(e["worst"]),
                       int(e["status"]), self.step, self.manifold)
 
     def _column(self, name: str) -> Array:
@@ -174,7 +180,8 @@ class Ensemble(States[Trajectory]):
         if not len(i):
             raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
         ended = {name: values[i] for name, values in self.ended.items()}
-        return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i], self.f_end[i], self.method,
+        return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i],
+                        self.f_end[i], self.method,
                         self.step, self.utilisation, self.manifold)
 
     def _rows(self, i: int) -> StepRows:
@@ -223,7 +230,8 @@ class Ensemble(States[Trajectory]):
         known = {*self.kept.t.tolist(), *self.members.t.tolist(), *self.t_end.tolist()}
         for k, time in enumerate(t.tolist()):
             if time not in known:
-                raise ShapeError(f"t: {time:g} s is not among the times that were kept; simulate with keep=times, or with "
+                raise ShapeError(f"t: {time:g} s is not among the times that were kept; simulate with "
+                                 "keep=times, or with "
                                  "keep='steps' to ask for any")
             j = np.flatnonzero(self.kept.t == time)
             if len(j):
@@ -232,14 +240,17 @@ class Ensemble(States[Trajectory]):
                 out[times == time, k] = y[times == time]
 
     def _all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]` has them."""
+        """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]`
+        has them."""
         if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
-            return self.kept.rows.t, self.kept.rows.y, np.repeat(np.arange(len(self)), np.diff(self.kept.begin))
+            return self.kept.rows.t, self.kept.rows.y, np.repeat(np.arange(len(self)),
+                                                                 np.diff(self.kept.begin))
         N, start, end = len(self), self.members.t[:, None], self.t_end[:, None]
         if not isinstance(self.kept, AtTimes):              # or some ended before their first step
             parts = [self._rows(i) for i in range(N)]
             counts = [len(r.t) for r in parts]
-            return np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts]), np.repeat(np.arange(N), counts)
+            return (np.concatenate([r.t for r in parts]), np.concatenate([r.y for r in parts]),
+                    np.repeat(np.arange(N), counts))
         between = np.broadcast_to(self.kept.t, (N, len(self.kept.t)))
         there = np.concatenate([start == start, (between > start) & (between < end), end > start], axis=1)
         t = np.concatenate([start, between, end], axis=1)[there]
@@ -256,7 +267,8 @@ class Ensemble(States[Trajectory]):
             time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)
             y = self.at(times).reshape(len(time), -1)
             there = np.asarray(np.isfinite(y).all(axis=1))
-            now = np.where(there, time, self.members.t[member])         # any state will do where there is none
+            # any state will do where there is none
+            now = np.where(there, time, self.members.t[member])
             y = np.where(there[:, None], y, self.members.y[member])
         nq, n = system.nq, system.nq + system.nu
         tail = Batch.tails(system, self._tails(now, member, t is None), now, y[:, n:])
@@ -264,7 +276,8 @@ class Ensemble(States[Trajectory]):
         return Batch(system, time, tail, arrays, self._summary, member, there)
 
     def _tails(self, t: np.ndarray, member: np.ndarray, rows: bool) -> np.ndarray:
-        """The tails (m, k) that hold at times t (m,) of members (m,), in which t and z are not those; `rows`: all rows of all."""
+        """The tails (m, k) that hold at times t (m,) of members (m,), in which t and z are not those; `rows`:
+        all rows of all."""
         if not isinstance(self.kept, Runs):
             return self.members.tail[member]
         out = np.empty((len(t), self.members.tail.shape[1]))
@@ -281,8 +294,8 @@ class Ensemble(States[Trajectory]):
         return Outcome(Status.SOME_FAILED, f"{count} of {len(self)} members finished")
 
     def table(self, t: ArrayLike | None = None) -> Table:
-        """All members below each other, at the kept rows or at other times. A column `member` says which it is; parameters and
-        inputs that are not the same in all members have columns too.
+        """All members below each other, at the kept rows or at other times. A column `member` says which it
+        is; parameters and inputs that are not the same in all members have columns too.
 
         Args:
             t: times [s], shape (m,); the kept rows by default.

@@ -1,4 +1,5 @@
-"""A run of an ensemble: one native program in several threads, each with lanes of its own, and one queue of members for all."""
+"""A run of an ensemble: one native program in several threads, each with lanes of its own, and one queue of
+members for all."""
 from __future__ import annotations
 
 import time
@@ -47,11 +48,13 @@ class EnsembleRun:
         start = self.program.layout["sizes"]["p"]
         self.shared = {"queue": np.zeros((1, 1)), "t0": m.t[:, None], "y0": m.y,
                        "p0": np.ascontiguousarray(m.tail[:, m.tail.shape[1] - start:]),
-                       "ended": np.full((N, len(SUMMARY)), np.nan), "y_end": m.y.copy(), "f_end": np.zeros((N, n))} | self.tables
+                       "ended": np.full((N, len(SUMMARY)), np.nan), "y_end": m.y.copy(),
+                       "f_end": np.zeros((N, n))} | self.tables
         self.shared["ended"][:, 0] = m.t
         if "knots" in self.program.layout["streams"]:
             s, earliest = self.settings, np.full(N, m.t.min())
-            self.shared["knots"], first = table(timed(m[0].system), m.tail, earliest, m.t, s.t_final, s.accuracy, s.step,
+            self.shared["knots"], first = table(timed(m[0].system), m.tail, earliest, m.t, s.t_final,
+                                                s.accuracy, s.step,
                                                 self.method)
             self.shared["first_knot"] = first[:, None]
         if self.times is not None:
@@ -59,7 +62,8 @@ class EnsembleRun:
             out = np.full((N, len(self.times), n), np.nan)
             for k, t in enumerate(self.times):
                 out[m.t == t, k] = m.y[m.t == t]
-            self.shared |= {"times": np.append(self.times, np.inf)[:, None], "first": first[:, None].astype(float),
+            self.shared |= {"times": np.append(self.times, np.inf)[:, None],
+                            "first": first[:, None].astype(float),
                             "out": out.reshape(-1, n)}
         self.workspaces: list[Workspace] = []
 
@@ -138,16 +142,19 @@ class EnsembleRun:
         used = sum(a.sum() for a in attempts) / max(1.0, self.program.W * sum(a.max() for a in attempts))
         kept = self._steps() if self.times is None else AtTimes(
             self.times, self.shared["out"].reshape(len(self.members), len(self.times), y_end.shape[1]))
-        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], self.method, s.step, float(used),
+        return Ensemble(self.members, kept, done, ended, y_end, self.shared["f_end"], self.method, s.step,
+                        float(used),
                         Manifold.of(self.members[0].system, s.weights, s.accuracy))
 
     def _steps(self) -> Steps:
         """All rows of the logs, by member; those of one member are in their order already."""
         names = ("M", "T", "Y", "F", "D")
         size = {name: s["size"] for name, s in self.program.layout["streams"].items() if name in names}
-        rows = {name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)]) for name in size}
+        rows = {name: np.concatenate([np.empty((0, size[name])), *(log[name] for log in self.logs)])
+                for name in size}
         member = rows["M"][:, 0].astype(int)
         order, n = np.argsort(member, kind="stable"), size["Y"]
         more = rows["D"][order].reshape(len(order), -1, n) if "D" in rows else np.empty((len(order), 0, n))
         begin = np.searchsorted(member[order], np.arange(len(self.members) + 1))
-        return Steps(begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more, self.method))
+        return Steps(begin, StepRows(rows["T"][order, 0], rows["Y"][order], rows["F"][order], more,
+                                     self.method))

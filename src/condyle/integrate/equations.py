@@ -1,4 +1,5 @@
-"""The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else methods need of f."""
+"""The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else
+methods need of f."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -28,10 +29,12 @@ class Equations:
     """f and its parts.
 
     Args:
-        f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops where they are quicker.
-            With constraints it goes on with whether these are delicate: multipliers.py (5).
+        f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops
+            where they are quicker. With constraints it goes on with whether these are delicate:
+            multipliers.py (5).
         qdot: makes (t, q, u) -> N u.
-        projection: makes what takes the end of a step to unit quaternions and constraints, for a number of error estimates.
+        projection: makes what takes the end of a step to unit quaternions and constraints, for a number of
+            error estimates.
         nq, nu, n, parameters: sizes of q, u, y and p.
         prescribed: how many of y motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
@@ -56,10 +59,12 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
     if loops and prefers_loops(model, lanes=True):
         f = _loops(model, W)
     else:
-        f = _right_hand_side(model)                       # frames that are not turned make it much shorter than expected
+        # frames that are not turned make it much shorter than expected
+        f = _right_hand_side(model)
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
             f = _loops(model, W)
-    prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates, b.motion.given_speeds))
+    prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates,
+                                                                             b.motion.given_speeds))
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
     return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
                      model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names))
@@ -77,7 +82,8 @@ def _right_hand_side(model: Model) -> ca.Function | Staged:
 def _loops(model: Model, W: int) -> Loops:
     """What motions prescribe is in q and u from `split` on."""
     nq, nu, nz, start = model.tree.nq, model.tree.nu, model.nz, model.tail["inputs"].start
-    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": model.tail_size, "f.udot": nu, "f.status": 1, "f.zdot": nz}
+    sizes = {"f.q": nq, "f.u": nu, "f.tau": nu, "f.tail": model.tail_size, "f.udot": nu, "f.status": 1,
+             "f.zdot": nz}
     s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
     s.follow_motions()
@@ -87,7 +93,8 @@ def _loops(model: Model, W: int) -> Loops:
     rates = compiled(build_looped_rates(model, SHORT), "forward_dynamics", W)
     kernels = [Kernel(rates, ("f.q", "f.u", "f.tau", "f.tail"), found)]
     if nz:
-        kernels.append(Kernel(compiled(build_looped(model, "zdot"), "zdot", W), ("f.q", "f.u", "f.tail"), ("f.zdot",)))
+        kernels.append(Kernel(compiled(build_looped(model, "zdot"), "zdot", W), ("f.q", "f.u", "f.tail"),
+                              ("f.zdot",)))
     joined = ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", *found[1:])
     q, u, tail, udot, zdot, status, *near = (ca.SX.sym(name, sizes[name]) for name in joined)
     ydot = Rates(_qdot(model)(tail[0], q, u), ca.SX(0), udot, status, zdot).ydot
@@ -107,11 +114,13 @@ class RightHandSide:
     `sizes`, `streams` and `tables` gain what the trees need.
     """
 
-    def __init__(self, f: ca.Function | Staged | Loops, n: int, sizes: dict[str, int], streams: dict[str, Stream],
+    def __init__(self, f: ca.Function | Staged | Loops, n: int, sizes: dict[str, int],
+                 streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.n, self.sizes = n, sizes
         self.f = evaluated(f, "f", sizes, streams, tables)
-        self.constrained = (f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged) else f).n_out() > 1
+        self.constrained = (f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged)
+                            else f).n_out() > 1
         if self.constrained:
             sizes["f.delicate"] = 1
 
@@ -122,7 +131,8 @@ class RightHandSide:
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
         """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
 
-        Small systems: one expression. Large ones: a derivative along one direction, compiled once and called n + 1 times.
+        Small systems: one expression. Large ones: a derivative along one direction, compiled once and called
+        n + 1 times.
         """
         straight = self.f
         assert isinstance(straight, Evaluated)              # loops have no derivatives
@@ -144,7 +154,8 @@ class RightHandSide:
         return [*looked_up, Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
                 Scan(n, [Kernel(unit, ("j",), ("e_t", "e_y")), column, Put("column", W, "j"),
                          Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",))]),
-                Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")), column]
+                Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),
+                column]
 
 
 WHOLE = 30_000

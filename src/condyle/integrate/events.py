@@ -1,9 +1,10 @@
 """Events: what happens at an instant, seen by a witness function or set in time.
 
-A witness g is looked at a few times in each step. Where its sign changes, the interval is divided until it is no longer than
-the window; the event happens at its end, just after the change. All events that changed sign in that interval happen there,
-in the order in which they were given, each action seeing the State that the one before left. Then those follow whose sign an
-action changed. What the side of a witness is after an action: sides.py.
+A witness g is looked at a few times in each step. Where its sign changes, the interval is divided until it is
+no longer than the window; the event happens at its end, just after the change. All events that changed sign
+in that interval happen there, in the order in which they were given, each action seeing the State that the
+one before left. Then those follow whose sign an action changed. What the side of a witness is after an
+action: sides.py.
 """
 from __future__ import annotations
 
@@ -31,12 +32,13 @@ class Event:
     """Something that happens at an instant: when a witness changes sign, at given times, or every so often.
 
     Args:
-        witness: g(s) -> one number, over the accessors of force laws (s.t, s.q("knee"), s.station_position("foot", p), ...);
-            it runs as machine code. With traced=False it is called with a State at each look, for whatever only Python or an
-            operator can say, such as reaction forces.
+        witness: g(s) -> one number, over the accessors of force laws (s.t, s.q("knee"),
+            s.station_position("foot", p), ...); it runs as machine code. With traced=False it is called with
+            a State at each look, for whatever only Python or an operator can say, such as reaction forces.
         direction: of the sign change: "falling", "rising" or "both".
-        action: called with the State; returns the State to go on from (state.replace(u=...)), or None to change nothing. That
-            State satisfies its constraints within the accuracy (see `cd.assemble`), else it is refused.
+        action: called with the State; returns the State to go on from (state.replace(u=...)), or None to
+            change nothing. That State satisfies its constraints within the accuracy (see `cd.assemble`), else
+            it is refused.
         terminal: end the run there.
         window: how well the instant is known [s]; by default accuracy x 0.1 s.
         at: times [s], after the start of the run.
@@ -69,12 +71,14 @@ class Event:
             raise DescriptionError(f"Event: at={times}: times must be finite [s]")
         for what in ("window", "every"):
             value = getattr(self, what)
-            if value is not None and not 0 < number(f"Event: {what}", value, "a positive number [s]") < np.inf:
+            if value is not None and not 0 < number(f"Event: {what}", value,
+                                                    "a positive number [s]") < np.inf:
                 raise DescriptionError(f"Event: {what} = {value!r} must be a positive number [s]")
         if self.action is not None and not callable(self.action):
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
         if self.witness is not None and not callable(self.witness):
-            raise DescriptionError(f"Event: the witness must be a function, such as lambda s: s.q('knee'), got {self.witness!r}; "
+            raise DescriptionError("Event: the witness must be a function, such as lambda s: s.q('knee'), "
+                                   f"got {self.witness!r}; "
                                    "times are at=[...] or every=period")
         if not self.name:
             own = getattr(self.witness, "__name__", "") or ("every" if self.every else "at")
@@ -105,7 +109,8 @@ class Event:
     def happens(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
         """Whether sides change so, from 1 to 0 or -1, or from -1 to 0 or 1."""
         falls, rises = (before > 0) & (after <= 0), (before < 0) & (after >= 0)
-        return falls if self.direction == "falling" else rises if self.direction == "rising" else falls | rises
+        return (falls if self.direction == "falling" else rises if self.direction == "rising"
+                else falls | rises)
 
 
 def later(t: float) -> float:
@@ -131,12 +136,15 @@ class Witnesses:
         for j, e in enumerate(self.events):
             if e.law is None:
                 assert e.witness is not None
-                out[:, j] = [_float(e, e.witness(like.replace(t=t[i], q=q[i], u=u[i], z=z[i]))) for i in range(len(t))]
+                out[:, j] = [_float(e, e.witness(like.replace(t=t[i], q=q[i], u=u[i], z=z[i])))
+                             for i in range(len(t))]
         return out
 
 
 def _float(event: Event, value: Any) -> float:
     if np.ndim(value) != 0 or value is None or is_truth(value):
-        hint = "; a witness changes sign: return the difference instead of a comparison" if is_truth(value) else ""
-        raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one number{hint}")
+        hint = ("; a witness changes sign: return the difference instead of a comparison" if is_truth(value)
+                else "")
+        raise DescriptionError(f"Event({event.name}): the witness returned {value!r}; expected one "
+                               f"number{hint}")
     return float(value)

@@ -1,17 +1,20 @@
 """How perturbations grow along a run: what the small errors of its steps become.
 
-The run is cut into blocks of as many steps each, at times t_0, t_1, ... A perturbation dy of the state at t_i is P_ji dy at t_j.
-With the weights W of the errors and dy in a random one of the r directions that the state can move in,
+The run is cut into blocks of as many steps each, at times t_0, t_1, ... A perturbation dy of the state at t_i
+is P_ji dy at t_j. With the weights W of the errors and dy in a random one of the r directions that the state
+can move in,
 
-    g_ji = rms |W P_ji dy| / rms |W dy| = |W P_ji W^-1|_F / sqrt(r)                                                        (1)
+    g_ji = rms |W P_ji dy| / rms |W dy| = |W P_ji W^-1|_F / sqrt(r)                                        (1)
 
-If each of N steps adds an error e, and n_i of them are in block i, what there is of them at t_j is at most about
+If each of N steps adds an error e, and n_i of them are in block i, what there is of them at t_j is at most
+about
 
-    sum_{i<j} n_i g_ji e = N e growth_j,    growth = max_j growth_j                                                      (2)
+    sum_{i<j} n_i g_ji e = N e growth_j,    growth = max_j growth_j                                        (2)
 
-g within a block is the mean of those at its ends. P of a block is found by differences: the block is simulated from states that
-are perturbed in each variable, and then taken to unit quaternions, to what motions prescribe, and to the constraints. That
-makes no difference between a smooth law, a look-up and a stop. Across an event P is taken for the identity.
+g within a block is the mean of those at its ends. P of a block is found by differences: the block is
+simulated from states that are perturbed in each variable, and then taken to unit quaternions, to what motions
+prescribe, and to the constraints. That makes no difference between a smooth law, a look-up and a stop. Across
+an event P is taken for the identity.
 """
 from __future__ import annotations
 
@@ -38,11 +41,11 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 BLOCKS = 24
-"""A run has at most so many blocks, events not counted. Growth within a block is not seen; with 48 blocks the result
-seldom differs by a tenth."""
+"""A run has at most so many blocks, events not counted. Growth within a block is not seen; with 48 blocks the
+result seldom differs by a tenth."""
 SIZE, ACCURACY = 1e-6, 1e-9
-"""The size of the perturbations, and the accuracy of their motions: differences have three digits, and perturbations stay small
-while they grow a thousandfold in a block."""
+"""The size of the perturbations, and the accuracy of their motions: differences have three digits, and
+perturbations stay small while they grow a thousandfold in a block."""
 SMALLEST = 1e-3
 """A direction counts if projection leaves at least this part of the largest."""
 
@@ -52,11 +55,12 @@ class Growth:
     """How perturbations grow along a run.
 
     Attributes:
-        overall: the growth: errors of all steps together are so many times what they would be if they only added up.
-            1 where they do, less where they are damped. Expect an error of about the accuracy times this.
+        overall: the growth: errors of all steps together are so many times what they would be if they only
+            added up. 1 where they do, less where they are damped. Expect an error of about the accuracy times
+            this.
         t: times [s], shape (m,).
-        factors: shape (m, m), how many times larger a perturbation made at t[i] is at t[j], in factors[j, i]: in the weights of
-            the errors, in the mean over its directions. Zero for i > j.
+        factors: shape (m, m), how many times larger a perturbation made at t[i] is at t[j], in factors[j, i]:
+            in the weights of the errors, in the mean over its directions. Zero for i > j.
     """
 
     overall: float
@@ -68,7 +72,8 @@ class Growth:
 
     def __repr__(self) -> str:
         j, i = np.unravel_index(np.argmax(self.factors), self.factors.shape)
-        return f"Growth({self.overall:.3g}; at most {self.factors[j, i]:.3g}, from {self.t[i]:.4g} s to {self.t[j]:.4g} s)"
+        return (f"Growth({self.overall:.3g}; at most {self.factors[j, i]:.3g}, from {self.t[i]:.4g} s to "
+                f"{self.t[j]:.4g} s)")
 
 
 def growth(traj: Trajectory, weights: Any = None) -> Growth:
@@ -77,34 +82,39 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     if not len(t):
         raise DescriptionError("growth: the trajectory has no rows")
     if not traj.rows.whole and (skipped := [e for e in traj.events if t[0] < e.t < t[-1]]):
-        raise DescriptionError(f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} happened at "
-                               f"t = {skipped[0].t:g} s among them; ask the whole trajectory, or a part of it as traj[i:j]")
+        raise DescriptionError(f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} "
+                               "happened at "
+                               f"t = {skipped[0].t:g} s among them; ask the whole trajectory, or a part of "
+                               "it as traj[i:j]")
     if t[-1] < t[0]:
-        raise DescriptionError(f"growth: this run goes backward in time, from {t[0]:g} to {t[-1]:g} s; run from its end forward: "
+        raise DescriptionError(f"growth: this run goes backward in time, from {t[0]:g} to {t[-1]:g} s; run "
+                               "from its end forward: "
                                "cd.simulate(system, traj[-1], traj.t[0])")
     before = np.flatnonzero(np.diff(t) == 0)                # rows before an event
     even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
     rows = np.unique(np.concatenate([even, before, before + 1]))
     method = METHODS["rodas" if traj.rows.method.stiff else "dormand-prince"]
-    blocks = [_block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None for a, b in itertools.pairwise(rows)]
+    blocks = [_block(traj[int(a)], float(t[b]), method, w) if t[b] > t[a] else None for a,
+              b in itertools.pairwise(rows)]
     factors = np.eye(len(rows))
     for i, first in enumerate(blocks):
         P, r = (None, 0) if first is None else first
         for j, block in enumerate(blocks[i:], i + 1):
             if P is not None and block is not None and j > i + 1:
                 P = block[0] @ P
-            factors[j, i] = 1.0 if P is None else np.linalg.norm(P) / np.sqrt(max(1, r))                               # (1)
+            factors[j, i] = 1.0 if P is None else np.linalg.norm(P) / np.sqrt(max(1, r))  # (1)
     for i in range(len(blocks) - 1, -1, -1):                # an event's row counts as the one after it
         if blocks[i] is None:
             factors[i + 1:, i] = factors[i + 1:, i + 1]
     steps = np.diff(rows) * np.array([block is not None for block in blocks])
     within = (factors[:, :-1] + factors[:, 1:]) / 2         # of errors made in a block
-    sums = np.tril(within, -1) @ steps                                                                              # (2)
+    sums = np.tril(within, -1) @ steps  # (2)
     return Growth(float(sums.max() / steps.sum()) if steps.any() else 1.0, t[rows], factors)
 
 
 def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
-    """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many directions they move."""
+    """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many
+    directions they move."""
     system, manifold = start.system, Manifold.of(start.system, w, ACCURACY)
     y = np.concatenate([start.q, start.u, start.z])
     y = manifold.nearest(system, start.tail, np.array([start.t]), y[None])[0]
@@ -115,10 +125,12 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
     nq, nu = system.nq, system.nu
     states = [start.replace(q=x[:nq], u=x[nq:nq + nu], z=x[nq + nu:]) for x in Y]
     settings = Settings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)
-    run = EnsembleRun(Members.of(system, states), *native(system, method, "times"), method, settings, np.empty(0))
+    run = EnsembleRun(Members.of(system, states), *native(system, method, "times"), method, settings,
+                      np.empty(0))
     ends = run.go(thread_count(None))
     for bad in (status for status in ends.status if status != Status.FINISHED):
-        raise ConvergenceError(f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on as the run did: "
+        raise ConvergenceError(f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on "
+                               "as the run did: "
                                f"{bad}", None, bad.kind)
     V, X = ((x[1:] - x[0]).T * w[:, None] / SIZE for x in (Y, ends.y_end))
     U, s, Q = np.linalg.svd(V, full_matrices=False)

@@ -1,16 +1,18 @@
 """The times that a run must not step over: docs/theory/integrators.md, "What depends on time".
 
-Candidates are the breaks of all signals (timed.py): samples of series, knots of splines, times that conditions compare t with.
-Most say nothing new. Neighbours are joined, two and two, while all signals in between are one polynomial to a tolerance:
+Candidates are the breaks of all signals (timed.py): samples of series, knots of splines, times that
+conditions compare t with. Most say nothing new. Neighbours are joined, two and two, while all signals in
+between are one polynomial to a tolerance:
 
     |x(t) - P(t)| <= tolerance mean|x - median(x)|                                                         (1)
 
 at the breaks and between, with P through some of the values.
 
-A pulse is no such polynomial however short it is, and where nothing happens, or what happens is smooth, few times remain. The run
-ends a step at each of these, so that a step sees a polynomial and nothing else. Where a signal jumps it steps from just before
-to just after. Signals that are curved, exp(-((t - 5) / 0.01)^2), have no breaks: there the candidates are GRID times of equal
-distance, and the tolerance is COARSE: it is enough that the error estimate meets what is there.
+A pulse is no such polynomial however short it is, and where nothing happens, or what happens is smooth, few
+times remain. The run ends a step at each of these, so that a step sees a polynomial and nothing else. Where a
+signal jumps it steps from just before to just after. Signals that are curved, exp(-((t - 5) / 0.01)^2), have
+no breaks: there the candidates are GRID times of equal distance, and the tolerance is COARSE: it is enough
+that the error estimate meets what is there.
 """
 from __future__ import annotations
 
@@ -27,23 +29,30 @@ GRID = 4096
 COARSE = 1e-2
 """The tolerance there."""
 BESIDE = 2e-14
-"""Steps end so far before and after a jump, as a part of the time reached or of one second. It is a hundred times the rounding of
-t: conditions are rounded too. The step between is shorter than any that the error control would try, and is taken as it is."""
+"""Steps end so far before and after a jump, as a part of the time reached or of one second. It is a hundred
+times the rounding of
+t: conditions are rounded too. The step between is shorter than any that the error control would try, and is
+taken as it is."""
 LOOKS = 3
-"""Parts of an interval at whose ends signals are looked at: a cubic that is small at four points is small between them."""
+"""Parts of an interval at whose ends signals are looked at: a cubic that is small at four points is small
+between them."""
 LOW_ORDER = 4
-"""Parts of an interval between breaks for methods of order 1 and 2: their stages do not see a polynomial in between."""
+"""Parts of an interval between breaks for methods of order 1 and 2: their stages do not see a polynomial in
+between."""
 MANY = 1000
-"""Curved signals are looked at for up to so many members with different Parameters: it takes a millisecond each."""
+"""Curved signals are looked at for up to so many members with different Parameters: it takes a millisecond
+each."""
 REMEMBERED = 64
 """So many results, for other values of Parameters, times or accuracies, are remembered."""
 CHUNK = 200_000
 """So many numbers are compared with polynomials at a time."""
 
 
-def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float, accuracy: float,
+def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.ndarray, last: float,
+          accuracy: float,
           step: float | None, method: Method) -> tuple[np.ndarray, np.ndarray]:
-    """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins with.
+    """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins
+    with.
 
     Args:
         timed: what the system reads of time.
@@ -56,7 +65,8 @@ def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.
         method: of the run.
     """
     values = timed.values(tails)
-    values, group = (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0, return_inverse=True)
+    values, group = (values[:1], 0) if (values == values[0]).all() else np.unique(values, axis=0,
+                                                                                  return_inverse=True)
     rows, at, begin = [], 0, np.empty(len(starts))
     seen = len(values) <= MANY
     for k, numbers in enumerate(values):
@@ -76,7 +86,8 @@ def table(timed: TimeSignals, tails: np.ndarray, firsts: np.ndarray, starts: np.
     return np.concatenate(rows)[:, None], begin
 
 
-def knots(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, method: Method, curved: bool = True
+def knots(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, method: Method,
+          curved: bool = True
           ) -> np.ndarray:
     """Times between first and last that no step may pass, increasing.
 
@@ -98,7 +109,8 @@ def knots(timed: TimeSignals, values: np.ndarray, first: float, last: float, acc
     return timed.memory[key]
 
 
-def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, order: int, curved: bool
+def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, accuracy: float, order: int,
+           curved: bool
            ) -> np.ndarray:
     if not timed.names or not last > first:
         return np.empty(0)
@@ -107,7 +119,8 @@ def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, ac
     degree = min(max(order - 1, 1), 3)
     kept = np.empty(0)
     if len(breaks):
-        times = _apart(np.concatenate([[first], breaks[(breaks > first) & (breaks < last)], [last]]), 2.5 * beside)
+        times = _apart(np.concatenate([[first], breaks[(breaks > first) & (breaks < last)], [last]]),
+                       2.5 * beside)
         if order < 3:
             times = _between(times, LOW_ORDER)
         jump = np.append(_jumps(timed, values, times[:-1], beside, first), False)
@@ -115,16 +128,20 @@ def _found(timed: TimeSignals, values: np.ndarray, first: float, last: float, ac
         kept = np.concatenate([np.setdiff1d(kept, jumps), jumps - beside, jumps + beside])
     if curved and timed.curved.any():
         grid = np.linspace(first, last, GRID + 1)
-        more = joined(grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree, looks=2)[1:-1]
+        more = joined(grid, lambda t: timed.at(t, values)[:, timed.curved], max(COARSE, accuracy), degree,
+                      looks=2)[1:-1]
         near = np.searchsorted(kept := np.sort(kept), more)
-        gap = np.minimum(np.abs(np.append(kept, np.inf)[near] - more), np.abs(np.append(-np.inf, kept)[near] - more))
+        gap = np.minimum(np.abs(np.append(kept, np.inf)[near] - more),
+                         np.abs(np.append(-np.inf, kept)[near] - more))
         kept = np.concatenate([kept, more[gap > 3 * beside]])
     kept = np.unique(kept)
     return kept[(kept > first) & (kept < last)]
 
 
-def _jumps(timed: TimeSignals, values: np.ndarray, times: np.ndarray, beside: float, first: float) -> np.ndarray:
-    """Whether a signal jumps at each of some times, from `first` on: it changes much, and nearer by as much."""
+def _jumps(timed: TimeSignals, values: np.ndarray, times: np.ndarray, beside: float,
+           first: float) -> np.ndarray:
+    """Whether a signal jumps at each of some times, from `first` on: it changes much, and nearer by as
+    much."""
     def sides(t: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray]:
         return timed.at(np.maximum(t - s, first), values), timed.at(t + s, values)
 
@@ -169,7 +186,8 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
     fine = _between(times, looks)
     x = np.ascontiguousarray(at(fine).T)
     number = np.isfinite(x)                                 # not at a pole: no polynomial fits there
-    middle = np.array([np.median(row[good]) if good.any() else 0.0 for row, good in zip(x, number, strict=True)])
+    middle = np.array([np.median(row[good]) if good.any() else 0.0 for row,
+                       good in zip(x, number, strict=True)])
     away = np.where(number, np.abs(x - middle[:, None]), 0.0)
     length = np.diff(fine)
     mean = ((away[:, 1:] + away[:, :-1]) * length).sum(axis=1) / (2 * length.sum())
@@ -193,8 +211,8 @@ def joined(times: np.ndarray, at: Callable[[np.ndarray], np.ndarray], tolerance:
 
 
 def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int) -> np.ndarray:
-    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on. If t has one number
-    only, intervals are equal."""
+    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on.
+    If t has one number only, intervals are equal."""
     nodes = np.rint(np.linspace(0, n, degree + 1)).astype(int)
     fits = np.ones(len(starts), dtype=bool)
     chunk = max(1, CHUNK // n)
@@ -229,6 +247,8 @@ def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float
     x = timed.at(np.array([times[k], (times[k] + times[k + 1]) / 2, times[k + 1]]), values)
     change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
     more = f", and in {len(narrow) - 1} more places" * (len(narrow) > 1)
-    warnings.warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does between t = "
-                  f"{times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it unseen. Give step <= "
+    warnings.warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
+                  "between t = "
+                  f"{times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it unseen. Give step "
+                  "<= "
                   f"{gap[narrow].min():.3g}, or leave step= out", stacklevel=2)

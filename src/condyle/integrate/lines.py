@@ -1,7 +1,9 @@
-"""Functions of time that are a straight line in each piece, and where their pieces end: what conditions on time depend on.
+"""Functions of time that are a straight line in each piece, and where their pieces end: what conditions on
+time depend on.
 
-An expression of time alone is followed operation by operation, each value a number, some `Lines`, or None where it is curved.
-Where a comparison changes its mind, a rounding jumps, or the smaller of two becomes the other, is a break.
+An expression of time alone is followed operation by operation, each value a number, some `Lines`, or None
+where it is curved. Where a comparison changes its mind, a rounding jumps, or the smaller of two becomes the
+other, is a break.
 """
 from __future__ import annotations
 
@@ -17,8 +19,10 @@ from condyle.native.straight.graph import CHOICE
 MOST = 200_000
 """Breaks of one function; one with more is taken as curved."""
 STRAIGHT = frozenset((
-    ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT,
-    ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_FABS, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD, ca.OP_REMAINDER,
+    ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE,
+    ca.OP_NOT,
+    ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_FABS, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX, ca.OP_FMOD,
+    ca.OP_REMAINDER,
     ca.OP_IF_ELSE_ZERO, ca.OP_CONST, ca.OP_INPUT, CHOICE))
 """Operations that make polynomials in pieces of polynomials in pieces; so does division by a number."""
 
@@ -28,8 +32,8 @@ LEVEL, LINE, BENT, LADDER = range(4)
 
 
 def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
-    """That of an operation's result from those of its operands, and whether it may break where nobody knows: what breaks is
-    compared or rounded, and bent, as in (t - 5)^2 < 0.01."""
+    """That of an operation's result from those of its operands, and whether it may break where nobody knows:
+    what breaks is compared or rounded, and bent, as in (t - 5)^2 < 0.01."""
     if LADDER in x:
         return BENT, False
     if op in (CHOICE, ca.OP_IF_ELSE_ZERO):
@@ -45,7 +49,8 @@ def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
     return (max(x) if op in STRAIGHT else BENT), False
 
 
-_BREAKING = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN)
+_BREAKING = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_FLOOR, ca.OP_CEIL,
+             ca.OP_SIGN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +154,8 @@ class Follower:
 
     def _lines(self, x: Value) -> Lines:
         """Lines, or a number as one."""
-        return x if isinstance(x, Lines) else Lines(self.first, self.last, np.empty(0), np.zeros(1), np.array([x]))
+        return x if isinstance(x, Lines) else Lines(self.first, self.last, np.empty(0), np.zeros(1),
+                                                    np.array([x]))
 
     def _broken(self, breaks: np.ndarray | None, v: Lines, build: Callable[[Lines], Lines]) -> Lines | None:
         if breaks is None:
@@ -176,7 +182,8 @@ class Follower:
             down = np.floor if op == ca.OP_FLOOR else np.ceil
             return self._broken(v.times_at_integers(), v, lambda v: v.of(level(v.slope), down(v.middle)))
         if op in (ca.OP_FABS, ca.OP_SIGN, ca.OP_NOT):
-            signed = {ca.OP_FABS: lambda v, s: v.of(s * v.slope, s * v.value), ca.OP_SIGN: lambda v, s: v.of(level(s), s),
+            signed = {ca.OP_FABS: lambda v, s: v.of(s * v.slope, s * v.value), ca.OP_SIGN: lambda v,
+                      s: v.of(level(s), s),
                       ca.OP_NOT: lambda v, s: v.of(level(s), (s == 0).astype(float))}[op]
             return self._broken(v.times_at(np.zeros(1)), v, lambda v: signed(v, np.sign(v.middle)))
         if op == ca.OP_SQ and v.levels is not None:
@@ -225,11 +232,15 @@ class Follower:
 
 
 _NUMPY: dict[int, Callable[..., Any]] = {
-    ca.OP_ADD: np.add, ca.OP_SUB: np.subtract, ca.OP_MUL: np.multiply, ca.OP_DIV: np.divide, ca.OP_NEG: np.negative,
-    ca.OP_SQ: np.square, ca.OP_TWICE: lambda x: x + x, ca.OP_INV: np.reciprocal, ca.OP_EXP: np.exp, ca.OP_SIN: np.sin,
-    ca.OP_COS: np.cos, ca.OP_SQRT: np.sqrt, ca.OP_TANH: np.tanh, ca.OP_FABS: np.abs, ca.OP_FLOOR: np.floor, ca.OP_CEIL: np.ceil,
+    ca.OP_ADD: np.add, ca.OP_SUB: np.subtract, ca.OP_MUL: np.multiply, ca.OP_DIV: np.divide,
+    ca.OP_NEG: np.negative,
+    ca.OP_SQ: np.square, ca.OP_TWICE: lambda x: x + x, ca.OP_INV: np.reciprocal, ca.OP_EXP: np.exp,
+    ca.OP_SIN: np.sin,
+    ca.OP_COS: np.cos, ca.OP_SQRT: np.sqrt, ca.OP_TANH: np.tanh, ca.OP_FABS: np.abs, ca.OP_FLOOR: np.floor,
+    ca.OP_CEIL: np.ceil,
     ca.OP_FMIN: np.fmin, ca.OP_FMAX: np.fmax, ca.OP_FMOD: np.fmod, ca.OP_SIGN: np.sign, ca.OP_LT: np.less,
-    ca.OP_LE: np.less_equal, ca.OP_EQ: np.equal, ca.OP_NE: np.not_equal, ca.OP_NOT: np.logical_not, ca.OP_AND: np.logical_and,
+    ca.OP_LE: np.less_equal, ca.OP_EQ: np.equal, ca.OP_NE: np.not_equal, ca.OP_NOT: np.logical_not,
+    ca.OP_AND: np.logical_and,
     ca.OP_OR: np.logical_or, CHOICE: np.where, ca.OP_IF_ELSE_ZERO: lambda c, x: np.where(c, x, 0.0)}
 
 
@@ -242,7 +253,8 @@ def evaluated(op: int, *x: Any) -> Any:
     return found.full().reshape(np.broadcast_shapes(*map(np.shape, x)))
 
 
-def follow(order: Sequence[int], op: Sequence[int], operands: Callable[[int], Sequence[int]], known: dict[int, Value],
+def follow(order: Sequence[int], op: Sequence[int], operands: Callable[[int], Sequence[int]],
+           known: dict[int, Value],
            first: float, last: float) -> np.ndarray:
     """The breaks of some nodes of a graph, operands before results, from first to last.
 

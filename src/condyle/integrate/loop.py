@@ -1,11 +1,13 @@
 """The step loop: one native program for every method, adaptive or with fixed steps.
 
-Slices of its workspace: t, y and k0 = f(t, y) are where it is, h the step to try next. Each accepted step writes a row
-(t, y, f, and what its output between steps needs) to the streams. The program ends at t_end, when the rows are full (give it
-others and start again: nothing is lost), or when no step is small enough. `fresh` asks for f at the start again, as after an
-event. Where a system depends on time, no step passes t_knot, the next of the stream `knots`: knots.py.
+Slices of its workspace: t, y and k0 = f(t, y) are where it is, h the step to try next. Each accepted step
+writes a row (t, y, f, and what its output between steps needs) to the streams. The program ends at t_end,
+when the rows are full (give it others and start again: nothing is lost), or when no step is small enough.
+`fresh` asks for f at the start again, as after an event. Where a system depends on time, no step passes
+t_knot, the next of the stream `knots`: knots.py.
 
-What a step does is up to the method (methods/); how long it is, and whether it is accepted, is decided by control.py.
+What a step does is up to the method (methods/); how long it is, and whether it is accepted, is decided by
+control.py.
 """
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ from condyle.integrate.projection import Projector
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.programs.program import Program
 
-_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh", "zero",
+_SCALARS = ("t", "t_end", "h", "h_try", "h_max", "fixed", "accuracy", "err", "accept", "busy", "fresh",
+            "zero",
             "steps", "rejected", "evaluations", "code", "t_stage", "t_next", "worst", "doubt", "refused",
             "way")
 _VECTORS = ("y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_start")
@@ -38,13 +41,15 @@ def copy(source: str, target: str, n: int, W: int = 1) -> Node:
 
 @dataclass
 class Trial:
-    """The inside of the loop: `first`, where `fresh` asks for it, finds f at the start; `body` tries one step."""
+    """The inside of the loop: `first`, where `fresh` asks for it, finds f at the start; `body` tries one
+    step."""
 
     first: list[Node]
     body: list[Node]
 
 
-def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray],
+def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream],
+          tables: dict[str, np.ndarray],
           record: Callable[[Step], Sequence[Node]], before: Sequence[Node] = (), W: int = 1) -> Trial:
     """One step of a method and its control. `sizes`, `streams`, `tables` gain what it needs.
 
@@ -76,14 +81,16 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     if eq.timed:
         sizes |= {"knot": 1, "t_knot": 1}
         streams["knots"] = Stream(1, shared=True)
-        passing = [kernel(lambda knot, t, t_knot, way: knot + (way * t >= way * t_knot), "knot t t_knot way", "knot", sizes,
+        passing = [kernel(lambda knot, t, t_knot, way: knot + (way * t >= way * t_knot), "knot t t_knot way",
+                          "knot", sizes,
                           "passed"),
                    Get("knots", "knot", "t_knot")]
 
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
     among = np.sqrt(n / max(n - eq.prescribed, 1))          # the mean is over what has errors at all
-    measured = kernel(lambda weights, accuracy, *e: (among * weighed(weights, accuracy, *e[:len(errors)]) if errors else ca.SX(0))
+    measured = kernel(lambda weights, accuracy, *e: (among * weighed(weights, accuracy, *e[:len(errors)])
+                                                     if errors else ca.SX(0))
                       + sum(ca.if_else(a, np.inf, 0) for a in e[len(errors):]),
                       ["weights", "accuracy", *errors, *astray], ["err"], sizes, "measured")
     judged: list[Node] = [*projected, measured]
@@ -91,17 +98,21 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         sizes["rough"] = 1
         alone = projector.unprescribed if projector is not None else None
         judged = [*([] if alone is None else [Kernel(alone, ("p", *errors), errors)]),
-                  kernel(lambda weights, accuracy, *e: SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e),
+                  kernel(lambda weights, accuracy,
+                         *e: SHARE * ca.sqrt(accuracy) * among * weighed(weights, accuracy, *e),
                          ["weights", "accuracy", *errors], ["rough"], sizes, "roughly"),
                   *judged, kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger")]
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
     evaluated = step.accepted_evaluations + (not known)
-    taken = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W), *record(step), *passing,
+    taken = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W),
+             *record(step), *passing,
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
     accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
-                kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes, "evaluated"),
-                kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes), If("accept", taken)]
+                kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes,
+                       "evaluated"),
+                kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes),
+                If("accept", taken)]
     first: list[Node] = [
         rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",

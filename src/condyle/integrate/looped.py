@@ -1,5 +1,5 @@
-"""Functions of the step loop that are loops over bodies: kernels between a straight line that splits a state and one that joins
-what they find."""
+"""Functions of the step loop that are loops over bodies: kernels between a straight line that splits a state
+and one that joins what they find."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -35,7 +35,8 @@ class Loops:
 class EvaluatedLoops:
     """Loops as nodes: what Evaluated is for straight lines."""
 
-    def __init__(self, f: Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream], tables: dict[str, np.ndarray]
+    def __init__(self, f: Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream],
+                 tables: dict[str, np.ndarray]
                  ) -> None:
         sizes |= f.sizes
         self.f, self.split = f, Evaluated(f.split, label, sizes, streams, tables)
@@ -48,7 +49,8 @@ class EvaluatedLoops:
 def evaluated(f: ca.Function | Staged | Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream],
               tables: dict[str, np.ndarray]) -> Evaluated | EvaluatedLoops:
     """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
-    return (EvaluatedLoops if isinstance(f, Loops) else Evaluated)(f, label, sizes, streams, tables)  # type: ignore[arg-type]
+    return (EvaluatedLoops if isinstance(f, Loops) else Evaluated)(f, label, sizes, streams,
+                                                                   tables)  # type: ignore[arg-type]
 
 
 def compiled(rows: Composite, name: str, W: int) -> External:

@@ -1,4 +1,5 @@
-"""States between the steps of a run: what a polynomial gives is taken to unit quaternions and to the constraints."""
+"""States between the steps of a run: what a polynomial gives is taken to unit quaternions and to the
+constraints."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 SHARE = 0.1
-"""Equations may be off by this part of the accuracy in a run, times the length of the system if that is less than 1 m."""
+"""Equations may be off by this part of the accuracy in a run, times the length of the system if that is less
+than 1 m."""
 LIGHTEST = 1e-3
 """In a projection a weight of zero counts as this part of the largest weight."""
 
@@ -37,8 +39,8 @@ class Manifold:
         return Manifold(W, SHARE * accuracy * min(1.0, scales.length(system.bodies)))
 
     def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at once, by a few
-        calls of machine code."""
+        """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at
+        once, by a few calls of machine code."""
         y = system.compiled.followed(system.compiled.normalised(y), t, tail)
         if not system.constraints:
             return y
@@ -48,30 +50,35 @@ class Manifold:
         tails[:, where["t"]], tails[:, where["z"]] = t[:, None], y[:, nq + nu:]
         q, u = np.ascontiguousarray(y[:, :nq]), np.ascontiguousarray(y[:, nq:nq + nu])
         slow = self.tolerance / scales.TIME_SCALE
-        q, u = project(system.compiled.projection(tails, self.weights), q, u, self.tolerance, slow, strict=False)
+        q, u = project(system.compiled.projection(tails, self.weights), q, u, self.tolerance, slow,
+                       strict=False)
         return np.concatenate([q, u, y[:, nq + nu:]], axis=1)
 
 
-def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, allowed: float) -> dict[int, str]:
-    """Which of some states (m, nq), (m, nu), (m, k) violate enabled constraints by more than allowed, and by how much."""
+def violations(system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, allowed: float) -> dict[int,
+                                                                                                       str]:
+    """Which of some states (m, nq), (m, nu), (m, k) violate enabled constraints by more than allowed, and by
+    how much."""
     if not system.constraints:
         return {}
     errors = system.compiled.function("constraint_errors")(q, u, tail)
     good = np.logical_and.reduce([(np.abs(e) <= allowed).all(axis=-1) for e in errors])
     labels = system.compiled.projection(tail, np.ones(system.nu)).labels
     by_level = (("", labels("position")), ("the rate of ", labels("position", "velocity")))
-    return {int(i): ", ".join(f"{level}{label} by {x:.3g}" for (level, names), e in zip(by_level, errors, strict=True)
+    return {int(i): ", ".join(f"{level}{label} by {x:.3g}" for (level, names),
+                              e in zip(by_level, errors, strict=True)
                               for label, x in zip(names, e[i], strict=True) if not abs(x) <= allowed)
             for i in np.flatnonzero(~good)}
 
 
 def faint(system: System, q: np.ndarray, tail: np.ndarray) -> list[str]:
-    """Equations that change a million times less with the speeds than another does, at a state (nq,) and well beside it: the
-    solver takes such a row for one without a direction (multipliers.py (6))."""
+    """Equations that change a million times less with the speeds than another does, at a state (nq,) and well
+    beside it: the solver takes such a row for one without a direction (multipliers.py (6))."""
     nu, short = system.nu, []
     for place in (q, q + 0.1 * np.cos(1 + np.arange(q.size))):
         tails = np.repeat(tail[None], nu + 1, axis=0)
-        v = system.compiled.function("constraint_errors")(np.tile(place, (nu + 1, 1)), np.eye(nu + 1, nu), tails)[1]
+        v = system.compiled.function("constraint_errors")(np.tile(place, (nu + 1, 1)), np.eye(nu + 1, nu),
+                                                          tails)[1]
         lengths = np.linalg.norm(v[:nu] - v[nu], axis=0)
         short.append((lengths > 0) & (lengths <= np.sqrt(NOISE) * lengths.max(initial=0.0)))
     labels = system.compiled.projection(tail[None], np.ones(nu)).labels("position", "velocity")

@@ -1,8 +1,9 @@
 """Measures of a run (condyle.measures): those found from its history, and samples while it goes on.
 
-Extremes: g is looked at LOOKS times in each step. Where three looks that follow each other have the middle one largest, and
-beside events and at the ends of a run, an interval is divided until it is short (`_peaks`), if it may beat the largest so far.
-Rows and peaks in the order of the run then have a largest so far, to which g at the asked time itself is added.
+Extremes: g is looked at LOOKS times in each step. Where three looks that follow each other have the middle
+one largest, and beside events and at the ends of a run, an interval is divided until it is short (`_peaks`),
+if it may beat the largest so far. Rows and peaks in the order of the run then have a largest so far, to which
+g at the asked time itself is added.
 """
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ PARTS, ROUNDS = 8, 16
 def scalars(system: System) -> Scalars:
     """All measures of a system as one kernel, made once."""
     if "measures" not in system.compiled.programs:
-        laws = [(f"measure {name!r}", m.law, m.asks) for name in system.measures for m in (system.measure(name),)]
+        laws = [(f"measure {name!r}", m.law, m.asks) for name in system.measures
+                for m in (system.measure(name),)]
         system.compiled.programs["measures"] = Scalars(system, laws)
     return system.compiled.programs["measures"]  # type: ignore[no-any-return]
 
@@ -42,7 +44,8 @@ def history(system: System) -> list[str]:
 
 
 def measured(traj: Trajectory, name: str, i: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Columns (m, k) of a measure with a history, at times t (m,) of a whole run, in the pieces that begin at rows i (m,)."""
+    """Columns (m, k) of a measure with a history, at times t (m,) of a whole run, in the pieces that begin at
+    rows i (m,)."""
     measure = traj.system.measure(name)
     if isinstance(measure, Delay):
         return _at(traj, name, np.maximum(t - measure.delay, min(traj.t[0], traj.t[-1])))[:, None]
@@ -62,14 +65,16 @@ def _at(traj: Trajectory, name: str, t: np.ndarray, i: np.ndarray | None = None)
     rows = traj.row(t) if i is None else i
     y = traj.at(t)
     if i is not None:
-        on = traj.t[i] == t                                 # of two rows with one time, the one that is asked for
+        # of two rows with one time, the one that is asked for
+        on = traj.t[i] == t
         y[on] = traj.y[i[on]]
     return scalars(traj.system)(t, y, traj.tails(rows))[:, traj.system.measures.index(name)]
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """Rows and peaks in the order of a run: the best until each and when; where rows are among them; the peaks by themselves."""
+    """Rows and peaks in the order of a run: the best until each and when; where rows are among them; the
+    peaks by themselves."""
 
     best: np.ndarray
     when: np.ndarray
@@ -117,14 +122,16 @@ def _found(traj: Trajectory, name: str, sign: float) -> Extremes:
     order = np.argsort(keys, kind="stable")
     everything, times = np.concatenate([g_row, value])[order], np.concatenate([T, when])[order]
     best = np.maximum.accumulate(everything)
-    first = np.maximum.accumulate(np.where(everything > np.append(-np.inf, best[:-1]), np.arange(len(best)), 0))
+    first = np.maximum.accumulate(np.where(everything > np.append(-np.inf, best[:-1]), np.arange(len(best)),
+                                           0))
     places = np.empty(len(order), dtype=int)
     places[order] = np.arange(len(order))
     return Extremes(sign * best, times[first], places[:m], piece, when, way)
 
 
 def _intervals(t: np.ndarray, g: np.ndarray, joined: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where maxima may be: starts and ends of intervals, and what none of them can pass. t, g: looks of pieces, (n, looks)."""
+    """Where maxima may be: starts and ends of intervals, and what none of them can pass. t, g: looks of
+    pieces, (n, looks)."""
     found = [(t[:, j - 1], t[:, j + 1], g[:, j - 1], g[:, j], g[:, j + 1]) for j in range(1, t.shape[1] - 1)]
     k = np.flatnonzero(joined)
     found.append((t[k, -2], t[k + 1, 1], g[k, -2], g[k, -1], g[k + 1, 1]))
@@ -132,14 +139,16 @@ def _intervals(t: np.ndarray, g: np.ndarray, joined: np.ndarray) -> tuple[np.nda
     top = (inner[3] >= inner[2]) & (inner[3] >= inner[4])
     a, b, low, high, end = (x[top] for x in inner)
     begins = np.concatenate([[True], ~joined[:-1]])
-    ends = [(t[some, j], t[some, k], g[some, j], g[some, k]) for some, j, k in ((begins, 0, 1), (~joined, -2, -1))]
+    ends = [(t[some, j], t[some, k], g[some, j], g[some, k]) for some, j,
+            k in ((begins, 0, 1), (~joined, -2, -1))]
     ea, eb, e0, e1 = (np.concatenate(x) for x in zip(*ends, strict=True))
     bound = high + 2 * (high - np.minimum(low, end))
     edge = np.maximum(e0, e1) + 2 * np.abs(e1 - e0)
     return np.concatenate([a, ea]), np.concatenate([b, eb]), np.concatenate([bound, edge])
 
 
-def _peaks(g: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _peaks(g: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray,
+                                                                                         np.ndarray]:
     """Times and values of the maxima inside intervals from a (n,) to b (n,)."""
     when, value = (a + b) / 2, np.full(len(a), -np.inf)
     share, each = np.arange(1, PARTS) / PARTS, np.arange(len(a))
@@ -149,11 +158,12 @@ def _peaks(g: Callable[[np.ndarray], np.ndarray], a: np.ndarray, b: np.ndarray) 
         j = x.argmax(axis=1)
         better = x[each, j] > value
         when, value = np.where(better, t[each, j], when), np.where(better, x[each, j], value)
-        a, b = np.where(j > 0, t[each, j - 1], a), np.where(j < PARTS - 2, t[each, np.minimum(j + 1, PARTS - 2)], b)
+        a, b = np.where(j > 0, t[each, j - 1], a), np.where(j < PARTS - 2,
+                                                            t[each, np.minimum(j + 1, PARTS - 2)], b)
     return when, value
 
 
-# ---- samples ------------------------------------------------------------------------------------------------------------
+# ---- samples -----------------------------------------------------------------------------------------------
 
 def samples(system: System) -> dict[str, SampleAndHold]:
     """The samples of a system by name."""
@@ -184,7 +194,8 @@ def check_samples(system: System, events: list[str]) -> None:
     """Refuse a run in which the event of a sample cannot happen."""
     for name, m in samples(system).items():
         if m.event and m.event not in events:
-            raise UnknownNameError("event", m.event, events, f"simulate: measure {name!r} is sampled when it happens")
+            raise UnknownNameError("event", m.event, events,
+                                   f"simulate: measure {name!r} is sampled when it happens")
 
 
 def sampled(state: State, names: list[str]) -> State:

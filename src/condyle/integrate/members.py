@@ -39,12 +39,15 @@ class Members:
 
     @staticmethod
     def of(system: System, given: Any) -> Members:
-        """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading dimension."""
+        """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading
+        dimension."""
         if isinstance(given, Mapping):
             return _from_arrays(system, given)
         first = given[0] if isinstance(given, (list, tuple)) and given else None
-        if isinstance(given, np.ndarray) or np.isscalar(first) or isinstance(first, (np.ndarray, list, tuple)):
-            raise DescriptionError(f"simulate: an array is no state: start from system.state(q=..., u=...), with q of shape "
+        if isinstance(given, np.ndarray) or np.isscalar(first) or isinstance(first,
+                                                                             (np.ndarray, list, tuple)):
+            raise DescriptionError("simulate: an array is no state: start from system.state(q=..., u=...), "
+                                   "with q of shape "
                                    f"({system.nq},) and u of shape ({system.nu},); many states from "
                                    "{'q': array of shape "
                                    f"(N, {system.nq}), 'u': array of shape (N, {system.nu})}}")
@@ -54,15 +57,18 @@ class Members:
             states = (None,)
         for i, s in enumerate(states):
             if not isinstance(s, State):
-                raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as {'q': array of shape "
+                raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as "
+                                       "{'q': array of shape "
                                        f"(N, {system.nq}), 'parameters': ...}}; got "
                                        f"{given if states == (None,) else s!r}")
             if s.system is not system:
                 which = f"state {i} of {len(states)}" if len(states) > 1 else "the state"
-                raise DescriptionError(f"simulate: {which} belongs to another system; make it with system.state()")
+                raise DescriptionError(f"simulate: {which} belongs to another system; make it with "
+                                       "system.state()")
         if not states:
             raise DescriptionError("simulate: there is no state in the sequence")
-        return Members(np.array([s.t for s in states]), np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
+        return Members(np.array([s.t for s in states]),
+                       np.array([np.concatenate([s.q, s.u, s.z]) for s in states]),
                        np.array([s.tail for s in states]), states)
 
     @property
@@ -81,7 +87,8 @@ class Members:
 
     def some(self, i: np.ndarray) -> Members:
         """Those at places i (n,)."""
-        return Members(self.t[i], self.y[i], self.tail[i], [self.states[k] for k in i] if self.states else (), self.like,
+        return Members(self.t[i], self.y[i], self.tail[i], [self.states[k] for k in i] if self.states else (),
+                       self.like,
                        {name: value[i] for name, value in self.values.items()})
 
     def __len__(self) -> int:
@@ -107,10 +114,13 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
         raise ShapeError(f"simulate: leading dimensions differ: {shapes}") from None
     if len(batch) != 1 or not batch[0]:
         got = ", ".join(f"{name} of shape {v.shape}" for name, v in values.items()) or "none"
-        one = f"; one state is system.state({', '.join(f'{n}=...' for n in values)})" if values and not batch else ""
-        raise ShapeError(f"simulate: many states have one leading dimension, N: q of shape (N, {system.nq}), u of shape "
+        one = (f"; one state is system.state({', '.join(f'{n}=...' for n in values)})" if values and not batch
+               else "")
+        raise ShapeError(f"simulate: many states have one leading dimension, N: q of shape (N, {system.nq}), "
+                         "u of shape "
                          f"(N, {system.nu}); got {got}{one}")
-    values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name, v in values.items()}
+    values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name,
+              v in values.items()}
     for name, v in values.items():
         entries = Entries("time", ("t",)) if name == "t" else system.compiled.entries[name]
         v = v[:, None] if name == "t" else v
@@ -126,8 +136,10 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
 
 
 def _values(like: State, name: str, value: Any) -> np.ndarray:
-    """Numbers (..., k) of a variable: an array, what has labels, or a mapping from names to arrays that changes the defaults."""
+    """Numbers (..., k) of a variable: an array, what has labels, or a mapping from names to arrays that
+    changes the defaults."""
     if name == "t":
         return real("simulate: t", value, "one number, or one per member [s]")
     entries = like.system.compiled.entries[name]
-    return vector(f"simulate: {name}", value, len(entries.names), replace(entries, default=getattr(like, name)))
+    return vector(f"simulate: {name}", value, len(entries.names),
+                  replace(entries, default=getattr(like, name)))

@@ -1,4 +1,5 @@
-"""Progress bars: by rich in a terminal, by IPython's own display in a notebook, where rich would need ipywidgets."""
+"""Progress bars: by rich in a terminal, by IPython's own display in a notebook, where rich would need
+ipywidgets."""
 from __future__ import annotations
 
 import sys
@@ -17,7 +18,8 @@ EVERY = 0.1
 def check_progress(who: str, progress: Any) -> None:
     """Refuse what is neither a truth value nor a function."""
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
-        raise DescriptionError(f"{who}: progress: expected True for a bar, False, or a function of the share done, from 0 to 1, "
+        raise DescriptionError(f"{who}: progress: expected True for a bar, False, or a function of the share "
+                               "done, from 0 to 1, "
                                f"got {progress!r}")
 
 

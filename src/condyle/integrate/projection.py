@@ -1,21 +1,24 @@
 """Coordinate projection in the step loop: sherman2011 section 3.2.
 
-The end of a step is taken to the constraints before the step is judged, and what that removes is removed from its error too:
+The end of a step is taken to the constraints before the step is judged, and what that removes is removed from
+its error too:
 
-    q <- q + N du, quaternions normalised,   then   u <- u + du,   e <- e without its normal part                       (1)
-    until   |p|, 0.1 s |v|, |W du| / 0.1 s <= tolerance,     tolerance = accuracy / 10 x min(1, length)                (2)
+    q <- q + N du, quaternions normalised,   then   u <- u + du,   e <- e without its normal part          (1)
+    until   |p|, 0.1 s |v|, |W du| / 0.1 s <= tolerance,     tolerance = accuracy / 10 x min(1, length)    (2)
 
-with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the constraints for u. p, v
-and the next du are measured after the change, each by its largest element: (7) of sherman2011, and the distance that is left,
-which is p over a small number where constraints nearly lose rank. Newton's method squares errors, so that as a rule one pass
-does. Where ROUNDS do not, the step is refused and a shorter one tried.
+with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the
+constraints for u. p, v and the next du are measured after the change, each by its largest element: (7) of
+sherman2011, and the distance that is left, which is p over a small number where constraints nearly lose rank.
+Newton's method squares errors, so that as a rule one pass does. Where ROUNDS do not, the step is refused and
+a shorter one tried.
 
-What motions prescribe is put in first, has no error, and does not change. Where motions or constraints drive a mechanism nothing
-may be left free, and no error after (1): the error before it is kept below the square root of the accuracy, so that one Newton
-step is about enough and stays in its branch.
+What motions prescribe is put in first, has no error, and does not change. Where motions or constraints drive
+a mechanism nothing may be left free, and no error after (1): the error before it is kept below the square
+root of the accuracy, so that one Newton step is about enough and stays in its branch.
 
-Stages of a step are evaluated where they are, off the constraints by what the method leaves. That does no harm unless the
-constraints are about to lose rank, or have it only beside themselves (multipliers.py (5)): see Projector.on_constraints.
+Stages of a step are evaluated where they are, off the constraints by what the method leaves. That does no
+harm unless the constraints are about to lose rank, or have it only beside themselves (multipliers.py (5)):
+see Projector.on_constraints.
 """
 from __future__ import annotations
 
@@ -58,10 +61,10 @@ class Projection:
     """The functions that (1) needs; errors follow each other.
 
     Args:
-        nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalised. With constraints it goes on with
-            whether they are delicate.
-        along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on with `off`: (2) after
-            the change in units of `tolerance`, which is that at an accuracy of 1.
+        nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalised. With constraints
+            it goes on with whether they are delicate.
+        along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on
+            with `off`: (2) after the change in units of `tolerance`, which is that at an accuracy of 1.
         slower: (t, y, p, weights) -> y: speeds alone, where there are constraints.
         unprescribed: (p, errors...) -> errors of what is not prescribed, where there are motions.
     """
@@ -81,7 +84,8 @@ class Projector:
         n: size of y.
     """
 
-    def __init__(self, projection: Projection, errors: tuple[str, ...], n: int, sizes: dict[str, int], streams: dict[str, Stream],
+    def __init__(self, projection: Projection, errors: tuple[str, ...], n: int, sizes: dict[str, int],
+                 streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
         self.errors, self.sizes, self.tolerance = errors, sizes, projection.tolerance
         self.nearer = evaluated(projection.nearer, "nearer", sizes, streams, tables)
@@ -93,21 +97,24 @@ class Projector:
         self.spare = tuple(f"spare_{name}" for name in errors)
         sizes |= dict.fromkeys(self.spare, n)
 
-    def __call__(self, t: str = "t_next", y: str = "y_next", errors: tuple[str, ...] | None = None) -> list[Node]:
+    def __call__(self, t: str = "t_next", y: str = "y_next",
+                 errors: tuple[str, ...] | None = None) -> list[Node]:
         """y at t <- (1), and errors, by default none; `astray` is not zero where that failed."""
         at, errors = (t, y, "p", "weights"), self.spare if errors is None else errors
         if self.tolerance is None:
-            return [*self.nearer(at, (y,)), *(self.along((*at, *errors), (y, *errors)) if errors is self.errors else ())]
+            return [*self.nearer(at, (y,)),
+                    *(self.along((*at, *errors), (y, *errors)) if errors is self.errors else ())]
         tolerance = self.tolerance
         begin = kernel(lambda: (ca.SX(1), ca.SX(0)), [], ["off", "astray"], self.sizes, "begin")
-        again = kernel(lambda off, accuracy, count: (ca.if_else(off < np.inf, off > tolerance * accuracy, np.nan), count + 1),
+        again = kernel(lambda off, accuracy,
+                       count: (ca.if_else(off < np.inf, off > tolerance * accuracy, np.nan), count + 1),
                        "off accuracy projections", "off projections", self.sizes, "again")
         once = [*self.nearer(at, (y, "unused")), *self.along((*at, *errors), (y, *errors, "off"))]
         return [begin, While("off", [*once, again], ROUNDS, "astray")]
 
     def on_constraints(self, f: Rate) -> Rate:
-        """f, and where the rank of the constraints is delicate f at the nearest state on them, by two Newton steps for positions
-        and one for speeds. What the last evaluation found tells where to begin."""
+        """f, and where the rank of the constraints is delicate f at the nearest state on them, by two Newton
+        steps for positions and one for speeds. What the last evaluation found tells where to begin."""
         if self.tolerance is None:
             return f
         raw = kernel(lambda delicate: 1 - delicate, ["f.delicate"], ["raw"], self.sizes, "raw")
@@ -129,7 +136,8 @@ def metric(weights: ca.SX) -> ca.SX:
 
 
 def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
-    """The projection of a system whose steps have so many estimates of their error; None where there is nothing to project.
+    """The projection of a system whose steps have so many estimates of their error; None where there is
+    nothing to project.
     lanes: of loops over bodies; 0 for straight lines."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
@@ -149,7 +157,8 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
         if ca.is_equal(unit, q, 1) and not tree.driven:
             return None
         along = [ca.vertcat(across_quaternions(tree, q, e[:nq]), e[nq:]) for e in own]
-        return Projection(made("nearer", [ca.vertcat(unit, u, s.z)]), made("along", [ca.vertcat(q, u, s.z), *along], *E), None)
+        return Projection(made("nearer", [ca.vertcat(unit, u, s.z)]),
+                          made("along", [ca.vertcat(q, u, s.z), *along], *E), None)
     alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
     tolerance = SHARE * min(1.0, length(tree.bodies))
     if lanes and model.equations("position"):
@@ -160,27 +169,33 @@ def projection(model: Model, errors: int, lanes: int = 0) -> Projection | None:
     nearer = made("nearer", [ca.vertcat(normalised(tree, q + moved(tree, s.t, q, du)), u, s.z), delicate])
     rows = s.rows(s.kinematics())
     slower = made("slower", [ca.vertcat(q, u + velocity_change(rows, s.lock, W), s.z)])
-    du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu]) for e in own])
+    du, v, left, kept = tangential(rows, s.lock, W, [(across_quaternions(tree, q, e[:nq]), e[nq:nq + nu])
+                                                     for e in own])
     off = _off(rows.errors()[0], v, q, W * left)
-    along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e, whole in zip(kept, own, strict=True)), off]
+    along = [ca.vertcat(q, u + du, s.z), *(ca.vertcat(*e, whole[nq + nu:]) for e,
+                                           whole in zip(kept, own, strict=True)), off]
     return Projection(nearer, made("along", along, *E), tolerance, slower, alone)
 
 
 class LoopedProjection:
-    """The same by loops over bodies: one kernel for positions and one for speeds, each for errors and the estimates."""
+    """The same by loops over bodies: one kernel for positions and one for speeds, each for errors and the
+    estimates."""
 
     def __init__(self, model: Model, errors: int, lanes: int) -> None:
         self.model, self.errors, tree = model, errors, model.tree
         nu, columns = tree.nu, 1 + errors
-        self.sizes = {"c.q": tree.nq, "c.u": nu, "c.tail": model.tail_size, "c.weights": nu, "c.turns": errors * nu,
-                      "c.changes": errors * nu, "c.du_q": columns * nu, "c.near": 1, "c.p": model.equations("position"),
+        self.sizes = {"c.q": tree.nq, "c.u": nu, "c.tail": model.tail_size, "c.weights": nu,
+                      "c.turns": errors * nu,
+                      "c.changes": errors * nu, "c.du_q": columns * nu, "c.near": 1,
+                      "c.p": model.equations("position"),
                       "c.du": columns * nu, "c.left": model.equations("position", "velocity")}
         self.kernels = {name: Kernel(compiled(build_looped_changes(model, name, columns), name, lanes),
                                      ("c.q", "c.u", "c.weights", along, "c.tail"), outs)
                         for name, along, outs in (("position_change", "c.turns", ("c.du_q", "c.near", "c.p")),
                                                   ("velocity_change", "c.changes", ("c.du", "c.left")))}
 
-    def _loops(self, kernels: tuple[str, ...], join: Callable[..., list[ca.SX]], joined: tuple[str, ...], errors: int = 0
+    def _loops(self, kernels: tuple[str, ...], join: Callable[..., list[ca.SX]], joined: tuple[str, ...],
+               errors: int = 0
                ) -> Loops:
         """join(t, q, u, z, weights, what kernels found, errors): at the state that motions prescribe."""
         model, tree = self.model, self.model.tree
@@ -194,16 +209,19 @@ class LoopedProjection:
         none = [ca.SX.zeros(nu, 1)] * (self.errors - errors)
         turns = [*(speeds(tree, q, across_quaternions(tree, q, e[:nq])) for e in own), *none]
         changes = [*(e[nq:nq + nu] for e in own), *none]
-        parts = ("c.q", "c.u", "c.tail", "c.weights", "c.turns", "c.changes", *(f"c.e{i}" for i in range(errors)))
+        parts = ("c.q", "c.u", "c.tail", "c.weights", "c.turns", "c.changes",
+                 *(f"c.e{i}" for i in range(errors)))
         split = assembled("split", inputs, [ca.densify(x) for x in (
-            q, u, s["tail"], metric(weights[nq:nq + nu]), ca.vertcat(ca.SX(0, 1), *turns), ca.vertcat(ca.SX(0, 1), *changes),
+            q, u, s["tail"], metric(weights[nq:nq + nu]), ca.vertcat(ca.SX(0, 1), *turns),
+            ca.vertcat(ca.SX(0, 1), *changes),
             *own)])
         sizes = self.sizes | {f"c.e{i}": n for i in range(errors)}
         names = ("c.q", "c.u", "c.weights", *joined, *(f"c.e{i}" for i in range(errors)))
         symbols = [ca.SX.sym(name, sizes[name]) for name in names]
         t, y = ca.SX.sym("t"), ca.SX.sym("y", n)
         results = [ca.densify(x) for x in join(t, *symbols[:2], y[nq + nu:], *symbols[2:])]
-        return Loops(split, parts, tuple(self.kernels[name] for name in kernels), ca.Function("join", [t, y, *symbols], results),
+        return Loops(split, parts, tuple(self.kernels[name] for name in kernels),
+                     ca.Function("join", [t, y, *symbols], results),
                      (0, 1, *names), sizes)
 
     def nearer(self) -> Loops:
@@ -216,20 +234,25 @@ class LoopedProjection:
 
     def slower(self) -> Loops:
         nu = self.model.tree.nu
-        return self._loops(("velocity_change",), lambda t, q, u, z, W, du: [ca.vertcat(q, u + du[:nu], z)], ("c.du",))
+        return self._loops(("velocity_change",), lambda t, q, u, z, W, du: [ca.vertcat(q, u + du[:nu], z)],
+                           ("c.du",))
 
     def along(self) -> Loops:
         tree = self.model.tree
         nq, nu = tree.nq, tree.nu
 
-        def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du_q: ca.SX, p: ca.SX, du: ca.SX, left: ca.SX, *own: ca.SX
+        def join(t: ca.SX, q: ca.SX, u: ca.SX, z: ca.SX, W: ca.SX, du_q: ca.SX, p: ca.SX, du: ca.SX,
+                 left: ca.SX, *own: ca.SX
                  ) -> list[ca.SX]:
             turns, changes = (ca.horzsplit(ca.reshape(x, nu, 1 + self.errors)) for x in (du_q, du))
-            along = [ca.vertcat(across_quaternions(tree, q, e[:nq]) + moved(tree, t, q, turn), e[nq:nq + nu] + change,
-                                e[nq + nu:]) for e, turn, change in zip(own, turns[1:], changes[1:], strict=True)]
+            along = [ca.vertcat(across_quaternions(tree, q, e[:nq]) + moved(tree, t, q, turn),
+                                e[nq:nq + nu] + change,
+                                e[nq + nu:]) for e, turn, change in zip(own, turns[1:], changes[1:],
+                                                                        strict=True)]
             return [ca.vertcat(q, u + changes[0], z), *along, _off(p, left, q, W * turns[0])]
 
-        return self._loops(("position_change", "velocity_change"), join, ("c.du_q", "c.p", "c.du", "c.left"), self.errors)
+        return self._loops(("position_change", "velocity_change"), join, ("c.du_q", "c.p", "c.du", "c.left"),
+                           self.errors)
 
 
 def _off(p: ca.SX, v: ca.SX, q: ca.SX, distance: ca.SX) -> ca.SX:

@@ -1,4 +1,5 @@
-"""A run: the native step loop for some rows at a time, and between them what Python has to say: events, progress, the end."""
+"""A run: the native step loop for some rows at a time, and between them what Python has to say: events,
+progress, the end."""
 from __future__ import annotations
 
 import threading
@@ -82,7 +83,8 @@ class Run:
         self.scheduled: list[Event | Sampling] = [*clock, *(e for e in s.events if e.witness is None)]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
         self.batch = FEW if self.watch.events else ROWS
-        self.way = 1.0 if s.t_final >= self.t else -1.0     # backward in time steps are negative; h is their length
+        # backward in time steps are negative; h is their length
+        self.way = 1.0 if s.t_final >= self.t else -1.0
         span = self.way * (s.t_final - self.t)
         self.ws = ws = self.program.workspace()
         ws["way"] = self.way
@@ -104,7 +106,8 @@ class Run:
     def _find_knots(self) -> None:
         """Times that no step may pass, with the Parameters and Inputs that hold now."""
         s, reads = self.settings, timed(self.start.system)
-        self.tables["knots"], first = table(reads, self.like.tail[None], np.array([self.start.t]), np.array([self.t]), s.t_final,
+        self.tables["knots"], first = table(reads, self.like.tail[None], np.array([self.start.t]),
+                                            np.array([self.t]), s.t_final,
                                             s.accuracy, s.step, self.method)
         self.ws["knot"], self.ws["t_knot"] = first[0], self.tables["knots"][int(first[0])]
 
@@ -123,7 +126,8 @@ class Run:
             if not changed and done:
                 self._keep(done)
                 self.batch = min(2 * self.batch, ROWS)
-            if s.report is not None:                        # short batches end before the native loop comes back by itself
+            # short batches end before the native loop comes back by itself
+            if s.report is not None:
                 s.report((self.t - self.start.t) / (s.t_final - self.start.t))
             if interrupted:
                 self.status = Outcome(Status.INTERRUPTED)
@@ -133,7 +137,8 @@ class Run:
                 self._on_schedule()
 
     def _native(self, t_end: float) -> tuple[int, bool]:
-        """Steps until t_end or for one batch, into the rows after the last; how many, and whether it was interrupted."""
+        """Steps until t_end or for one batch, into the rows after the last; how many, and whether it was
+        interrupted."""
         s, ws, here = self.settings, self.ws, slice(self.count, self.count + self.batch)
         if here.stop > len(self.memory["T"]):
             self._grow()
@@ -146,7 +151,8 @@ class Run:
             clock = time.perf_counter()
             while not self.program.advance(ws, self.rounds):
                 before, clock = clock, time.perf_counter()
-                self.rounds = int(np.clip(self.rounds * INTERVAL / (clock - before), self.rounds / 4, 4 * self.rounds)) + 1
+                self.rounds = int(np.clip(self.rounds * INTERVAL / (clock - before), self.rounds / 4,
+                                          4 * self.rounds)) + 1
                 if s.report is not None:
                     s.report((float(ws["t"][0]) - began) / span)
         except KeyboardInterrupt:
@@ -161,7 +167,8 @@ class Run:
             rows[:self.count] = self.memory[name][:self.count]
         self.memory = more
 
-    def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] | None = None) -> StepRows:
+    def _rows(self, stop: int, cuts: dict[int, tuple[float, np.ndarray, np.ndarray]]
+              | None = None) -> StepRows:
         m = {name: rows[:stop] for name, rows in self.memory.items()}
         more = m["D"].reshape(stop, self.more, self.n) if self.more else np.empty((stop, 0, self.n))
         return StepRows(m["T"][:, 0], m["Y"], m["F"], more, self.method, self.cuts if cuts is None else cuts)
@@ -192,7 +199,8 @@ class Run:
         self._restart()
 
     def _look(self, done: int) -> bool:
-        """Find events among the steps just done and let them act; true if one changed the state or ended the run."""
+        """Find events among the steps just done and let them act; true if one changed the state or ended the
+        run."""
         rows, watch, system = self._rows(self.count + done, cuts={}), self.watch, self.start.system
         if watch.acted:
             watch.settle(self._state(self.t, self.y), rows.f[self.count - 1])
@@ -204,12 +212,14 @@ class Run:
         at, held, bound = 0, set[int](), bool(system.constraints or self.like.locked or system.motions)
         while True:
             side = watch.sides.all(g[at:])
-            happens = np.stack([e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(watch.events)], axis=1)
+            happens = np.stack([e.happens(side[:-1, j], side[1:, j]) for j, e in enumerate(watch.events)],
+                               axis=1)
             happens[:, list(held)] = False
             found = np.flatnonzero(happens.any(axis=1))
             unknown = np.flatnonzero(np.isnan(g[at:]).any(axis=1))
             if len(unknown) and not (len(found) and found[0] + 1 < unknown[0]):
-                return self._not_a_number(int(piece[at + unknown[0]]), float(t[at + unknown[0]]), g[at + unknown[0]])
+                return self._not_a_number(int(piece[at + unknown[0]]), float(t[at + unknown[0]]),
+                                          g[at + unknown[0]])
             watch.saw(g[at:at + int(found[0]) + 1] if len(found) else g[at:])
             if not len(found):
                 return False
@@ -224,7 +234,8 @@ class Run:
             def value(j: int, k: int = k) -> Callable[[np.ndarray], np.ndarray]:
                 return lambda t: watch.witnesses(self.like, t, y_at(np.full(len(t), k), t))[:, j]
 
-            intervals = {j: isolate(value(j), partial(watch.sides.of, j), watch.events[j], float(before[j]), float(t[at]),
+            intervals = {j: isolate(value(j), partial(watch.sides.of, j), watch.events[j], float(before[j]),
+                                    float(t[at]),
                                     float(t[at + 1]), watch.windows[j]) for j in candidates}
             when = min(high for _, high in intervals.values())
             y = rows.y[k + 1] if when == rows.t[k + 1] else y_at(np.array([k]), np.array([when]))[0]
@@ -236,7 +247,8 @@ class Run:
                 length, taken = float(rows.t[k + 1] - rows.t[k]), k + 2 - self.count
                 self._cut(k, when, y)
                 self.batch = int(np.clip(2 * taken, FEW, ROWS))
-                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length, watch.first_step(fired, when))
+                self.ws["h"] = self.settings.step or min(float(self.ws["h"][0]), length,
+                                                         watch.first_step(fired, when))
                 if state is not None:
                     near = {j: float(before[j]) for j in hits}
                     slopes = {j: slope(value(j), max(float(rows.t[k]), when - CHANGE), when) for j in hits}
@@ -249,8 +261,10 @@ class Run:
                 at += 1
             t[at], g[at] = when, here
 
-    def _changed(self, fired: Sequence[int], here: np.ndarray, near: dict[int, float], slopes: dict[int, float]) -> None:
-        """Events of witnesses, `here` before, changed the state; of those that another action moved, near is the sign before."""
+    def _changed(self, fired: Sequence[int], here: np.ndarray, near: dict[int, float],
+                 slopes: dict[int, float]) -> None:
+        """Events of witnesses, `here` before, changed the state; of those that another action moved, near is
+        the sign before."""
         for j in fired:
             self.watch.acted[j] = near.get(j, float(np.sign(here[j]))), slopes.get(j, 0.0), float(here[j])
         if endless := self.watch.zeno(fired, self.t):
@@ -260,7 +274,8 @@ class Run:
         """Keep the steps before the one that starts at row k, and end the run."""
         self._keep(max(k + 1 - self.count, 0))
         name = self.watch.events[int(np.flatnonzero(np.isnan(g))[0])].name
-        self.status = Outcome(Status.WITNESS, f"stopped at t = {self.t:.9g} s: the witness of event {name!r} is not a number at "
+        self.status = Outcome(Status.WITNESS, f"stopped at t = {self.t:.9g} s: the witness of event {name!r} "
+                                              "is not a number at "
                                               f"t = {t:.9g} s; {Status.WITNESS.advice}")
         return True
 
@@ -268,11 +283,14 @@ class Run:
         nq, nu = self.start.q.size, self.start.u.size
         return self.like.replace(t=t, q=y[:nq], u=y[nq:nq + nu], z=y[nq + nu:])
 
-    def _happen(self, events: Sequence[Event | Sampling], now: State, here: np.ndarray, fired: Sequence[int] = ()
+    def _happen(self, events: Sequence[Event | Sampling], now: State, here: np.ndarray,
+                fired: Sequence[int] = ()
                 ) -> tuple[State | None, list[int]]:
-        """Let events act, and then those whose witnesses, `here` before, their actions moved to the other side, each once.
+        """Let events act, and then those whose witnesses, `here` before, their actions moved to the other
+        side, each once.
 
-        The new State, or None if nothing changed, and which of the witnesses' events happened. A terminal event sets the status.
+        The new State, or None if nothing changed, and which of the witnesses' events happened. A terminal
+        event sets the status.
         """
         done, all_of_them, changed, old = list(fired), list(events), False, here
         while events:
@@ -282,7 +300,8 @@ class Run:
                 break
             new = self.watch.at(now)
             side = self.watch.sides.all(np.stack([old, new]))
-            jumped = [j for j, e in enumerate(self.watch.events) if j not in done and e.happens(side[0, j], side[1, j])
+            jumped = [j for j, e in enumerate(self.watch.events) if j not in done and e.happens(side[0, j],
+                                                                                                side[1, j])
                       and not is_held(now, np.zeros(self.n), self.watch.one(j))]
             events, old = [self.watch.events[j] for j in jumped], new
             done += jumped
@@ -290,7 +309,8 @@ class Run:
         return self._on_constraints(all_of_them, now) if changed else None, done
 
     def _act(self, events: Sequence[Event | Sampling], now: State) -> tuple[State, bool]:
-        """Actions of events in order; the new State, and whether one changed it. A terminal event sets the status."""
+        """Actions of events in order; the new State, and whether one changed it. A terminal event sets the
+        status."""
         changed = False
         for e in events:
             if not isinstance(e, Sampling):
@@ -301,7 +321,8 @@ class Run:
                 new = e.action(now) if e.action is not None else None
             if new is not None:
                 if not isinstance(new, State) or new.system is not self.start.system or new.t != now.t:
-                    raise DescriptionError(f"Event({e.name}): the action must return None or a State of the same system and "
+                    raise DescriptionError(f"Event({e.name}): the action must return None or a State of the "
+                                           "same system and "
                                            f"time, as state.replace(u=...) gives; got {new!r}")
                 now, changed = new, True
             if e.terminal:
@@ -309,15 +330,18 @@ class Run:
         return now, changed
 
     def _on_constraints(self, events: Sequence[Event | Sampling], state: State) -> State:
-        """A State that actions returned: as the start of a run, on its constraints within the accuracy; then projected."""
+        """A State that actions returned: as the start of a run, on its constraints within the accuracy; then
+        projected."""
         system, accuracy = state.system, self.settings.accuracy
         if not system.constraints:
             return state
         for wrong in violations(system, state.q[None], state.u[None], state.tail[None], accuracy).values():
             names = " and ".join(e.name for e in events)
             raise DescriptionError(
-                f"Event({names}): at t = {state.t:.9g} s the action returned a state that violates constraints by more than the "
-                f"accuracy {accuracy:g}: {wrong}. Return cd.assemble(state.system, state.replace(...)): it brings q and u to the "
+                f"Event({names}): at t = {state.t:.9g} s the action returned a state that violates "
+                "constraints by more than the "
+                f"accuracy {accuracy:g}: {wrong}. Return cd.assemble(state.system, state.replace(...)): it "
+                "brings q and u to the "
                 "constraints, u as by an impulse")
         y = np.concatenate([state.q, state.u, state.z])[None]
         y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
@@ -340,15 +364,19 @@ class Run:
         if ws["fresh"][0]:
             self.memory["F"][self.count - 1] = 0.0          # nothing follows
         statistics = Statistics(self.steps, int(ws["rejected"][0]), int(ws["evaluations"][0]),
-                                *(int(ws[name][0]) if name in self.program.sizes else 0 for name in ("jacobians", "projections")))
-        return Trajectory(self.start, self._rows(self.count), self.status or Outcome(Status.FINISHED), statistics, self.manifold,
+                                *(int(ws[name][0]) if name in self.program.sizes else 0
+                                  for name in ("jacobians", "projections")))
+        return Trajectory(self.start, self._rows(self.count), self.status or Outcome(Status.FINISHED),
+                          statistics, self.manifold,
                           tuple(self.events), tuple(self.changes))
 
     def _advice(self) -> Outcome:
         ws = self.ws
-        return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]), int(ws["worst"][0]),
+        return advice(self.like, self.t, self.y, np.array(ws["k0"]), float(ws["h_try"][0]),
+                      int(ws["worst"][0]),
                       int(ws["status"][0]), self.settings.step, self.manifold)
 
 
-def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method, settings: Settings) -> Trajectory:
+def run(start: State, program: Program, tables: dict[str, np.ndarray], method: Method,
+        settings: Settings) -> Trajectory:
     return Run(start, program, tables, method, settings).go()

@@ -1,4 +1,5 @@
-"""Numbers that users' functions of the state give, for many instants at once: witnesses of events, measures."""
+"""Numbers that users' functions of the state give, for many instants at once: witnesses of events,
+measures."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -48,7 +49,8 @@ class Scalars:
         return assembled("scalars", [s["q"], s["u"], s["tail"]], [ca.vertcat(*values)])
 
     def __call__(self, t: np.ndarray, y: np.ndarray, tail: np.ndarray) -> np.ndarray:
-        """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or (m, k)."""
+        """Values (m, functions) at times t (m,) and q, u, z side by side (m, n), all else from tails (k,) or
+        (m, k)."""
         model = self._model
         nq, n = model.tree.nq, model.tree.nq + model.tree.nu
         tails = np.empty((len(t), model.tail_size))

@@ -2,17 +2,18 @@
 
 A witness g counts to be on the side of its sign, with two exceptions.
 
-*Turned.* An event is found just after the sign has changed, and an action may turn the witness round there, as a bounce does:
-g is past zero by a little, and comes back. It counts to be on the side that it comes back to (`near`) at once, and it changes
-sides if it goes further than where the action left it (`level`):
+*Turned.* An event is found just after the sign has changed, and an action may turn the witness round there,
+as a bounce does: g is past zero by a little, and comes back. It counts to be on the side that it comes back
+to (`near`) at once, and it changes sides if it goes further than where the action left it (`level`):
 
-    side = near  while  near (g - level) >= 0,  until  near g > 0;    then side = sign(g)                              (1)
+    side = near  while  near (g - level) >= 0,  until  near g > 0;    then side = sign(g)                  (1)
 
-so that no excursion is too short or too low to be seen. An action turns a witness if afterwards its rate no longer leads
-away from zero; if it still does, the witness passes, and comes again only after it was back.
+so that no excursion is too short or too low to be seen. An action turns a witness if afterwards its rate no
+longer leads away from zero; if it still does, the witness passes, and comes again only after it was back.
 
-*Held.* Where constraints or locks hold a witness at a value, rounding changes its sign, nothing else. It is held if its gradient
-by q, u, z, t is a combination of those of the equations that hold; then it changes no sides.
+*Held.* Where constraints or locks hold a witness at a value, rounding changes its sign, nothing else. It is
+held if its gradient by q, u, z, t is a combination of those of the equations that hold; then it changes no
+sides.
 """
 from __future__ import annotations
 
@@ -26,11 +27,14 @@ from condyle.system.state import State
 CHANGE = 1e-6
 """For derivatives by differences [rad, m or s]. Their errors are near 1e-9 of the gradient."""
 HELD = 1e-4
-"""A gradient is a combination of others if less than this part of it is left. That is far above the errors of differences."""
+"""A gradient is a combination of others if less than this part of it is left. That is far above the errors of
+differences."""
 NEAR_ZERO = 0.1
-"""A turning point that is predicted nearer to zero than this part of the spread of three looks is looked at."""
+"""A turning point that is predicted nearer to zero than this part of the spread of three looks is looked
+at."""
 ROUNDS = 3
-"""How often an interval is divided again where a witness may turn near zero, and where it stops being a number."""
+"""How often an interval is divided again where a witness may turn near zero, and where it stops being a
+number."""
 
 
 class Sides:
@@ -68,9 +72,11 @@ class Sides:
         self.near[(self.near * g > 0).any(axis=0)] = 0.0
 
 
-def isolate(g: Callable[[np.ndarray], np.ndarray], sides: Callable[[np.ndarray], np.ndarray], event: Event, before: float,
+def isolate(g: Callable[[np.ndarray], np.ndarray], sides: Callable[[np.ndarray], np.ndarray], event: Event,
+            before: float,
             low: float, high: float, window: float) -> tuple[float, float]:
-    """The first change of sides between two times, narrowed to at most a window: 16 looks at once per round."""
+    """The first change of sides between two times, narrowed to at most a window: 16 looks at once per
+    round."""
     while high - low > window:
         t = np.linspace(low, high, 17)
         side = sides(g(t))
@@ -89,8 +95,8 @@ def slope(g: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> flo
 
 
 def turning_points(t: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Times between looks (m,) where a witness (m, count) may have been at zero and back: there the parabola through three
-    looks of one sign turns, near zero or beyond."""
+    """Times between looks (m,) where a witness (m, count) may have been at zero and back: there the parabola
+    through three looks of one sign turns, near zero or beyond."""
     a, b, c = t[:-2, None], t[1:-1, None], t[2:, None]
     ga, gb, gc = g[:-2], g[1:-1], g[2:]
     with np.errstate(all="ignore"):
@@ -100,15 +106,18 @@ def turning_points(t: np.ndarray, g: np.ndarray) -> np.ndarray:
         lowest = ga + first * (when - a) + second * (when - a) * (when - b)
         sign = np.sign(ga)
         size = np.abs(np.stack([ga, gb, gc]))
-        found = ((sign != 0) & (np.sign(gb) == sign) & (np.sign(gc) == sign) & (sign * second > 0) & (when > a) & (when < c)
+        found = ((sign != 0) & (np.sign(gb) == sign) & (np.sign(gc) == sign) & (sign * second
+                                                                                > 0) & (when > a) & (when < c)
                  & (sign * lowest <= NEAR_ZERO * (size.max(axis=0) - size.min(axis=0))))
     return np.setdiff1d(when[found], t)
 
 
 def last_numbers(t: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Times (15,) between the last look before a witness is no number and that one; none if all are numbers."""
+    """Times (15,) between the last look before a witness is no number and that one; none if all are
+    numbers."""
     unknown = np.flatnonzero(np.isnan(g).any(axis=1))
-    return np.setdiff1d(np.linspace(t[unknown[0] - 1], t[unknown[0]], 17), t) if len(unknown) and unknown[0] else t[:0]
+    return np.setdiff1d(np.linspace(t[unknown[0] - 1], t[unknown[0]], 17),
+                        t) if len(unknown) and unknown[0] else t[:0]
 
 
 def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndarray], np.ndarray]) -> bool:
@@ -134,7 +143,8 @@ def is_held(state: State, f: np.ndarray, g: Callable[[State, np.ndarray, np.ndar
     values = g(state, ts, ys)
     gradient = (values[:n] - values[n:]) / (2 * CHANGE)
     size = np.linalg.norm(gradient)
-    if not size > CHANGE:                                   # no direction changes it here: nothing can be said
+    # no direction changes it here: nothing can be said
+    if not size > CHANGE:
         return False
     rows = []
     if system.constraints:

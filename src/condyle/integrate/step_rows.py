@@ -32,7 +32,8 @@ class StepRows:
 
     def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
         """y at times t (...) in the pieces i (...)."""
-        start, end, f, f_end, length = self.y[i], self.y[i + 1], self.f[i], self.f[i + 1], self.t[i + 1] - self.t[i]
+        start, end, f, f_end, length = (self.y[i], self.y[i + 1], self.f[i], self.f[i + 1],
+                                        self.t[i + 1] - self.t[i])
         if self.cuts:
             rows = np.array(sorted(self.cuts))
             for k in np.intersect1d(i, rows):

@@ -1,9 +1,9 @@
-"""What a system reads of time: forces, motions, mobilizers and constraints that depend on t, and the values in them that depend
-on nothing else.
+"""What a system reads of time: forces, motions, mobilizers and constraints that depend on t, and the values
+in them that depend on nothing else.
 
-Each is asked for its expressions at a state of unknowns. A value of time alone that meets a value of the state, or that is a
-result, is a *signal*: a force plate's component, a spline of t, the truth of t > 5. What holds in the expressions between is
-smooth, so that signals are all that a step has to look at: knots.py.
+Each is asked for its expressions at a state of unknowns. A value of time alone that meets a value of the
+state, or that is a result, is a *signal*: a force plate's component, a spline of t, the truth of t > 5. What
+holds in the expressions between is smooth, so that signals are all that a step has to look at: knots.py.
 """
 from __future__ import annotations
 
@@ -18,7 +18,18 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.integrate.lines import BENT, LADDER, LEVEL, LINE, STRAIGHT, Lines, Value, evaluated, follow, shape
+from condyle.integrate.lines import (
+    BENT,
+    LADDER,
+    LEVEL,
+    LINE,
+    STRAIGHT,
+    Lines,
+    Value,
+    evaluated,
+    follow,
+    shape,
+)
 from condyle.model.time import TimeReader, time_readers
 from condyle.native.straight.graph import CHOICE, Graph
 from condyle.native.sweeps.lookup import Origin, Table, lookups_in
@@ -48,8 +59,8 @@ def _readers(system: System) -> Iterator[TimeReader]:
 
 
 def _felt(system: System) -> set[int]:
-    """Bodies whose motion something free may feel: all, where forces or constraints may join them; else those of trees in which
-    some coordinate is integrated. A step need not see what it does not integrate."""
+    """Bodies whose motion something free may feel: all, where forces or constraints may join them; else those
+    of trees in which some coordinate is integrated. A step need not see what it does not integrate."""
     model, tree = system.compiled.model, system.compiled.model.tree
     everything = set(tree.base_to_tip)
     if len(model.forces) > 1 or model.constraints:      # more than gravity
@@ -58,7 +69,8 @@ def _felt(system: System) -> set[int]:
     for B in tree.base_to_tip:
         parent = tree.parent(B)
         root[B] = B if parent is None else root[parent]
-    moved = {root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion else ()) < b.mobilizer.nq}
+    moved = {root[b.index] for b in tree.bodies if len(b.motion.coordinates if b.motion
+                                                       else ()) < b.mobilizer.nq}
     return {B for B in everything if root[B] in moved}
 
 
@@ -83,14 +95,16 @@ class Source:
     curved: list[bool]
 
     def breaks(self, values: np.ndarray, first: float, last: float) -> np.ndarray:
-        """Times from first to last at which a condition changes or a spline's piece ends, for values of the Parameters."""
+        """Times from first to last at which a condition changes or a spline's piece ends, for values of the
+        Parameters."""
         g, known = self.graph, dict[int, Value]()
         for k in self.followed:
             if g.op[k] == ca.OP_CONST:
                 known[k] = float(g.constants[k])
             elif g.op[k] == ca.OP_INPUT:
                 i, j = g.a[k], g.b[k]
-                known[k] = Lines.time(first, last) if i == 0 else float(values[j]) if i == 1 else self._steps(i - FIXED, j)
+                known[k] = (Lines.time(first, last) if i == 0 else float(values[j]) if i == 1
+                            else self._steps(i - FIXED, j))
         return follow(self.followed, g.op, lambda k: operands(g, k), known, first, last)
 
     def _steps(self, i: int, j: int) -> np.ndarray | None:
@@ -103,10 +117,12 @@ class Source:
 
     @cached_property
     def _order(self) -> list[tuple[int, list[int]]]:
-        """What to compute, in order: nodes for the index of each look-up that signals need, nodes for the signals (-1)."""
+        """What to compute, in order: nodes for the index of each look-up that signals need, nodes for the
+        signals (-1)."""
         g, done = self.graph, set[int]()
         needed = _needed(g, [*self.signals, *(k for _, index in self.lookups for k in index)])
-        used = {g.a[k] - FIXED for k in _needed(g, self.signals) if g.op[k] == ca.OP_INPUT and g.a[k] >= FIXED}
+        used = {g.a[k] - FIXED for k in _needed(g, self.signals) if g.op[k] == ca.OP_INPUT
+                and g.a[k] >= FIXED}
         for i in reversed(range(len(self.lookups))):
             if i in used:
                 mine = _needed(g, self.lookups[i][1])
@@ -122,7 +138,8 @@ class Source:
     def parameters(self) -> list[int]:
         """Numbers of the Parameters and Inputs that signals depend on."""
         g = self.graph
-        return sorted({g.b[k] for _, nodes in self._order for k in nodes if g.op[k] == ca.OP_INPUT and g.a[k] == 1})
+        return sorted({g.b[k] for _, nodes in self._order for k in nodes if g.op[k] == ca.OP_INPUT
+                       and g.a[k] == 1})
 
     def at(self, t: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
         """The signals at times (n,)."""
@@ -169,7 +186,8 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
     rows = [lookup.row for lookup in lookups]
     mine = {s.element_hash() for s in ca.symvar(ca.vertcat(t, outside, *rows))}
     state = [s for s in ca.symvar(ca.vertcat(flat, indices)) if s.element_hash() not in mine]
-    f = ca.Function("source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows], [flat, ca.densify(indices)])
+    f = ca.Function("source", [t, outside, ca.vertcat(ca.SX(0, 1), *state), *rows],
+                    [flat, ca.densify(indices)])
     g = Graph(f, fuse=False)
     element = {k: node for node, argument, k in g.outputs if argument == 1}
     ends = np.cumsum([0, *(lookup.table.needs for lookup in lookups)])
@@ -202,7 +220,8 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
 
     looked_up = [0] * len(lookups)
     kinds = depend()
-    while (found := [of_row(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)]) != looked_up:
+    while (found := [of_row(lookup.table, mine) for lookup,
+                     mine in zip(lookups, index, strict=True)]) != looked_up:
         looked_up = found
         kinds = depend()
     wanted = _needed(g, [*results, *(k for lookup, mine in zip(lookups, index, strict=True) for k in mine
@@ -216,7 +235,8 @@ def source(name: str, t: ca.SX, outputs: list[ca.SX], outside: ca.SX) -> Source 
             signals |= {j for j in column if kinds[j] & (TIME | STATE) == TIME}
     nodes = sorted(signals)
     followed = sorted(k for k in wanted if not kinds[k] & STATE)
-    return Source(name, g, [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)], followed, nodes,
+    return Source(name, g, [(lookup.table, mine) for lookup, mine in zip(lookups, index, strict=True)],
+                  followed, nodes,
                   [bool(kinds[k] & CURVED) for k in nodes])
 
 

@@ -30,8 +30,8 @@ DRAWN = 500
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run took: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian, and passes of the
-    projection on constraints."""
+    """What a run took: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian,
+    and passes of the projection on constraints."""
 
     steps: int = 0
     rejections: int = 0
@@ -53,14 +53,15 @@ class Occurrence:
 class Trajectory(States[State]):
     """States over time. `traj[i]` is the State at step i, `traj(t)` the State at time t, interpolated.
 
-    `traj["knee"]` is a variable over the steps, by its name in `table()`. `traj[2:10]`, `traj[::5]` and `traj([t1, t2])` are
-    Trajectories of fewer rows. Every operator of the System is a method, for all rows at once: `traj.energy()`,
-    `traj.reactions("shank")`, at other times by `t=`; with the time, parameters, inputs and locks of the run, also where
-    events changed them. Most give Tables; matrices and poses come as arrays with the rows first.
+    `traj["knee"]` is a variable over the steps, by its name in `table()`. `traj[2:10]`, `traj[::5]` and
+    `traj([t1, t2])` are Trajectories of fewer rows. Every operator of the System is a method, for all rows at
+    once: `traj.energy()`, `traj.reactions("shank")`, at other times by `t=`; with the time, parameters,
+    inputs and locks of the run, also where events changed them. Most give Tables; matrices and poses come as
+    arrays with the rows first.
 
-    Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the later.
-    Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to what motions prescribe, and
-    to the constraints.
+    Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the
+    later. Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to
+    what motions prescribe, and to the constraints.
 
     Attributes:
         t: times of the steps [s], shape (m,); they fall in a run backward in time.
@@ -68,8 +69,9 @@ class Trajectory(States[State]):
         u: speeds, shape (m, nu).
         z: auxiliary states of forces, shape (m, nz).
         discrete: discrete variables, shape (m, k): constant but where an event changed them.
-        status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what to try. A text
-            that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR; traj.status.advice.
+        status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what
+            to try. A text that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR;
+            traj.status.advice.
         events: what happened, in order: see Occurrence.
         statistics: see Statistics.
     """
@@ -81,11 +83,13 @@ class Trajectory(States[State]):
     manifold: Manifold = field(repr=False)
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
-    within: tuple[Trajectory, np.ndarray] | None = field(default=None, repr=False)      # the whole run and its rows
+    # the whole run and its rows
+    within: tuple[Trajectory, np.ndarray] | None = field(default=None, repr=False)
 
     plumbing = frozenset({"rows", "manifold", "changes", "y", "called", "part", "row", "tails", "within"})
     called, _item = "traj", "step"
-    elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)", "message": "traj.status",
+    elsewhere = States.elsewhere | {"sol": "traj(t), the State at a time, or traj.at(times)",
+                                    "message": "traj.status",
                                          "success": "traj.finished", "t_events": "traj.events"}
 
     @property
@@ -99,14 +103,17 @@ class Trajectory(States[State]):
 
     def __repr__(self) -> str:
         """How many rows, how it ended, and where."""
-        last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y, strict=True)]
-        return f"Trajectory({len(self)} rows{span(self.t)}, {self.status}{'; at the end ' * bool(last)}{cut(last)})"
+        last = [f"{name}={number(x)}" for y in self.y[-1:] for name, x in zip(variable_names(self.system), y,
+                                                                              strict=True)]
+        return (f"Trajectory({len(self)} rows{span(self.t)}, "
+                f"{self.status}{'; at the end ' * bool(last)}{cut(last)})")
 
     def _blocks(self) -> list[Block]:
         s = self.statistics
         table = rows_of(["time [s]", *titles(*variables(self.system))], self.t, self.y)
         happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
-        return [table, happened, Block("statistics", (), [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])]
+        return [table, happened, Block("statistics", (),
+                                       [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])]
 
     @property
     def t(self) -> NDArray[np.float64]:
@@ -146,7 +153,8 @@ class Trajectory(States[State]):
     def _slice(self, i: slice) -> Trajectory:
         first, last, step = i.indices(len(self))
         if step < 1:
-            raise ShapeError(f"a Trajectory goes forward in time: a slice needs a step above zero, got {step}")
+            raise ShapeError("a Trajectory goes forward in time: a slice needs a step above zero, got "
+                             f"{step}")
         return self.part(np.arange(first, last, step), self.rows.part(first, last, step))
 
     def _column(self, name: str) -> Array:
@@ -173,7 +181,8 @@ class Trajectory(States[State]):
         t = np.array(t, dtype=float)
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
             order = "in order, latest first" if self._way < 0 else "in order"
-            raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got {_short(t)}; traj.at(t) "
+            raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got "
+                             f"{_short(t)}; traj.at(t) "
                              "takes any")
         return self.part(self.row(t), StepRows.alone(t, y, self.rows.method))
 
@@ -229,7 +238,8 @@ class Trajectory(States[State]):
         if not self.rows.whole:
             i = self.row(t)
             if not (self.t[i] == t).all():
-                raise ShapeError(f"t: {_short(t)} is not among the {len(self.t)} times that were kept; simulate with keep=times, "
+                raise ShapeError(f"t: {_short(t)} is not among the {len(self.t)} times that were kept; "
+                                 "simulate with keep=times, "
                                  "or with keep='steps' to ask for any")
             return self.y[i].copy()
         if len(self.t) == 1:
@@ -243,7 +253,8 @@ class Trajectory(States[State]):
 
     def tails(self, i: np.ndarray) -> np.ndarray:
         """The tails (m, k) that hold at rows i (m,) or after; time and z are not of the rows."""
-        return np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])[self._which(i)]
+        return (np.stack([state.tail for state in (self.start,
+                                                   *(state for _, state in self.changes))])[self._which(i)])
 
     @cached_property
     def udot(self) -> NDArray[np.float64]:
@@ -265,9 +276,10 @@ class Trajectory(States[State]):
         return Batch(self.system, self.t, tail, arrays, self.status)
 
     def growth(self, weights: ArrayLike | None = None) -> Growth:
-        """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of about the accuracy
-        times this number; if that is too much, ask for a smaller accuracy. It takes about as long as n + 1 runs at accuracy
-        1e-9, where n is the number of q, u, z. Perturbations are taken to stay as they are across an event.
+        """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of
+        about the accuracy times this number; if that is too much, ask for a smaller accuracy. It takes about
+        as long as n + 1 runs at accuracy 1e-9, where n is the number of q, u, z. Perturbations are taken to
+        stay as they are across an event.
 
         Args:
             weights: of the errors in q, u, z, shape (nq + nu + nz,), if the run had weights of its own.
@@ -281,8 +293,8 @@ class Trajectory(States[State]):
         return growth(self, weights)
 
     def table(self, t: ArrayLike | None = None) -> Table:
-        """Coordinates, speeds, state variables and discrete variables by name. A speed that has the name of its coordinate is
-        called NAME_speed.
+        """Coordinates, speeds, state variables and discrete variables by name. A speed that has the name of
+        its coordinate is called NAME_speed.
 
         Args:
             t: times [s], shape (m,); the steps by default.
@@ -291,7 +303,8 @@ class Trajectory(States[State]):
             ShapeError: times outside of the run.
         """
         names, units, values = self._recorded(t)
-        return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units, status=self.status)
+        return Table(self.t if t is None else np.asarray(t, dtype=float), names, values, units,
+                     status=self.status)
 
     def measure(self, name: str, t: ArrayLike | None = None) -> NDArray[np.float64]:
         """A measure of the system (`cd.measures`) over the run, at its steps or at other times.
@@ -333,7 +346,8 @@ class Trajectory(States[State]):
         y = self.y if t is None else self.at(t)
         if not self.system.discrete:
             return *variables(self.system), y
-        return *recorded(self.system), np.concatenate([y, self._discrete(self._steps if t is None else self.row(t))], axis=-1)
+        return *recorded(self.system), np.concatenate([y, self._discrete(self._steps if t is None
+                                                                         else self.row(t))], axis=-1)
 
     @property
     def _steps(self) -> np.ndarray:
@@ -364,4 +378,5 @@ def replaced(like: State, t: float, y: np.ndarray) -> State:
 
 
 def _short(t: np.ndarray) -> str:
-    return f"{t:g} s" if not t.ndim else f"{t.size} times from {t.min():g} to {t.max():g} s" if t.size else "no times"
+    return (f"{t:g} s" if not t.ndim else f"{t.size} times from {t.min():g} to {t.max():g} s" if t.size
+            else "no times")

@@ -19,7 +19,8 @@ RESTART = 10.0
 REST = 1e-6
 """After an action a witness rests if it leads away from zero no faster than this part of its rate before."""
 ZENO = 3
-"""The run ends if an event happens again so many times in a row, each no more than RESTART windows after the last."""
+"""The run ends if an event happens again so many times in a row, each no more than RESTART windows after the
+last."""
 RESOLVED = 1e3
 """The least difference of times that is a number of three digits [units in the last place of t]."""
 
@@ -30,8 +31,8 @@ class Watch:
     Attributes:
         seen: present values of the witnesses.
         scale: the largest of each so far.
-        acted: events whose actions have just changed the state: the side before, gdot and g there. Events that happen in one
-            direction are here at the start too, with None.
+        acted: events whose actions have just changed the state: the side before, gdot and g there. Events
+            that happen in one direction are here at the start too, with None.
     """
 
     def __init__(self, witnesses: Witnesses, window: float, accuracy: float, weights: np.ndarray) -> None:
@@ -41,7 +42,8 @@ class Watch:
         self.windows = [e.window or window for e in self.events]
         count = len(self.events)
         self.sides, self.seen, self.scale = Sides(count), np.zeros(count), np.zeros(count)
-        self.acted: dict[int, tuple[float, float, float] | None] = {j: None for j, e in enumerate(self.events) if e.near}
+        self.acted: dict[int, tuple[float, float, float] | None] = {j: None for j, e in enumerate(self.events)
+                                                                    if e.near}
         self.last, self.quick = np.full(count, -np.inf), np.zeros(count, dtype=int)
 
     def at(self, state: State) -> np.ndarray:
@@ -62,9 +64,11 @@ class Watch:
         self.sides.settle(g)
         self.scale, self.seen = np.maximum(self.scale, np.abs(g).max(axis=0)), g[-1]
 
-    def looks(self, like: State, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    def looks(self, like: State, rows: StepRows, first: int, y_at: Callable[[np.ndarray, np.ndarray],
+                                                                            np.ndarray]
               ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Times (m,), steps (m,) and values (m, count) of the looks at the steps from a row on, the first at that row."""
+        """Times (m,), steps (m,) and values (m, count) of the looks at the steps from a row on, the first at
+        that row."""
         steps = len(rows.t) - first - 1
         piece = np.repeat(np.arange(first, first + steps), len(LOOKS))
         t = rows.t[piece] + (rows.t[piece + 1] - rows.t[piece]) * np.tile(LOOKS, steps)
@@ -82,7 +86,8 @@ class Watch:
         return t, piece, g
 
     def settle(self, state: State, f: np.ndarray) -> None:
-        """After actions, and at the start: on which side those witnesses are that are at zero or past it, sides.py (1).
+        """After actions, and at the start: on which side those witnesses are that are at zero or past it,
+        sides.py (1).
 
         Args:
             state: where the run is.
@@ -92,18 +97,22 @@ class Watch:
             near, slope, before = given or (self.events[j].near, 0.0, 0.0)
             g = float(self.seen[j])
             self.sides.plain(j)
-            if not near * g <= 0 or near * self._rate(j, state, f) < -REST * abs(slope):       # it is back, or it passes
+            # it is back, or it passes
+            if not near * g <= 0 or near * self._rate(j, state, f) < -REST * abs(slope):
                 continue
             if given is None:
                 allowed = self._reach(j, state)
             else:
-                allowed = max(2 * abs(before), RESTART * abs(slope) * self.windows[j], self.accuracy * self.scale[j])
+                allowed = max(2 * abs(before), RESTART * abs(slope) * self.windows[j],
+                              self.accuracy * self.scale[j])
             if abs(g) <= allowed:
                 self.sides.turn(j, near, g)
             elif given is not None and self.events[j].near:
                 raise DescriptionError(
-                    f"Event({self.events[j].name}): at t = {state.t:.9g} s the action turned the witness round past zero: it "
-                    f"found it at {before:.3g} and left it at {g:.3g}; {allowed:.2g} is allowed. Bring the state back to the "
+                    f"Event({self.events[j].name}): at t = {state.t:.9g} s the action turned the witness "
+                    "round past zero: it "
+                    f"found it at {before:.3g} and left it at {g:.3g}; {allowed:.2g} is allowed. Bring the "
+                    "state back to the "
                     "side that it came from, or watch for both directions")
         self.acted = {}
 
@@ -134,7 +143,8 @@ class Watch:
             self.last[j] = t
         for j in fired:
             if self.quick[j] >= ZENO:
-                text = (f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end (Zeno): {ZENO + 1} times, "
+                text = (f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end "
+                        f"(Zeno): {ZENO + 1} times, "
                         f"no more than {RESTART * self.windows[j]:g} s apart each; {Status.ZENO.advice}")
                 return Outcome(Status.ZENO, text)
         return None

@@ -49,7 +49,8 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     if ending == ".npz":
         return _numpy(path)
     if ending not in (".sto", ".mot", *DELIMITERS):
-        raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, .tsv or "
+        raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
+                               ".tsv or "
                                ".npz" + _OTHERS.get(ending, ""))
     lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
     header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
@@ -104,7 +105,8 @@ def _rows(lines: list[str], first: int, delimiter: str | None,
 def _separated(names: list[str]) -> str:
     """What to do where titles are separated by something else."""
     found = next((c for c in (";", "\t", ",") if names and c in names[0]), "")
-    return (f"; this file separates columns by {found!r}: commas are for .csv, tabs for .tsv, and decimals have points"
+    return (f"; this file separates columns by {found!r}: commas are for .csv, tabs for .tsv, and decimals "
+            "have points"
             if found else "")
 
 

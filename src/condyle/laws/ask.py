@@ -1,8 +1,8 @@
 """What a user's law asks of the state: the one argument `s` of the functions given to Custom and Potential.
 
-`s` has the accessors of a State. Each question is a leaf (leaves.py); its value is a few scalars, which become the arguments of
-the traced function: random numbers first (to learn the questions), then symbols, then numbers again (to compare), and in the end
-the expressions of the system.
+`s` has the accessors of a State. Each question is a leaf (leaves.py); its value is a few scalars, which
+become the arguments of the traced function: random numbers first (to learn the questions), then symbols, then
+numbers again (to compare), and in the end the expressions of the system.
 """
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ STATION = Role("m", (3,))
 
 
 class Pose:
-    """X_GB as a law sees it: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @ point`."""
+    """X_GB as a law sees it: R, shape (3, 3), and p, shape (3,), of numbers or symbols. `R, p = X`; `X @
+    point`."""
 
     def __init__(self, R: NDArray[np.object_], p: NDArray[np.object_]) -> None:
         self.R, self.p = R, p
@@ -55,7 +56,8 @@ class Pose:
 
 
 class AskedState:
-    """The state as a user's law sees it. Bodies and coordinates by name; stations in the body's frame [m]; results in ground.
+    """The state as a user's law sees it. Bodies and coordinates by name; stations in the body's frame [m];
+    results in ground.
 
     Answers are numbers or symbols: scalars, or arrays of shape (3,), (6,) or (3, 3).
     """
@@ -70,14 +72,16 @@ class AskedState:
         """The value of a leaf (condyle.laws.leaves), shape (size,)."""
         return self._answer(leaf)
 
-    def _at(self, leaf: Callable[[str, Any], Leaf], what: str, body: Any, station: Any) -> NDArray[np.object_]:
+    def _at(self, leaf: Callable[[str, Any], Leaf], what: str, body: Any,
+            station: Any) -> NDArray[np.object_]:
         """A leaf of a station."""
         try:
             kept = STATION.take(station, f"{what}: station")
         except DescriptionError as error:
             if not is_number_like(station):
                 raise
-            raise TraceError(f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for a point that moves "
+            raise TraceError(f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for "
+                             "a point that moves "
                              "on the body write R, p = s.body_pose(body) and p + R @ point") from error
         return self._answer(leaf(body_name(body, what), kept))
 
@@ -133,20 +137,23 @@ class AskedState:
         return self._answer(GivenDiscrete(name(variable, "s.discrete"), _default(variable, default)))[0]
 
     def z(self, state: str) -> Any:
-        """An auxiliary state: one of the law's own by its own name, any by its full name, "muscle.activation"."""
+        """An auxiliary state: one of the law's own by its own name, any by its full name,
+        "muscle.activation"."""
         return self._answer(StateVariable(name(state, "s.z")))[0]
 
     def __getattr__(self, accessor: str) -> Any:
         if accessor.startswith("_"):
             raise AttributeError(accessor)
-        raise UnknownNameError("accessor of s", accessor, [n for n in dir(type(self)) if not n.startswith("_")])
+        raise UnknownNameError("accessor of s", accessor,
+                               [n for n in dir(type(self)) if not n.startswith("_")])
 
 
 class AskedMotion(AskedState):
     """The state and its accelerations, as constraints on these see them."""
 
     def udot(self, speed: str) -> Any:
-        """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the speed is."""
+        """The rate of a speed [rad/s^2, m/s^2], by the speed's name or that of the coordinate whose rate the
+        speed is."""
         return self._answer(SpeedRate(name(speed, "s.udot")))[0]
 
     def station_acceleration(self, body: Any, station: Any = (0.0, 0.0, 0.0)) -> NDArray[np.object_]:
@@ -166,9 +173,11 @@ def _default(what: str, default: Any) -> float | None:
     return None if default is None else Parameter(what, default).default
 
 
-def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], asked: type[AskedState] = AskedState,
+def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
+               asked: type[AskedState] = AskedState,
                source: Any = None) -> tuple[Traced, tuple[Leaf, ...]]:
-    """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer, in order.
+    """A user's function of `s` as a Traced function of scalars, and the questions that these scalars answer,
+    in order.
 
     Args:
         flatten: turns the function's result into a list of scalars, or raises TraceError.
@@ -190,10 +199,13 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
             flatten(function(asked(learn)))
     except Exception as error:
         if isinstance(error, TypeError) and ("'method'" in str(error) or "Asked" in str(error)):
-            raise TraceError(f"{what}: {_spoken(str(error))}: accessors of s are asked by name in round brackets, such as "
-                             "s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the time") from error
+            raise TraceError(f"{what}: {_spoken(str(error))}: accessors of s are asked by name in round "
+                             "brackets, such as "
+                             "s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the "
+                             "time") from error
         if not isinstance(error, TraceError):
-            error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it asks of the state.")
+            error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it "
+                           "asks of the state.")
         raise
 
     def law(*values: Any) -> list[Any]:
@@ -203,7 +215,8 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]], as
 
         def answer(leaf: Leaf) -> NDArray[np.object_]:
             if leaf.text not in at:
-                raise TraceError(f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what it asks must not "
+                raise TraceError(f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what "
+                                 "it asks must not "
                                  "depend on values")
             return at[leaf.text]
 
@@ -231,7 +244,8 @@ def check_function(function: Any, what: str, given: str = "the state s") -> None
     try:
         signature.bind(None)
     except TypeError as error:
-        raise TraceError(f"{what}: takes {signature}, but is called with one argument, {given}: {error}") from error
+        raise TraceError(
+            f"{what}: takes {signature}, but is called with one argument, {given}: {error}") from error
 
 
 def answers(asks: Iterable[Leaf], s: View) -> list[ca.SX]:

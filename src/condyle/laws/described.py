@@ -1,7 +1,9 @@
-"""What all laws of this package share: fields that say which values they allow, checked when a law is made and when it is added.
+"""What all laws of this package share: fields that say which values they allow, checked when a law is made
+and when it is added.
 
-A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest: it keeps names of
-bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the law exactly for the cache.
+A field carries its role, `stiffness: Annotated[Any, quantity("N/m", lowest=0.0)]`, and `Law` does the rest:
+it keeps names of bodies, plain floats or expressions of Parameters, refuses what cannot be, and describes the
+law exactly for the cache.
 """
 from __future__ import annotations
 
@@ -44,14 +46,16 @@ class Role(Quantity):
         if self.kind == "frame":
             X = Transform.of(as_sx(value), what)
             if isinstance(X.R, ca.SX):
-                return tuple(v if v.parameters else _tuples(v.at()) for v in (number(X.R, what), number(X.p, what)))
+                return tuple(v if v.parameters else _tuples(v.at()) for v in (number(X.R, what),
+                                                                              number(X.p, what)))
             if X.p.ndim > 1:
                 raise DescriptionError(f"{what}: expected one Transform, got {X!r}")
             return X
         kept = number(value, what)
         if isinstance(kept, Expression):
             if self.plain:
-                raise DescriptionError(f"{what}: expected {self.allowed}, got {value!r}: it cannot change from state to state")
+                raise DescriptionError(f"{what}: expected {self.allowed}, got {value!r}: it cannot change "
+                                       "from state to state")
             self.check(self.shaped(kept.at()), what, value)
             return kept
         self.check(kept, what, value)
@@ -62,7 +66,8 @@ class Role(Quantity):
         return column.reshape(self.shape) if column.size == math.prod(self.shape) else column
 
 
-def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False, infinite: bool = False,
+def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool = False,
+             infinite: bool = False,
              plain: bool = False) -> Role:
     """Numbers that may be Parameters or Inputs, unless they are plain."""
     return Role(unit, shape, lowest, positive, infinite, plain)
@@ -78,7 +83,8 @@ Station = Annotated[Any, quantity("m", 3)]
 def _roles_of(law: Any) -> dict[str, Role]:
     """The roles of a law's fields."""
     hints = get_type_hints(law, include_extras=True)
-    return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ()) if isinstance(role, Role)}
+    return {f.name: role for f in fields(law) for role in getattr(hints[f.name], "__metadata__", ())
+            if isinstance(role, Role)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +119,8 @@ class Described:
     def conditions(self) -> ca.SX:
         """Force.conditions for the fields' roles."""
         kept = [(role, getattr(self, f)) for f, role in self.roles() if role.kind == "quantity"]
-        return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression) for c in role.conditions(x.sx)))
+        return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression)
+                                         for c in role.conditions(x.sx)))
 
     def description(self) -> str:
         values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))
@@ -123,7 +130,8 @@ class Described:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.description() == other.description()  # type: ignore[attr-defined]
+        return (type(self) is type(other)
+                and self.description() == other.description())  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return hash(self.description())
@@ -188,8 +196,10 @@ def _value(value: Any) -> str:
         return value.__name__
     if isinstance(value, (Solver, Table)):
         return value.text
-    if getattr(value, "__module__", None) and value.__module__.startswith("condyle.") and hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"   # of this package, whose sources are part of every key
+    if getattr(value, "__module__",
+               None) and value.__module__.startswith("condyle.") and hasattr(value, "__qualname__"):
+        # of this package, whose sources are part of every key
+        return f"{value.__module__}.{value.__qualname__}"
     return uuid.uuid4().hex
 
 
@@ -201,4 +211,5 @@ def number(value: Any, what: str) -> Any:
 
 def sx(value: Any) -> ca.SX:
     """A kept number as an expression."""
-    return value.sx if isinstance(value, Expression) else ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))
+    return value.sx if isinstance(value,
+                                  Expression) else ca.sparsify(ca.SX(ca.DM(np.asarray(value, dtype=float))))

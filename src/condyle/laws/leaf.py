@@ -7,9 +7,9 @@ A leaf x says
     bias     xddot at udot = 0; of a velocity, nothing                                       (3)
     load     where a force g on the leaf goes, with the power g . xdot                       (4)
 
-Forces and potentials need (1) and (4), constraints, goals and events what of these they ask for. All values are CasADi SX and
-differentiable. A new quantity is one subclass, which any law may ask for by `s.ask(leaf)`; one that is a function of other
-leaves is a `Composed` leaf and has (2) to (4) for nothing.
+Forces and potentials need (1) and (4), constraints, goals and events what of these they ask for. All values
+are CasADi SX and differentiable. A new quantity is one subclass, which any law may ask for by `s.ask(leaf)`;
+one that is a function of other leaves is a `Composed` leaf and has (2) to (4) for nothing.
 """
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Leaf:
 
     Attributes:
         size: how many scalars it has.
-        level: "position", "velocity" or "acceleration", which it is of; "state" of z; "time" and "given" move nothing.
+        level: "position", "velocity" or "acceleration", which it is of; "state" of z; "time" and "given" move
+            nothing.
         bodies: names of the bodies that a force on it acts on as a wrench.
     """
 
@@ -106,7 +107,8 @@ class Composed(Leaf):
 
         xdot = f_y ydot,    xddot = f_y yddot + (f_y ydot)_y ydot,    a force g on x is f_y' g on y        (5)
 
-    Where f holds look-ups or solvers, their rows come from `rows` and are an argument of `of`: they are found once for (1) to
+    Where f holds look-ups or solvers, their rows come from `rows` and are an argument of `of`: they are found
+    once for (1) to
     (4), and derivatives take them as constants.
     """
 
@@ -140,9 +142,11 @@ class Composed(Leaf):
 
     @cached_property
     def _functions(self) -> dict[str, Closure]:
-        """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by part."""
+        """y -> rows; rows, y -> x; rows, y, ydot -> xdot; rows, y, ydot, yddot -> xddot; rows, y -> f_y by
+        part."""
         parts = self.parts
-        y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy", "ddy"))
+        y, ydot, yddot = ([ca.SX.sym(f"{n}{i}", p.size) for i, p in enumerate(parts)] for n in ("y", "dy",
+                                                                                                "ddy"))
         shaped = [p.shaped(v) for p, v in zip(parts, y, strict=True)]
         found = ca.densify(self.rows(*shaped))
         rows = ca.SX.sym("rows", found.numel())

@@ -144,7 +144,8 @@ class _Given(Leaf):
         known = self._known(tree).names
         if self.default is None and self.name not in known:
             raise UnknownNameError(self.kind.kind, self.name, known,
-                                   f"{where}; a new one needs a default: s.{self.accessor}({self.name!r}, 1.0)")
+                                   f"{where}; a new one needs a default: s.{self.accessor}({self.name!r}, "
+                                   "1.0)")
 
     def value(self, s: View) -> ca.SX:
         return next(p.sx for p in self._known(s.tree) if p.name == self.name)
@@ -170,7 +171,8 @@ class GivenDiscrete(_Given):
 
 @dataclass(frozen=True, eq=False)
 class StateVariable(Leaf):
-    """An auxiliary state z: one of the law's own by its own name, any by its full name, "muscle.activation"."""
+    """An auxiliary state z: one of the law's own by its own name, any by its full name,
+    "muscle.activation"."""
 
     name: str
 
@@ -184,7 +186,8 @@ class StateVariable(Leaf):
         return s.state_named(self.name)
 
     def at(self, s: View) -> ca.SX:
-        return self.value(s)                                 # one name is another state in each law: nothing to share
+        # one name is another state in each law: nothing to share
+        return self.value(s)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +210,8 @@ class _OfStation(_OfBody):
         return f"{self.label} {text(self.station)}"
 
     def parameters(self) -> list[Parameter]:
-        return list(self.station.parameters) if isinstance(self.station, Expression) else []  # type: ignore[arg-type]
+        return list(self.station.parameters) if isinstance(self.station,
+                                                           Expression) else []  # type: ignore[arg-type]
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         loads.add_force(self.body, sx(self.station), g)
@@ -291,7 +295,8 @@ class Rotation(_OfBody):
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
         R = s.rotation(self.body)
-        torque = sum((ca.skew(R[:, i]) @ g[i::3, :] for i in range(3)), ca.SX(3, g.shape[1]))    # sum of r_i x g_i
+        # sum of r_i x g_i
+        torque = sum((ca.skew(R[:, i]) @ g[i::3, :] for i in range(3)), ca.SX(3, g.shape[1]))
         loads.add_torque(self.body, torque)
 
 

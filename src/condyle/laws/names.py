@@ -63,7 +63,8 @@ def speed_of(tree: Tree, which: str, where: str) -> str:
         if np.count_nonzero(rate) == 1 and rate.max() == 1.0:
             return b.speeds[int(rate.argmax())]
     raise DescriptionError(
-        f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot = N(q) u), so that a "
+        f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot "
+        "= N(q) u), so that a "
         f"force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or write the energy: "
         f"cd.forces.Potential(lambda s: ...)")
 
@@ -74,4 +75,5 @@ def speed_named(tree: Tree, which: str, where: str) -> str:
         return speed_of(tree, which, where)
     if which in tree.speeds:
         return which
-    raise UnknownNameError("coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)), where)
+    raise UnknownNameError("coordinate or speed", which, dict.fromkeys((*tree.coordinates, *tree.speeds)),
+                           where)

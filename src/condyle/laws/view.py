@@ -9,7 +9,8 @@ from condyle.tree.tree import Tree
 
 
 class View(Protocol):
-    """The state as a law sees it. Bodies by name, stations p in the body's frame [m]; results in ground, SX columns."""
+    """The state as a law sees it. Bodies by name, stations p in the body's frame [m]; results in ground, SX
+    columns."""
 
     tree: Tree
     t: ca.SX

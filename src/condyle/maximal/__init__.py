@@ -1,8 +1,9 @@
-"""The second formulation: maximal coordinates, joints as constraints, Lagrange multipliers. A check on the first one.
+"""The second formulation: maximal coordinates, joints as constraints, Lagrange multipliers. A check on the
+first one.
 
     from condyle import maximal
-    udot = maximal.forward_dynamics(system, q, u)            # the same answer as system.forward_dynamics(q, u)
-    equations = maximal.of(system).at(q, u)                  # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
+    udot = maximal.forward_dynamics(system, q, u)           # the same answer as system.forward_dynamics(q, u)
+    equations = maximal.of(system).at(q, u)             # C_V, gamma, M, Q, ...; .forward(tau), .inverse(udot)
     motion = maximal.of(system).simulate(q, u, t_final)      # the same motion as that of cd.simulate
 """
 from condyle.maximal.equations import Equations, Solution
@@ -10,5 +11,6 @@ from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, re
 from condyle.maximal.simulation import MaximalTrajectory
 from condyle.maximal.system import Loop, MaximalSystem
 
-__all__ = ["Equations", "Loop", "MaximalSystem", "MaximalTrajectory", "Solution", "forward_dynamics", "inverse_dynamics", "of",
+__all__ = ["Equations", "Loop", "MaximalSystem", "MaximalTrajectory", "Solution", "forward_dynamics",
+           "inverse_dynamics", "of",
            "reactions"]

@@ -1,6 +1,8 @@
-"""Drivers: prescribed motions of joints and locks, which say what a speed's acceleration is: docs/theory/maximal.md (19), (30).
+"""Drivers: prescribed motions of joints and locks, which say what a speed's acceleration is:
+docs/theory/maximal.md (19), (30).
 
-A motion acts on a speed while it is enabled and the speed is not locked; on coordinates while it acts on all of their speeds.
+A motion acts on a speed while it is enabled and the speed is not locked; on coordinates while it acts on all
+of their speeds.
 """
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class Driven:
         udot: their accelerations, zero elsewhere, shape (nu,).
         has_u: speeds whose value is prescribed.
         u: these values, shape (nu,).
-        apart: the change of speeds' coordinates that leads to prescribed coordinates, to first order, shape (nu,).
+        apart: the change of speeds' coordinates that leads to prescribed coordinates, to first order, shape
+            (nu,).
         off: the largest difference of a coordinate from what is prescribed.
     """
 
@@ -39,17 +42,20 @@ class Driven:
 
 
 class Drivers:
-    """The motions of a tree. before: how many switches of forces and constraints come before those of motions."""
+    """The motions of a tree. before: how many switches of forces and constraints come before those of
+    motions."""
 
     def __init__(self, tree: Tree, before: int) -> None:
         self.tree, self.before = tree, before
         self._values = self._written() if tree.driven else None
 
     def _written(self) -> Numbers:
-        """q, u, t -> what motions say of q, u and udot, at its place in vectors of all, and N of all bodies."""
+        """q, u, t -> what motions say of q, u and udot, at its place in vectors of all, and N of all
+        bodies."""
         tree = self.tree
         s = {"q": ca.SX.sym("q", tree.nq), "u": ca.SX.sym("u", tree.nu), "t": ca.SX.sym("t"),
-             "inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols, tree.discrete.symbols)}
+             "inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols,
+                                                                     tree.discrete.symbols)}
         q, u, udot, N = ca.SX(tree.nq, 1), ca.SX(tree.nu, 1), ca.SX(tree.nu, 1), ca.SX(tree.nq, tree.nu)
         for body in tree.driven:
             motion = body.motion
@@ -64,8 +70,10 @@ class Drivers:
             N[body.q, body.u] = body.mobilizer.N(s["q"][body.q])
         return Numbers("drivers", s, {"q": q, "u": u, "udot": udot, "N": N})
 
-    def __call__(self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array, given: Mapping[str, Any]) -> Driven:
-        """What drivers say at q and u, with the speeds that are locked and their accelerations; given: t, enabled, ..."""
+    def __call__(self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array,
+                 given: Mapping[str, Any]) -> Driven:
+        """What drivers say at q and u, with the speeds that are locked and their accelerations; given: t,
+        enabled, ..."""
         none = np.zeros(len(locked), dtype=bool)
         if self._values is None:
             return Driven(locked, locked_udot, none, 0 * locked_udot, 0 * locked_udot, 0.0)
@@ -81,8 +89,10 @@ class Drivers:
                 has_u[list(body.prescribed_speeds)] = acts[list(body.prescribed_speeds)]
             for rows, columns in motion.parts:
                 rows, columns = [first + k for k in rows], [body.u.start + k for k in columns]
-                if motion.coordinates and set(rows) <= {first + k for k in motion.coordinates} and acts[columns].all():
+                if motion.coordinates and set(rows) <= {first + k
+                                                        for k in motion.coordinates} and acts[columns].all():
                     step = found["q"][rows] - q[rows]
                     apart[columns] = np.linalg.lstsq(found["N"][np.ix_(rows, columns)], step, rcond=None)[0]
                     off = max(off, float(np.abs(step).max()))
-        return Driven(locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart, off)
+        return Driven(locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart,
+                      off)

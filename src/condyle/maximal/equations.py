@@ -1,12 +1,13 @@
-"""The equations of all bodies and joints at one state, and what follows from them by linear algebra: docs/theory/maximal.md.
+"""The equations of all bodies and joints at one state, and what follows from them by linear algebra:
+docs/theory/maximal.md.
 
-    C_V V = -C_t,     S V = u                                                  velocities (15), ruggiero2020 (5)
-    C_V A = gamma,    S A = udot - sigma                                       accelerations (16), ruggiero2020 (5)
-    M A + C_V' lambda_s + S' lambda_r = Q                                      motion (17), ruggiero2020 (16)-(18)
+    C_V V = -C_t,     S V = u                                                velocities (15), ruggiero2020 (5)
+    C_V A = gamma,    S A = udot - sigma                                  accelerations (16), ruggiero2020 (5)
+    M A + C_V' lambda_s + S' lambda_r = Q                                  motion (17), ruggiero2020 (16)-(18)
 
-A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic constraints, then of loops and of the System's
-constraints, with multipliers lambda_s; the rows S are those of the drivers, one per speed, with multipliers lambda_r: the driving
-force of a speed is tau = -lambda_r.
+A is Vdot. The rows C_V are those of the joints, ruggiero2020's scleronomic constraints, then of loops and of
+the System's constraints, with multipliers lambda_s; the rows S are those of the drivers, one per speed, with
+multipliers lambda_r: the driving force of a speed is tau = -lambda_r.
 """
 from __future__ import annotations
 
@@ -25,13 +26,15 @@ class Solution:
     """Accelerations and forces that satisfy (16) and (17).
 
     Attributes:
-        A: accelerations of the maximal velocities: alpha, a of each body's origin in ground, then udot of massless unknowns.
+        A: accelerations of the maximal velocities: alpha, a of each body's origin in ground, then udot of
+            massless unknowns.
         udot: accelerations of the speeds, shape (nu,).
-        tau: driving forces, shape (nu,), those that hold or move locked and prescribed speeds among them: -lambda_r.
+        tau: driving forces, shape (nu,), those that hold or move locked and prescribed speeds among them:
+            -lambda_r.
         lambda_s: multipliers of the joints, in the order of their equations, then of loops and constraints.
         reactions: moment and force of each mobilizer on its body at M's origin, in ground, shape (bodies, 6).
-        redundant: how many equations of loops, constraints and locks follow from the others; the multipliers are then those of
-            least norm.
+        redundant: how many equations of loops, constraints and locks follow from the others; the multipliers
+            are then those of least norm.
     """
 
     A: Array
@@ -58,8 +61,8 @@ class Attachment:
 
 @dataclass(frozen=True)
 class Equations:
-    """Everything explicit at one state. n bodies, m equations of joints, loops and constraints, nv = 6 n + speeds of massless
-    unknowns.
+    """Everything explicit at one state. n bodies, m equations of joints, loops and constraints, nv = 6 n +
+    speeds of massless unknowns.
 
     Attributes:
         t: [s].
@@ -67,8 +70,9 @@ class Equations:
         V: velocities: w, v of each body's origin in ground (6 n), then massless u; shape (nv,).
         q: the mobilizers' coordinates, shape (nq,).
         u: the mobilizers' speeds, shape (nu,).
-        C: the equations at x, shape (m,): those of joints, zero up to the accuracy of the position analysis, then those of
-            loops and constraints, zero if q satisfies them. Equations on velocities have zero here.
+        C: the equations at x, shape (m,): those of joints, zero up to the accuracy of the position analysis,
+            then those of loops and constraints, zero if q satisfies them. Equations on velocities have zero
+            here.
         Cdot: the equations on velocities at x and V, shape (m,).
         C_V: of Cdot = C_V V + C_t, shape (m, nv).
         C_t: of the same equation, shape (m,).
@@ -76,7 +80,8 @@ class Equations:
         S: of u = S V, shape (nu, nv).
         sigma: of udot = S A + sigma, shape (nu,).
         M: mass matrix, shape (nv, nv), block diagonal, with zeros for massless unknowns.
-        Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled law.
+        Q: all forces but those of joints and drivers, shape (nv,): gyroscopic ones, gravity and every enabled
+            law.
         f: the part of the laws that acts on speeds, shape (nu,); Q contains S' f.
         zdot: rates of the laws' states, shape (nz,).
         locked: whether each speed is locked or prescribed, shape (nu,).
@@ -116,11 +121,12 @@ class Equations:
 
     def accelerations(self, udot: Array) -> Array:
         """A from udot (16)."""
-        return solved(self.K, np.concatenate([self.gamma[:self.loops.start], udot - self.sigma]), "accelerations")
+        return solved(self.K, np.concatenate([self.gamma[:self.loops.start], udot - self.sigma]),
+                      "accelerations")
 
     def inverse(self, udot: Array) -> Solution:
-        """Driving forces and multipliers from udot: ruggiero2020 (19), K' lambda = -Qc with Qc = M A - Q. Loops and constraints
-        exert nothing: what they would contribute is in tau."""
+        """Driving forces and multipliers from udot: ruggiero2020 (19), K' lambda = -Qc with Qc = M A - Q.
+        Loops and constraints exert nothing: what they would contribute is in tau."""
         A, m = self.accelerations(udot), self.loops.start
         lambda_ = solved(self.K.T, self.Q - self.M @ A, "inverse dynamics")                  # (18)
         return self._solution(A, np.concatenate([lambda_[:m], np.zeros(len(self.C) - m)]), -lambda_[m:])
@@ -129,7 +135,7 @@ class Equations:
         """Accelerations and multipliers under tau: (16) of the joints and (17) at once.
 
             [M  G'] [A     ]   [Q + S' tau]
-            [G  0 ] [lambda] = [gamma     ]      G: joints, loops, constraints, and drivers of locked speeds    (19)
+            [G  0 ] [lambda] = [gamma   ]   G: joints, loops, constraints, and drivers of locked speeds   (19)
 
         All but the joints may be redundant: then A is unique and lambda is shared out, that of least norm.
         """
@@ -138,7 +144,8 @@ class Equations:
         A = accelerations(self, freedom, tau)
         rest = self.Q + self.S.T @ tau - self.M @ A                                          # (17)
         if len(self.C) > m:
-            lambda_ = np.asarray(np.linalg.lstsq(np.vstack([self.C_V, self.S[locked]]).T, rest, rcond=RANK)[0], float)
+            lambda_ = np.asarray(np.linalg.lstsq(np.vstack([self.C_V, self.S[locked]]).T, rest,
+                                                 rcond=RANK)[0], float)
             lambda_s, holding = lambda_[:len(self.C)], lambda_[len(self.C):]
         else:
             lambda_ = solved(self.K.T, rest, "multipliers")
@@ -162,14 +169,14 @@ class Equations:
 
 
 def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
-    """A of (19), shape (nv,): what joints, drivers, loops and constraints ask for, and along what they leave free what the forces
-    do.
+    """A of (19), shape (nv,): what joints, drivers, loops and constraints ask for, and along what they leave
+    free what the forces do.
 
-        A_0 = K^-1 [gamma; a - sigma],   A = A_0 + T udot,   a: of locked and prescribed speeds                       (28)
-        L T udot = gamma_L - L A_0,      free' T' (M A - Q - S' tau) = 0                                              (29)
+        A_0 = K^-1 [gamma; a - sigma],   A = A_0 + T udot,   a: of locked and prescribed speeds           (28)
+        L T udot = gamma_L - L A_0,      free' T' (M A - Q - S' tau) = 0                                  (29)
     """
     m = at.loops.start
-    A = freedom.joined(np.concatenate([at.gamma[:m], at.locked_udot - at.sigma]))                            # (28)
+    A = freedom.joined(np.concatenate([at.gamma[:m], at.locked_udot - at.sigma]))  # (28)
     if len(freedom.L):
         A = A + freedom.T @ freedom.least(at.gamma[m:] - freedom.L @ A)
     allowed = freedom.T @ freedom.free
@@ -178,7 +185,8 @@ def accelerations(at: Equations, freedom: Freedom, tau: Array) -> Array:
 
 
 def solved(matrix: Array, right: Array, what: str) -> Array:
-    """matrix^-1 right: rows and columns scaled to unit size, one step of refinement; refuses a singular matrix."""
+    """matrix^-1 right: rows and columns scaled to unit size, one step of refinement; refuses a singular
+    matrix."""
     if not len(right):
         return np.zeros(0)
     rows = 1 / np.sqrt(np.maximum(np.abs(matrix).max(1), 1e-300))
@@ -190,7 +198,8 @@ def solved(matrix: Array, right: Array, what: str) -> Array:
         inverse = np.full_like(scaled, np.inf)
     size = np.abs(inverse).max() * np.abs(scaled).max()
     if not size < 1 / np.finfo(float).eps:
-        raise CondyleError(f"maximal: {what}: the equations are singular here (condition {size:.1g}): a mobilizer has lost a "
+        raise CondyleError(f"maximal: {what}: the equations are singular here (condition {size:.1g}): a "
+                           "mobilizer has lost a "
                            "direction of motion, a moving body has no inertia, or the state is not finite")
     solution = columns * (inverse @ (rows * right))
     return solution + columns * (inverse @ (rows * (right - matrix @ solution)))

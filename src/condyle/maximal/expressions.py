@@ -1,11 +1,12 @@
-"""All equations of a system over its maximal coordinates, written once over symbols: docs/theory/maximal.md (3)-(5), (13), (21).
+"""All equations of a system over its maximal coordinates, written once over symbols: docs/theory/maximal.md
+(3)-(5), (13), (21).
 
-Rows come in this order: those of the bodies' joints, those of loops, those of the System's constraints. A constraint says
-p(...) = 0 or v(...) = 0 of stations, rotations, coordinates and speeds. All of these are functions of x and V here, so that its
-rows follow as those of a joint do, by AD along xdot = J V:
+Rows come in this order: those of the bodies' joints, those of loops, those of the System's constraints. A
+constraint says p(...) = 0 or v(...) = 0 of stations, rotations, coordinates and speeds. All of these are
+functions of x and V here, so that its rows follow as those of a joint do, by AD along xdot = J V:
 
-    position level        C = p,      Cdot = p_x J V + p_t                                                 (24)
-    velocity level        Cdot = v,   C_V = v_V,   gamma = -(v_x J V + v_t)                                (25)
+    position level        C = p,      Cdot = p_x J V + p_t                                                (24)
+    velocity level        Cdot = v,   C_V = v_V,   gamma = -(v_x J V + v_t)                               (25)
     acceleration level    C_V = a_z w_V,   gamma = -a(z = w_x J V + w_t)
 
 where z are accelerations and w the velocities whose rates they are.
@@ -75,7 +76,8 @@ class Expressions:
         asks_momentum: whether a law asks for the momentum of each speed.
     """
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Any], joints: Sequence[Wired],
+    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Any],
+                 joints: Sequence[Wired],
                  loops: Sequence[Wired], nx: int, nv: int) -> None:
         self.tree, self.forces, self.constraints = tree, forces, constraints
         self.joints, self.loops, self.nx, self.nv = joints, loops, nx, nv
@@ -88,18 +90,21 @@ class Expressions:
                 self.m += part.size
             self.places[name] = slice(start, self.m)
         self.levels = np.array(levels, dtype=int)
-        self.place, self.newton, self.positions, self.moved = self._place(), self._newton(), self._positions(), self._moved()
-        self.velocities, self.accelerations, self.dynamics = self._velocities(), self._accelerations(), self._dynamics()
+        self.place, self.newton, self.positions, self.moved = (self._place(), self._newton(),
+                                                               self._positions(), self._moved())
+        self.velocities, self.accelerations, self.dynamics = (self._velocities(), self._accelerations(),
+                                                              self._dynamics())
         self.drivers = Drivers(tree, len(forces) + len(constraints))
 
-    # ---- symbols ------------------------------------------------------------------------------------------------------
+    # ---- symbols -------------------------------------------------------------------------------------------
 
     def _symbols(self, *names: str) -> dict[str, ca.SX]:
         tree = self.tree
         sizes = {"x": self.nx, "V": self.nv, "near": tree.nq, "q": tree.nq, "momentum": tree.nu, "t": 1,
                  "z": sum(len(f.states) for f in self.forces.values()),
                  "enabled": len(self.forces) + len(self.constraints) + len(tree.driven)}
-        known = {"inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols, tree.discrete.symbols)}
+        known = {"inputs": tree.inputs.symbols, "parameters": ca.vertcat(tree.parameters.symbols,
+                                                                         tree.discrete.symbols)}
         return {name: known[name] if name in known else ca.SX.sym(name, sizes[name]) for name in names}
 
     def _each(self, s: Mapping[str, ca.SX], closure: str) -> list[list[ca.SX]]:
@@ -114,11 +119,12 @@ class Expressions:
 
     def _xdot(self, x: ca.SX, V: ca.SX, each: Sequence[Sequence[ca.SX]]) -> ca.SX:
         """(3)"""
-        bodies = [ca.vertcat(quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3], V[6 * B + 3:6 * B + 6])
+        bodies = [ca.vertcat(quaternion_rate_matrix(x[7 * B:7 * B + 4]) @ V[6 * B:6 * B + 3],
+                             V[6 * B + 3:6 * B + 6])
                   for B in range(len(self.joints))]
         return ca.vertcat(ca.SX(0, 1), *bodies, *(rates[6] for rates in each[:len(self.joints)]))
 
-    # ---- functions ------------------------------------------------------------------------------------------------------
+    # ---- functions -----------------------------------------------------------------------------------------
 
     def _place(self) -> Numbers:
         """q, t -> x, where the chain of mobilizers puts the bodies."""
@@ -133,7 +139,8 @@ class Expressions:
             own += [s["q"][joint.q]] if joint.ns else []
         turns = [ca.densify(poses[B][0]) for B in range(len(self.joints))]
         return Numbers("place", s, {"R": ca.vertcat(ca.SX(0, 3), *turns), "p": ca.vertcat(
-            ca.SX(0, 1), *(poses[B][1] for B in range(len(self.joints)))), "own": ca.vertcat(ca.SX(0, 1), *own)})
+            ca.SX(0, 1), *(poses[B][1] for B in range(len(self.joints)))),
+                                    "own": ca.vertcat(ca.SX(0, 1), *own)})
 
     def _newton(self) -> Numbers:
         """x, near, t -> C = (Cr, Cs) of (22) and its Jacobian."""
@@ -146,8 +153,8 @@ class Expressions:
 
     def _written(self, s: Mapping[str, ca.SX], pairs: Sequence[Sequence[ca.SX]], u: ca.SX
                  ) -> list[tuple[ca.SX, Any, list[ca.SX]]]:
-        """Each part of each constraint: its switch, itself, and its leaves as expressions of x, V and t; of accelerations the
-        velocities whose rates they are."""
+        """Each part of each constraint: its switch, itself, and its leaves as expressions of x, V and t; of
+        accelerations the velocities whose rates they are."""
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
         view = View(self.tree, {**s, "q": q, "u": u})
         return [(s["enabled"][len(self.forces) + i], part,
@@ -161,7 +168,8 @@ class Expressions:
         C = [pair[0] for pair in pairs]
         none = {**s, "V": ca.SX(self.nv, 1)}
         for on, part, leaves in self._written(none, pairs, ca.SX(self.tree.nu, 1)):
-            C.append(ca.if_else(on, part.zeroth(*leaves)[0], 0) if part.level == "position" else ca.SX(part.size, 1))
+            C.append(ca.if_else(on, part.zeroth(*leaves)[0], 0) if part.level == "position"
+                     else ca.SX(part.size, 1))
         q = ca.vertcat(ca.SX(0, 1), *(pair[2] for pair in pairs[:len(self.joints)]))
         return Numbers("positions", s, {"C": ca.vertcat(ca.SX(0, 1), *C), "q": q})
 
@@ -170,8 +178,10 @@ class Expressions:
         s = self._symbols("x", "V", "near", "t", "parameters")
         return Numbers("moved", s, {"xdot": self._xdot(s["x"], s["V"], self._each(s, "rates"))})
 
-    def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX, list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
-        """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of Cdot at A = 0."""
+    def _rows(self, s: Mapping[str, ca.SX]) -> tuple[list[list[ca.SX]], ca.SX,
+                                                     list[tuple[ca.SX, ca.SX, ca.SX, ca.SX]]]:
+        """Rates of the joints, u, and of each part of each constraint: its switch, Cdot, C_V and the rate of
+        Cdot at A = 0."""
         each = self._each(s, "rates")
         u = ca.vertcat(ca.SX(0, 1), *(rates[3] for rates in each[:len(self.joints)]))
         out = []
@@ -182,7 +192,8 @@ class Expressions:
                 if part.level == "acceleration":
                     z = [leaf.level == "acceleration" for leaf in part.leaves]
                     values = [rate(x) if is_z else x for x, is_z in zip(leaves, z)]
-                    C_V = sum((a_z @ ca.jacobian(w, s["V"]) for a_z, w, is_z in zip(part.gradient(*values), leaves, z) if is_z),
+                    C_V = sum((a_z @ ca.jacobian(w, s["V"]) for a_z, w, is_z in zip(part.gradient(*values),
+                                                                                    leaves, z) if is_z),
                               ca.SX(part.size, self.nv))
                     out.append((on, ca.SX(part.size, 1), C_V, part.zeroth(*values)[0]))
                     continue
@@ -196,7 +207,8 @@ class Expressions:
         s = self._symbols("x", "V", "near", "t", "enabled", "parameters")
         V, n = s["V"], len(self.joints)
         each, u, written = self._rows(s)
-        C_V = [wired.placed(rates[0], self.nv, "V") for wired, rates in zip((*self.joints, *self.loops), each)]
+        C_V = [wired.placed(rates[0], self.nv, "V") for wired, rates in zip((*self.joints, *self.loops),
+                                                                            each)]
         C_t = [rates[1] for rates in each]
         Cdot = [c_V @ V + c_t for c_V, c_t in zip(C_V, C_t)]
         for on, velocity, row, _ in written:
@@ -215,10 +227,12 @@ class Expressions:
         each, _, written = self._rows(s)
         gamma = [rates[2] for rates in each] + [-ca.if_else(on, rate, 0) for on, _, _, rate in written]
         sigma = [rates[5] for rates in each[:len(self.joints)]]
-        return Numbers("accelerations", s, {"gamma": ca.vertcat(ca.SX(0, 1), *gamma), "sigma": ca.vertcat(ca.SX(0, 1), *sigma)})
+        return Numbers("accelerations", s, {"gamma": ca.vertcat(ca.SX(0, 1), *gamma),
+                                            "sigma": ca.vertcat(ca.SX(0, 1), *sigma)})
 
     def _dynamics(self) -> Numbers:
-        """x, V, q, u and the rest of a state -> M, Q without laws on speeds, these laws' f, zdot; p_BM in ground."""
+        """x, V, q, u and the rest of a state -> M, Q without laws on speeds, these laws' f, zdot; p_BM in
+        ground."""
         s = self._symbols("x", "V", "q", "momentum", "t", "z", "inputs", "enabled", "parameters")
         s["u"] = ca.SX.sym("u", self.tree.nu)
         M, Q, arms = [ca.SX(0, 0)], [ca.SX(0, 1)], [ca.SX(0, 1)]
@@ -227,7 +241,7 @@ class Expressions:
             R, w = rotation_from_quaternion(s["x"][7 * B:7 * B + 4]), s["V"][6 * B:6 * B + 3]
             c = R @ com
             I = R @ inertia @ R.T + m * (ca.dot(c, c) * ca.SX.eye(3) - c @ c.T)
-            M.append(ca.blockcat([[I, m * ca.skew(c)], [-m * ca.skew(c), m * ca.SX.eye(3)]]))                # (21)
+            M.append(ca.blockcat([[I, m * ca.skew(c)], [-m * ca.skew(c), m * ca.SX.eye(3)]]))  # (21)
             Q.append(-ca.vertcat(ca.cross(w, I @ w), m * ca.cross(w, ca.cross(w, c))))
             arms.append(R @ self.joints[B].joint.X_BM.p)
         loads, f, zdot = exerted(self.forces, View(self.tree, s))
@@ -235,7 +249,8 @@ class Expressions:
         self.asks_momentum = bool(self.tree.nu) and ca.depends_on(ca.vertcat(*outputs), s["momentum"])
         massless = self.nv - 6 * len(self.joints)
         return Numbers("dynamics", s, {
-            "M": ca.diagcat(*M, ca.SX(massless, massless)), "Q": ca.vertcat(outputs[0], ca.SX(massless, 1)), "f": f, "zdot": zdot,
+            "M": ca.diagcat(*M, ca.SX(massless, massless)), "Q": ca.vertcat(outputs[0], ca.SX(massless, 1)),
+            "f": f, "zdot": zdot,
             "arms": ca.vertcat(*arms)})
 
 

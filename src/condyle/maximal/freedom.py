@@ -1,12 +1,14 @@
-"""What joints and locks leave free, and what loops and constraints leave of it: docs/theory/maximal.md (26)-(29).
+"""What joints and locks leave free, and what loops and constraints leave of it: docs/theory/maximal.md
+(26)-(29).
 
-K = [C_V; S] of joints and drivers is square and regular wherever the joints are. With the rows L of loops and constraints
+K = [C_V; S] of joints and drivers is square and regular wherever the joints are. With the rows L of loops and
+constraints
 
-    T = K^-1 [0; 1]              velocities that the joints allow: V = V_0 + T u, u of speeds that are not locked     (26)
-    L T = U diag(s) W'           singular values in falling order, r of them not zero                                 (27)
+    T = K^-1 [0; 1]    velocities that the joints allow: V = V_0 + T u, u of speeds that are not locked   (26)
+    L T = U diag(s) W'           singular values in falling order, r of them not zero                     (27)
 
-so that L (V_0 + T u) = b has the least-squares solution of least norm u = W_r diag(1/s_r) U_r' (b - L V_0), and the last columns
-of W are motions that change nothing of it.
+so that L (V_0 + T u) = b has the least-squares solution of least norm u = W_r diag(1/s_r) U_r' (b - L V_0),
+and the last columns of W are motions that change nothing of it.
 """
 from __future__ import annotations
 
@@ -20,8 +22,9 @@ from condyle.arrays import Array
 from condyle.errors import CondyleError
 
 RANK = 1e-8
-"""Singular values of (27) below this part of the largest one are zero. They are good to some eps where L is, and an acceleration
-along a singular value s is good to about eps / s^2: with less than 1e-8 nothing would be left of it."""
+"""Singular values of (27) below this part of the largest one are zero. They are good to some eps where L is,
+and an acceleration along a singular value s is good to about eps / s^2: with less than 1e-8 nothing would be
+left of it."""
 DENSE = 48
 """Up to so many rows the inverse of K is quicker than its sparse factors."""
 
@@ -47,7 +50,8 @@ class Freedom:
                 raise ValueError
             self.joined = _inverse(K)
         except (np.linalg.LinAlgError, RuntimeError, ValueError):
-            raise CondyleError("maximal: the equations of the joints are singular or not finite here: look at the state, and at "
+            raise CondyleError("maximal: the equations of the joints are singular or not finite here: look "
+                               "at the state, and at "
                                "functions in joints") from None
 
     @cached_property

@@ -1,7 +1,9 @@
-"""One joint as constraint equations between two bodies, with Jacobians and rates by AD: docs/theory/maximal.md (3)-(5), (13).
+"""One joint as constraint equations between two bodies, with Jacobians and rates by AD:
+docs/theory/maximal.md (3)-(5), (13).
 
-Notation: x_P, x_B are the seven coordinates (unit quaternion, position) of parent and body, V_P, V_B their spatial velocities;
-s the joint's own massless unknowns, its q, and su their speeds. With x = (x_P, x_B, s) and V = (V_P, V_B, su)
+Notation: x_P, x_B are the seven coordinates (unit quaternion, position) of parent and body, V_P, V_B their
+spatial velocities; s the joint's own massless unknowns, its q, and su their speeds. With x = (x_P, x_B, s)
+and V = (V_P, V_B, su)
 
     xdot = J(x) V                                                                           (3)
     Cdot = C_x J V + C_t = C_V V + C_t                                                      (4)
@@ -64,7 +66,8 @@ def relative(F: Moving, M: Moving) -> Relative:
 
 
 class Joint:
-    """A mobilizer between two bodies as constraints, over x (14 + nq of its own) and V (12 + its own nu), in ground.
+    """A mobilizer between two bodies as constraints, over x (14 + nq of its own) and V (12 + its own nu), in
+    ground.
 
     Attributes:
         name: name of the body.
@@ -99,15 +102,17 @@ class Joint:
     def of_body(tree: Tree, body: Body) -> Joint:
         """The joint that carries a body."""
         parent = -1 if body.parent is None else body.parent.index
-        return Joint(tree, body.name, body.mobilizer, parent, fixed(body, "PF"), body.index, fixed(body, "BM"), body.q, body.u)
+        return Joint(tree, body.name, body.mobilizer, parent, fixed(body, "PF"), body.index,
+                     fixed(body, "BM"), body.q, body.u)
 
-    # ---- expressions ------------------------------------------------------------------------------------------------
+    # ---- expressions ---------------------------------------------------------------------------------------
 
     def _pair(self, x: ca.SX, V: ca.SX, near: ca.SX, t: ca.SX) -> Pair:
         """What the joint is, as expressions."""
         F, M = carried(x[:7], V[:6], self.X_PF), carried(x[7:14], V[6:12], self.X_BM)
         if self.pair is not None:
-            ends = (M, F) if isinstance(self.mobilizer, Reversed) else (F, M)        # reversed: F and M change places
+            # reversed: F and M change places
+            ends = (M, F) if isinstance(self.mobilizer, Reversed) else (F, M)
             return self.pair(self.forward, relative(*ends), near)
         s, su = x[14:], V[12:]
         R, p = motion(self.mobilizer, t, s, su)[:2]
@@ -117,14 +122,17 @@ class Joint:
 
     def _xdot(self, x: ca.SX, V: ca.SX, t: ca.SX) -> ca.SX:
         """(3)"""
-        bodies = [ca.vertcat(quaternion_rate_matrix(x[i:i + 4]) @ V[j:j + 3], V[j + 3:j + 6]) for i, j in ((0, 0), (7, 6))]
+        bodies = [ca.vertcat(quaternion_rate_matrix(x[i:i + 4]) @ V[j:j + 3], V[j + 3:j + 6]) for i,
+                  j in ((0, 0), (7, 6))]
         own = motion(self.mobilizer, t, x[14:], V[12:]).qdot if self.ns else ca.SX(0, 1)
         return ca.vertcat(*bodies, own)
 
     def _expressions(self) -> tuple[Closure, Closure, Closure]:
-        """positions: x, near, t -> C, C_x, q, driver Cr, which is zero where q is the wanted one, and its Jacobian.
+        """positions: x, near, t -> C, C_x, q, driver Cr, which is zero where q is the wanted one, and its
+        Jacobian.
 
-        rates: x, V, near, t -> C_V, C_t, gamma of (4)-(5); u = S V, S and sigma of udot = S A + sigma (13); rates of its own q.
+        rates: x, V, near, t -> C_V, C_t, gamma of (4)-(5); u = S V, S and sigma of udot = S A + sigma (13);
+            rates of its own q.
         pose: q, t -> X_PB, where the chain puts the body.
         """
         x, V, t = ca.SX.sym("x", 14 + self.ns), ca.SX.sym("V", 12 + self.nsu), ca.SX.sym("t")
@@ -135,11 +143,13 @@ class Joint:
         R_FM, p_FM = motion(self.mobilizer, t, q, ca.SX(self.mobilizer.nu, 1))[:2]
         R_PB = self.X_PF.R @ R_FM @ self.X_BM.R.T
         positions = [pair.C, ca.jacobian(pair.C, x), pair.q, pair.driver, ca.jacobian(pair.driver, x)]
-        rates = [ca.jacobian(Cdot, V), ca.jtimes(pair.C, t, ca.SX(1)), -rate(Cdot), pair.u, ca.jacobian(pair.u, V), rate(pair.u),
+        rates = [ca.jacobian(Cdot, V), ca.jtimes(pair.C, t, ca.SX(1)), -rate(Cdot), pair.u,
+                 ca.jacobian(pair.u, V), rate(pair.u),
                  xdot[14:]]                                                                  # (5), (13)
         pose = [R_PB, self.X_PF.p + self.X_PF.R @ p_FM - R_PB @ self.X_BM.p]
         return (Closure("positions", [x, near, t], positions, shared=False),
-                Closure("rates", [x, V, near, t], rates, shared=False), Closure("pose", [q, t], pose, shared=False))
+                Closure("rates", [x, V, near, t], rates, shared=False),
+                Closure("pose", [q, t], pose, shared=False))
 
     @property
     def quaternions(self) -> list[int]:

@@ -1,4 +1,5 @@
-"""The state as force laws and constraints see it in maximal coordinates, and the loads that laws leave: condyle.laws.view.
+"""The state as force laws and constraints see it in maximal coordinates, and the loads that laws leave:
+condyle.laws.view.
 
 Poses and velocities of bodies are unknowns here, so that a station is one line away.
 """
@@ -17,7 +18,8 @@ from condyle.tree.tree import Tree
 
 
 class View:
-    """What laws ask of the state, from x (first 7 per body), V (first 6 per body), q and u of the mobilizers, momentum and t."""
+    """What laws ask of the state, from x (first 7 per body), V (first 6 per body), q and u of the mobilizers,
+    momentum and t."""
 
     def __init__(self, tree: Tree, symbols: Mapping[str, ca.SX]) -> None:
         self.tree, self.symbols = tree, symbols
@@ -50,7 +52,8 @@ class View:
         B = self.tree.body(body).index
         if B < 0:
             return ca.SX(3, 1)
-        return self.symbols["V"][6 * B + 3:6 * B + 6] + ca.cross(self.angular_velocity(body), self.arm(body, p))
+        return self.symbols["V"][6 * B + 3:6 * B + 6] + ca.cross(self.angular_velocity(body),
+                                                                 self.arm(body, p))
 
     def angular_velocity(self, body: str) -> ca.SX:
         B = self.tree.body(body).index
@@ -71,7 +74,8 @@ class View:
 
 
 class Loads:
-    """Moments about each body's origin and forces, in ground, and generalised forces on speeds, of enabled laws."""
+    """Moments about each body's origin and forces, in ground, and generalised forces on speeds, of enabled
+    laws."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -95,7 +99,8 @@ class Loads:
 
 
 def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states, shape (nz,)."""
+    """Loads on bodies, shape (6 n,), and on speeds, shape (nu,), of all enabled laws; rates of their states,
+    shape (nz,)."""
     loads, rates, start = Loads(view), [ca.SX(0, 1)], 0
     view.states = {name: view.symbols["z"][k] for k, (name, _) in enumerate(state_variables(forces))}
     for i, (view.law, law) in enumerate(forces.items()):
@@ -107,4 +112,5 @@ def exerted(forces: Mapping[str, Force], view: View) -> tuple[ca.SX, ca.SX, ca.S
                 loads.add_force(body.name, com, mass * law.g)
         law.apply(view, loads)
         rates += [ca.if_else(loads.enabled, rate, 0) for rate in law.rates(view)]
-    return ca.vertcat(ca.SX(0, 1), *loads.bodies), ca.vertcat(ca.SX(0, 1), *loads.mobility), ca.vertcat(*rates)
+    return ca.vertcat(ca.SX(0, 1), *loads.bodies), ca.vertcat(ca.SX(0, 1),
+                                                              *loads.mobility), ca.vertcat(*rates)

@@ -1,7 +1,7 @@
 """The operators of a System by the second formulation: the same arguments, the same answers, another way.
 
-All take one state or many, by leading dimensions (...), and the options of the System's operators: t, z, inputs, parameters,
-locked, disabled.
+All take one state or many, by leading dimensions (...), and the options of the System's operators: t, z,
+inputs, parameters, locked, disabled.
 """
 from __future__ import annotations
 
@@ -31,23 +31,28 @@ def of(system: System) -> MaximalSystem:
 
 
 def forward_dynamics(system: System, q: Any, u: Any, tau: Any = None, **options: Any) -> Array:
-    """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N], by (19)."""
-    return _each(system, (q, u, np.zeros(system.nu) if tau is None else tau), options, lambda at, tau: at.forward(tau).udot)
+    """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and tau [N m, N], by
+    (19)."""
+    return _each(system, (q, u, np.zeros(system.nu) if tau is None else tau), options, lambda at,
+                 tau: at.forward(tau).udot)
 
 
 def inverse_dynamics(system: System, q: Any, u: Any, udot: Any, **options: Any) -> Array:
-    """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen: -lambda_r of (18)."""
+    """tau [N m, N], shape (..., nu), that must be added to the enabled forces for udot to happen: -lambda_r
+    of (18)."""
     return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).tau)
 
 
-def reactions(system: System, q: Any, u: Any, udot: Any, body: Body | str | None = None, **options: Any) -> Array:
-    """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or (..., bodies, 6) for
-    all, from the multipliers by (20). Includes tau, as `System.reactions` does."""
+def reactions(system: System, q: Any, u: Any, udot: Any, body: Body | str | None = None,
+              **options: Any) -> Array:
+    """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground: shape (..., 6), or
+    (..., bodies, 6) for all, from the multipliers by (20). Includes tau, as `System.reactions` does."""
     which: Any = slice(None) if body is None else system.body(body).index
     return _each(system, (q, u, udot), options, lambda at, udot: at.inverse(udot).reactions[which])
 
 
-def _each(system: System, arrays: tuple[Any, Any, Any], options: dict[str, Any], answer: Callable[[Equations, Array], Array]
+def _each(system: System, arrays: tuple[Any, Any, Any], options: dict[str, Any],
+          answer: Callable[[Equations, Array], Array]
           ) -> Array:
     """The answer at every state of a batch."""
     maximal = of(system)

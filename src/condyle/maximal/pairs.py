@@ -1,4 +1,5 @@
-"""Lower pairs as constraint equations between F and M, without unknowns of their own: docs/theory/maximal.md (6)-(12).
+"""Lower pairs as constraint equations between F and M, without unknowns of their own: docs/theory/maximal.md
+(6)-(12).
 
 Each gives, from the relative motion of M in F,
 
@@ -46,7 +47,8 @@ class Pair:
 
 
 def turned_apart(e: ca.SX) -> ca.SX:
-    """Three equations for a quaternion e that is no rotation: 2 vec e, the vector of the rotation to first order (6)."""
+    """Three equations for a quaternion e that is no rotation: 2 vec e, the vector of the rotation to first
+    order (6)."""
     return 2 * ca.if_else(e[0] < 0, -e[1:], e[1:])
 
 
@@ -77,7 +79,8 @@ def _along(a: tuple[float, float, float], x: ca.SX) -> ca.SX:
 
 
 def _turn(x: Relative, near: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """The quaternion of M in F with the sign of `near`, and what vanishes where they agree: its rate is w_FM (11)."""
+    """The quaternion of M in F with the sign of `near`, and what vanishes where they agree: its rate is w_FM
+    (11)."""
     apart = quaternion_multiply(x.e, quaternion_conjugate(near / ca.norm_2(near)))
     return ca.if_else(apart[0] < 0, -x.e, x.e), 2 * apart[1:]
 
@@ -106,12 +109,12 @@ def slider(m: Slider, x: Relative, near: ca.SX) -> Pair:
 
 def cylinder(m: Cylinder, x: Relative, near: ca.SX) -> Pair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[2])
-    return Pair(ca.vertcat(axes_apart(x, Z), x.p[:2]), q, ca.vertcat(x.w[2], x.v[2]), q - near)          # (10)
+    return Pair(ca.vertcat(axes_apart(x, Z), x.p[:2]), q, ca.vertcat(x.w[2], x.v[2]), q - near)  # (10)
 
 
 def planar(m: Planar, x: Relative, near: ca.SX) -> Pair:
     q = ca.vertcat(angle(x, Z, near[0]), x.p[:2])
-    return Pair(ca.vertcat(axes_apart(x, Z), x.p[2]), q, ca.vertcat(x.w[2], x.v[:2]), q - near)          # (10)
+    return Pair(ca.vertcat(axes_apart(x, Z), x.p[2]), q, ca.vertcat(x.w[2], x.v[:2]), q - near)  # (10)
 
 
 def translation(m: Translation, x: Relative, near: ca.SX) -> Pair:
@@ -120,21 +123,24 @@ def translation(m: Translation, x: Relative, near: ca.SX) -> Pair:
 
 def ball(m: Ball, x: Relative, near: ca.SX) -> Pair:
     q, driver = _turn(x, near)
-    return Pair(x.p, q, x.w, driver)                                                                     # (11)
+    return Pair(x.p, q, x.w, driver)  # (11)
 
 
 def free(m: Free, x: Relative, near: ca.SX) -> Pair:
     q, driver = _turn(x, near[:4])
-    return Pair(ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v), ca.vertcat(driver, x.p - near[4:]))    # (12)
+    return Pair(ca.SX(0, 1), ca.vertcat(q, x.p), ca.vertcat(x.w, x.v),
+                ca.vertcat(driver, x.p - near[4:]))  # (12)
 
 
 PAIRS: dict[type[Mobilizer], Callable[..., Pair]] = {
-    Weld: weld, Pin: pin, Screw: screw, Slider: slider, Cylinder: cylinder, Planar: planar, Translation: translation,
+    Weld: weld, Pin: pin, Screw: screw, Slider: slider, Cylinder: cylinder, Planar: planar,
+    Translation: translation,
     Ball: ball, Free: free}
 
 
 def pair_of(mobilizer: Mobilizer) -> Callable[..., Pair] | None:
-    """The closed form of a mobilizer (not a reversed one), if it has one. Ball and Free have it with quaternions."""
+    """The closed form of a mobilizer (not a reversed one), if it has one. Ball and Free have it with
+    quaternions."""
     if getattr(mobilizer, "coordinates", "quaternion") != "quaternion":
         return None
     return PAIRS.get(type(mobilizer))

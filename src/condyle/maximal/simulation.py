@@ -1,16 +1,19 @@
 """Motion in maximal coordinates: docs/theory/maximal.md (30)-(33).
 
-The state is y = (x, V, z). Let P(y) be the state on the constraints that belongs to y: quaternions of unit length, then
+The state is y = (x, V, z). Let P(y) be the state on the constraints that belongs to y: quaternions of unit
+length, then
 
-    positions     C(x) = 0,  x <- x + J dV,   dV = K^-1 [-C; d] + T du,   L dV = -C_L,  |du| least                   (30)
-    velocities    L V + L_t = 0,               V = K^-1 [-C_t; S V + du],                |du| least                   (31)
+    positions     C(x) = 0,  x <- x + J dV,   dV = K^-1 [-C; d] + T du,   L dV = -C_L,  |du| least        (30)
+    velocities    L V + L_t = 0,               V = K^-1 [-C_t; S V + du],                |du| least       (31)
 
-where d leads to prescribed coordinates and prescribed speeds are in S V; f are the equations of motion. What is integrated is
+where d leads to prescribed coordinates and prescribed speeds are in S V; f are the equations of motion. What
+is integrated is
 
-    ydot = f(P(y))                                                                                                   (32)
+    ydot = f(P(y))                                                                                        (32)
 
-It has the same solutions, since P leaves a state on the constraints as it is, and it is smooth beside them too: a method keeps
-its order, its stages are on the constraints, and how far y drifts away from them means nothing. After each step y becomes P(y).
+It has the same solutions, since P leaves a state on the constraints as it is, and it is smooth beside them
+too: a method keeps its order, its stages are on the constraints, and how far y drifts away from them means
+nothing. After each step y becomes P(y).
 """
 from __future__ import annotations
 
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
 STEPS = 20
 """Newton's steps on C, all with the matrix of the first: each gains as many digits as the state was near."""
 NEAR = 1e-9
-"""Largest entry of C [1, m] with which Newton's method may end. It ends where C no longer falls, near 1e-16."""
+"""Largest entry of C [1, m] with which Newton's method may end. It ends where C no longer falls, near
+1e-16."""
 SHARE = 0.1
 """Share of the accuracy that a step may add: then those of a run of some seconds together stay near it."""
 
@@ -89,8 +93,9 @@ class Point:
 class Motion:
     """(30)-(32) of a system whose options, except t and z, stay as they are.
 
-    The rank of the rows of loops and constraints is decided where a step begins, on the constraints, and holds for the step: away
-    from the constraints redundant rows are a little independent of each other, and taken as such they would move the state along.
+    The rank of the rows of loops and constraints is decided where a step begins, on the constraints, and
+    holds for the step: away from the constraints redundant rows are a little independent of each other, and
+    taken as such they would move the state along.
     """
 
     def __init__(self, system: MaximalSystem, tail: Tail, near: Array, u: Array) -> None:
@@ -107,7 +112,8 @@ class Motion:
         try:
             self.last = self.point(t, y)
         except CondyleError:
-            return np.full_like(y, np.nan)                   # the step was too long: its error is not a number either
+            # the step was too long: its error is not a number either
+            return np.full_like(y, np.nan)
         return self.last.rates
 
     def begin(self, point: Point, t: float) -> None:
@@ -125,7 +131,8 @@ class Motion:
     def freedom(self, found: dict[str, Any], driven: NDArray[np.bool_], level: int) -> Freedom:
         """K, and L of the rows that hold at a level."""
         m, C_V = self.system.m, found["C_V"]
-        return Freedom(np.vstack([C_V[:m], found["S"]]), driven, C_V[m:][self.levels <= level], self.ranks[level])
+        return Freedom(np.vstack([C_V[:m], found["S"]]), driven, C_V[m:][self.levels <= level],
+                       self.ranks[level])
 
     def normalised(self, x: Array) -> Array:
         """x with quaternions of unit length."""
@@ -178,7 +185,8 @@ class Motion:
         return found
 
     def velocities(self, given: dict[str, Any], q: Array) -> dict[str, Any]:
-        """(31): puts V on the constraints, and returns what the expressions `velocities` find there, and the freedom."""
+        """(31): puts V on the constraints, and returns what the expressions `velocities` find there, and the
+        freedom."""
         expressions, m = self.system.expressions, self.system.m
         found = expressions.velocities(given)
         driven = self.driven(given, q, found["u"])
@@ -198,11 +206,13 @@ class Motion:
             if not worst < before / 2:
                 break
             given["V"], before = given["V"] - freedom.T @ freedom.least(Cdot[self.levels <= 1]), worst
-        found |= {"Cdot": found["C_V"] @ given["V"] + found["C_t"], "u": found["S"] @ given["V"], "freedom": freedom}
+        found |= {"Cdot": found["C_V"] @ given["V"] + found["C_t"], "u": found["S"] @ given["V"],
+                  "freedom": freedom}
         return found
 
 
-def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy: float, times: Any, max_step: float | None,
+def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy: float, times: Any,
+             max_step: float | None,
              tail: Tail) -> MaximalTrajectory:
     """See MaximalSystem.simulate."""
     from scipy.integrate import DOP853
@@ -222,11 +232,14 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
         while solver.status == "running" and solver.t < t_final:
             solver.step()
             if solver.status == "failed" or motion.last is None:
-                status = Outcome(Status.NO_STEP, f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy "
-                                                 f"{accuracy:g}; look for a force that is not smooth or not finite, a joint that "
+                status = Outcome(Status.NO_STEP,
+                                 f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy "
+                                                 f"{accuracy:g}; look for a force that is not smooth or not "
+                                                 "finite, a joint that "
                                                  "loses a direction, or take a larger accuracy")
                 break
-            steps, point = steps + 1, motion.last            # the last evaluation of a step is the first of the next
+            # the last evaluation of a step is the first of the next
+            steps, point = steps + 1, motion.last
             t = float(solver.t)
             if left and left[0] <= t:
                 between = solver.dense_output()
@@ -239,7 +252,8 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
     except KeyboardInterrupt:
         status = Outcome(Status.INTERRUPTED)
     sizes = {"x": system.nx, "V": system.nv, "q": len(q), "u": len(u), "z": len(tail.z)}
-    columns = {name: np.array([getattr(p, name) for _, p in rows]).reshape(len(rows), n) for name, n in sizes.items()}
+    columns = {name: np.array([getattr(p, name) for _, p in rows]).reshape(len(rows), n) for name,
+               n in sizes.items()}
     return MaximalTrajectory(np.array([t for t, _ in rows]), **columns, status=status, steps=steps,
                              evaluations=motion.evaluations)
 
@@ -247,14 +261,17 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
 def _checked(t_final: float, accuracy: float, times: Any, tail: Tail) -> list[float] | None:
     """The times asked for."""
     if not np.isfinite(t_final) or t_final < tail.t:
-        raise DescriptionError(f"maximal: simulate: t_final = {t_final} s must be finite and not before t = {tail.t:g} s")
+        raise DescriptionError(f"maximal: simulate: t_final = {t_final} s must be finite and not before t = "
+                               f"{tail.t:g} s")
     if not 1e-11 <= accuracy < 1:
-        raise DescriptionError(f"maximal: simulate: accuracy = {accuracy!r} must be between 1e-11 and 1; 1e-3 is three digits")
+        raise DescriptionError(f"maximal: simulate: accuracy = {accuracy!r} must be between 1e-11 and 1; "
+                               "1e-3 is three digits")
     if times is None:
         return None
     asked = np.asarray(times, dtype=float)
     if asked.ndim != 1 or not ((asked >= tail.t) & (asked <= t_final)).all() or (np.diff(asked) < 0).any():
-        raise DescriptionError(f"maximal: simulate: times must rise from {tail.t:g} to {t_final:g} s at most, got {times!r}")
+        raise DescriptionError(f"maximal: simulate: times must rise from {tail.t:g} to {t_final:g} s at "
+                               f"most, got {times!r}")
     return asked.tolist()
 
 
@@ -265,13 +282,16 @@ def _start(motion: Motion, q: Array, u: Array, accuracy: float) -> Point:
     at = system.equations_at(x, system.velocities(x, u, q, tail), q, tail)
     worst = max(np.abs(at.C).max(initial=0.0), np.abs(at.Cdot).max(initial=0.0))
     if not worst <= accuracy:
-        raise DescriptionError(f"maximal: simulate: the state violates loops or constraints by {worst:.3g}, more than the "
-                               f"accuracy {accuracy:g}; begin with q and u that satisfy them: at(q, u).C and .Cdot tell")
+        raise DescriptionError(f"maximal: simulate: the state violates loops or constraints by {worst:.3g}, "
+                               "more than the "
+                               f"accuracy {accuracy:g}; begin with q and u that satisfy them: at(q, u).C and "
+                               ".Cdot tell")
     return motion.point(tail.t, np.concatenate([x, at.V, tail.z]))
 
 
 def _units(system: MaximalSystem, nz: int) -> Array:
-    """What errors are shares of (33): 1 rad, a length of the system, and these in TIME_SCALE; 1 for massless q and for z."""
+    """What errors are shares of (33): 1 rad, a length of the system, and these in TIME_SCALE; 1 for massless
+    q and for z."""
     L, n = length(system.tree.bodies), len(system.joints)
     x = np.concatenate([np.tile([0.5] * 4 + [L] * 3, n), np.ones(system.nx - 7 * n)])
     V = np.concatenate([np.tile([1.0] * 3 + [L] * 3, n), np.ones(system.nv - 6 * n)]) / TIME_SCALE

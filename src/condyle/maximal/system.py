@@ -1,4 +1,5 @@
-"""A System in maximal coordinates: every body with seven coordinates, every mobilizer as constraints: docs/theory/maximal.md."""
+"""A System in maximal coordinates: every body with seven coordinates, every mobilizer as constraints:
+docs/theory/maximal.md."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -41,12 +42,14 @@ class Tail:
 
     def vectors(self) -> dict[str, Any]:
         """The parts that expressions take, by name."""
-        return {"t": self.t, "z": self.z, "inputs": self.inputs, "enabled": self.enabled, "parameters": self.parameters}
+        return {"t": self.t, "z": self.z, "inputs": self.inputs, "enabled": self.enabled,
+                "parameters": self.parameters}
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A joint that closes a loop: a lower pair in closed form between two bodies that the tree has placed already.
+    """A joint that closes a loop: a lower pair in closed form between two bodies that the tree has placed
+    already.
 
     Args:
         a: a body or its name.
@@ -66,13 +69,14 @@ class Loop:
 class MaximalSystem:
     """The second formulation of a System: maximal coordinates, joints as constraints, Lagrange multipliers.
 
-    It shares with the first one what a mobilizer is (X_FM) and the force laws, and none of the dynamics, so that each checks the
-    other. It is plain NumPy, dense, one state at a time: made to be read and trusted, not to be fast.
+    It shares with the first one what a mobilizer is (X_FM) and the force laws, and none of the dynamics, so
+    that each checks the other. It is plain NumPy, dense, one state at a time: made to be read and trusted,
+    not to be fast.
 
     Args:
         system: any System; this freezes it. Its constraints become rows like those of joints.
-        loops: joints that close loops. `at` wants q and u that satisfy loops and constraints; `Equations.C` and `Equations.Cdot`
-            tell how well they do.
+        loops: joints that close loops. `at` wants q and u that satisfy loops and constraints; `Equations.C`
+            and `Equations.Cdot` tell how well they do.
 
     Attributes:
         joints: one per body, in their order.
@@ -92,10 +96,12 @@ class MaximalSystem:
         m = self.m
         closing = [self._wire(self._closing(k, loop)) for k, loop in enumerate(loops)]
         self.loops, self.m = slice(m, self.m), m
-        self.expressions = Expressions(self.tree, model.forces, model.constraints, wired, closing, self.nx, self.nv)
+        self.expressions = Expressions(self.tree, model.forces, model.constraints, wired, closing, self.nx,
+                                       self.nv)
         own = [w.x.start + k for w in wired for k in w.joint.quaternions]
         self.quaternions = np.array([*range(0, 7 * n, 7), *own], dtype=int)
-        self._attached = tuple(Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6)) for w in wired)
+        self._attached = tuple(Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6))
+                               for w in wired)
 
     def _wire(self, joint: Joint) -> Wired:
         wired = Wired(joint, slice(self.m, self.m + joint.n), slice(self.nx, self.nx + joint.ns),
@@ -109,16 +115,19 @@ class MaximalSystem:
         (P, X_PF), (B, X_BM) = ((index, Frame(ca.SX(ca.DM(X.R)), ca.SX(ca.DM(X.p)))) for index, X in ends)
         joint = Joint(self.tree, f"loop {k}", loop.mobilizer, P, X_PF, B, X_BM)
         if not joint.closed:
-            raise DescriptionError(f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at another joint: one of "
+            raise DescriptionError(f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at "
+                                   "another joint: one of "
                                    f"{', '.join(pair.__name__ for pair in PAIRS)}")
         return joint
 
     def __repr__(self) -> str:
         closed, more = sum(joint.closed for joint in self.joints), self.expressions.m - self.m
-        return (f"MaximalSystem({len(self.joints)} bodies, nx={self.nx}, nv={self.nv}, {self.m} joint equations, "
-                f"{closed} joints in closed form{f', {more} equations of loops and constraints' if more else ''})")
+        return (f"MaximalSystem({len(self.joints)} bodies, nx={self.nx}, nv={self.nv}, {self.m} joint "
+                "equations, "
+                f"{closed} joints in closed "
+                f"form{f', {more} equations of loops and constraints' if more else ''})")
 
-    # ---- position ---------------------------------------------------------------------------------------------------
+    # ---- position ------------------------------------------------------------------------------------------
 
     def place(self, q: Any, **options: Any) -> Array:
         """x, shape (nx,), where the chain of mobilizers puts the bodies at coordinates q, shape (nq,)."""
@@ -127,7 +136,8 @@ class MaximalSystem:
     def _placed(self, q: Array, tail: Tail) -> Array:
         found = self.expressions.place({"q": q, **tail.vectors()})
         poses = zip(found["R"].reshape(-1, 3, 3), found["p"].reshape(-1, 3), strict=True)
-        return np.concatenate([*(part for R, p in poses for part in (quaternion_from_rotation(R), p)), found["own"]])
+        return np.concatenate([*(part for R, p in poses for part in (quaternion_from_rotation(R), p)),
+                               found["own"]])
 
     def position_constraints(self, x: Any, q: Any, **options: Any) -> tuple[Array, Array]:
         """C(x, t) = (Cr, Cs, Cb) (22) of ruggiero2020 (4), shape (nx,), and its Jacobian C_x, shape (nx, nx).
@@ -155,14 +165,16 @@ class MaximalSystem:
         for _ in range(STEPS):
             C, C_x = self._constraints(x, q, tail)
             worst = np.abs(C).max(initial=0.0)
-            if worst <= tolerance or (worst < 1e-9 and worst >= before / 2):     # as near as rounding lets it come
+            # as near as rounding lets it come
+            if worst <= tolerance or (worst < 1e-9 and worst >= before / 2):
                 return x
             before = worst
             try:
                 x = x - solved(C_x, C, "position analysis")                                  # (22)
             except CondyleError:
                 break
-        raise CondyleError(f"position analysis: Newton's method finds no solution from here: {self._blame(C)} is off by "
+        raise CondyleError("position analysis: Newton's method finds no solution from here: "
+                           f"{self._blame(C)} is off by "
                            f"{worst:.3g}; begin nearer, or leave start out")
 
     def _constraints(self, x: Array, q: Array, tail: Tail) -> tuple[Array, Array]:
@@ -184,16 +196,17 @@ class MaximalSystem:
         return f"the joint of {name!r}"
 
     def coordinates(self, x: Any, near: Any = None, **options: Any) -> Array:
-        """The mobilizers' q, shape (nq,), at x. Angles that may be any turn, and signs of quaternions, are those nearest to
-        `near`, shape (nq,), the defaults if it is left out."""
+        """The mobilizers' q, shape (nq,), at x. Angles that may be any turn, and signs of quaternions, are
+        those nearest to `near`, shape (nq,), the defaults if it is left out."""
         near = self.tree.defaults() if near is None else self._vector("near", near, self.tree.nq)
         x = self._vector("x", x, self.nx)
         return self.expressions.positions({"x": x, "near": near, **self._tail(options).vectors()})["q"]
 
-    # ---- the equations ----------------------------------------------------------------------------------------------
+    # ---- the equations -------------------------------------------------------------------------------------
 
     def at(self, q: Any, u: Any, **options: Any) -> Equations:
-        """All equations at coordinates q, shape (nq,), and speeds u, shape (nu,). Options: those of the System's operators."""
+        """All equations at coordinates q, shape (nq,), and speeds u, shape (nu,). Options: those of the
+        System's operators."""
         return self._at(q, u, self._tail(options))
 
     def at_tail(self, q: Array, u: Array, tail: Array) -> Equations:
@@ -212,43 +225,48 @@ class MaximalSystem:
         return solved(K, np.concatenate([-still["C_t"][:self.m], u]), "velocities")          # (15)
 
     def equations(self, x: Any, V: Any, near: Any = None, **options: Any) -> Equations:
-        """All equations at maximal coordinates x, shape (nx,), and velocities V, shape (nv,). `near`: as in `coordinates`."""
+        """All equations at maximal coordinates x, shape (nx,), and velocities V, shape (nv,). `near`: as in
+        `coordinates`."""
         near = self.tree.defaults() if near is None else self._vector("near", near, self.tree.nq)
-        return self.equations_at(self._vector("x", x, self.nx), self._vector("V", V, self.nv), near, self._tail(options))
+        return self.equations_at(self._vector("x", x, self.nx), self._vector("V", V, self.nv), near,
+                                 self._tail(options))
 
     def equations_at(self, x: Array, V: Array, near: Array, tail: Tail) -> Equations:
         """`equations`, without checks."""
         given = {"x": x, "V": V, "near": near, **tail.vectors()}
-        return self.completed(given, self.expressions.positions(given) | self.expressions.velocities(given), tail)
+        return self.completed(given, self.expressions.positions(given) | self.expressions.velocities(given),
+                              tail)
 
     def completed(self, given: dict[str, Any], now: dict[str, Any], tail: Tail) -> Equations:
         """All equations from what `positions` and `velocities` of the expressions found."""
         given = {**given, "q": now["q"], "u": now["u"], "momentum": np.zeros(self.tree.nu)}
         driven = self.expressions.drivers(now["q"], now["u"], tail.locked, tail.locked_udot, given)
         at = Equations(t=tail.t, x=given["x"], V=given["V"], **now, **self.expressions.accelerations(given),
-                       **self.expressions.dynamics(given), locked=driven.driven, locked_udot=driven.udot, loops=self.loops,
+                       **self.expressions.dynamics(given), locked=driven.driven, locked_udot=driven.udot,
+                       loops=self.loops,
                        constraints=self.expressions.places, joints=self._attached)
         if self.expressions.asks_momentum:
             at = replace(at, **self.expressions.dynamics({**given, "momentum": at.momentum()}))
         return replace(at, Q=at.Q + at.S.T @ at.f)
 
-    # ---- motion -----------------------------------------------------------------------------------------------------
+    # ---- motion --------------------------------------------------------------------------------------------
 
     @answered(skip=1)
     def simulate(self, q: Any, u: Any, t_final: float, *, accuracy: float = 1e-6, times: Any = None,
                  max_step: float | None = None, **options: Any) -> MaximalTrajectory:
         """The motion from coordinates q, shape (nq,), and speeds u, shape (nu,), until t_final [s].
 
-        x, V and the forces' z are integrated, by an explicit method of order eight (DOP853) with error control; before each
-        evaluation the state is put on all constraints (32).
+        x, V and the forces' z are integrated, by an explicit method of order eight (DOP853) with error
+        control; before each evaluation the state is put on all constraints (32).
 
         Args:
-            accuracy: one number for all, as that of `cd.simulate`: errors as shares of 1 rad, of a length of the system, of
-                these in 0.1 s for velocities, or of a value that is larger than these.
+            accuracy: one number for all, as that of `cd.simulate`: errors as shares of 1 rad, of a length of
+                the system, of these in 0.1 s for velocities, or of a value that is larger than these.
             times: when to give the state [s]; at the steps by default.
-            max_step: longest step [s]. Unlike `cd.simulate` it does not know when forces change with time: where they do so
-                for a short time only, give it.
-            options: those of the System's operators. t is when it begins. What motions prescribe then replaces q and u.
+            max_step: longest step [s]. Unlike `cd.simulate` it does not know when forces change with time:
+                where they do so for a short time only, give it.
+            options: those of the System's operators. t is when it begins. What motions prescribe then
+                replaces q and u.
         """
         from condyle.maximal.simulation import simulate
 
@@ -256,12 +274,13 @@ class MaximalSystem:
         q, u = self.system.prescribe(q, u, **known_options(options))
         return simulate(self, q, u, t_final, accuracy, times, max_step, self._tail(options))
 
-    # ---- arguments --------------------------------------------------------------------------------------------------
+    # ---- arguments -----------------------------------------------------------------------------------------
 
     def _tail(self, options: dict[str, Any]) -> Tail:
         tail = self.system.compiled.tail(**known_options(options))
         if tail.ndim > 1:
-            raise ShapeError(f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the functions of "
+            raise ShapeError(f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the "
+                             "functions of "
                              "condyle.maximal take many")
         return self._unpacked(tail)
 

@@ -30,5 +30,6 @@ __all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cy
            "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at", "motion_size",
            "motion_symbols", "pattern", "runaway", "sines_first"]
 
-spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine, FunctionBased, Gimbal,
+spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine,
+       FunctionBased, Gimbal,
        LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, Translation, Universal, Weld)

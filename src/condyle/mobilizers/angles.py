@@ -50,7 +50,8 @@ class Universal(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gimbal(Mobilizer):
-    """Three rotations: body-fixed x-y-z angles whose rates are the speeds. Ball without its freedom from gimbal lock.
+    """Three rotations: body-fixed x-y-z angles whose rates are the speeds. Ball without its freedom from
+    gimbal lock.
 
     q: the three angles [rad].   u = qdot.
 
@@ -62,7 +63,8 @@ class Gimbal(Mobilizer):
     coordinate_names = speed_names = ("rx", "ry", "rz")
     units = ("rad", "rad", "rad")
     speed_units = ("rad/s", "rad/s", "rad/s")
-    singular = "the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball has no such place"
+    singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball "
+                "has no such place")
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R, H_w, bias_w = xyz_motion(q, u)
@@ -71,7 +73,8 @@ class Gimbal(Mobilizer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bushing(Mobilizer):
-    """Six degrees of freedom, three rotations and three translations: body-fixed x-y-z angles, then translation in F.
+    """Six degrees of freedom, three rotations and three translations: body-fixed x-y-z angles, then
+    translation in F.
 
     q: the three angles [rad], p_FM in F [m].   u = qdot.
 
@@ -83,7 +86,8 @@ class Bushing(Mobilizer):
     coordinate_names = speed_names = ("rx", "ry", "rz", "tx", "ty", "tz")
     units = ("rad", "rad", "rad", "m", "m", "m")
     speed_units = ("rad/s", "rad/s", "rad/s", "m/s", "m/s", "m/s")
-    singular = "the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free has no such place"
+    singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free "
+                "has no such place")
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R, W, bias_w = xyz_motion(q[:3], u[:3])

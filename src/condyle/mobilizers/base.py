@@ -1,13 +1,15 @@
 """The contract of every mobilizer.
 
-A mobilizer places frame M, fixed on the body B, in frame F, fixed on its parent P (seth2010 (1)-(4), with time):
+A mobilizer places frame M, fixed on the body B, in frame F, fixed on its parent P (seth2010 (1)-(4), with
+time):
 
     X_FM(t, q)                                                                  (1)
     V_FM = H_FM u + Vt                                                          (2)
     A_FM = H_FM udot + bias,      bias = Hdot_FM u + At                         (3)
     qdot = N(q) u                                                               (4)
 
-All of these are measured and expressed in F, angular rows first. Vt and At are what moves without u, as time passes.
+All of these are measured and expressed in F, angular rows first. Vt and At are what moves without u, as time
+passes.
 """
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def zeros(rows: int = 3, columns: int = 1) -> ca.SX:
 
 @dataclass(frozen=True)
 class Motion:
-    """X_FM, H_FM, Vt and bias of (1)-(3) as expressions. Shapes: R (3, 3), p (3,), H_w and H_v (3, nu), the rest (3,)."""
+    """X_FM, H_FM, Vt and bias of (1)-(3) as expressions. Shapes: R (3, 3), p (3,), H_w and H_v (3, nu), the
+    rest (3,)."""
 
     R: ca.SX
     p: ca.SX
@@ -60,7 +63,8 @@ class Mobilizer:
     """Grants a body its motion relative to its parent. Immutable data plus equations.
 
     Attributes:
-        coordinate_names: one short name for each coordinate; they follow the body's name where there are several.
+        coordinate_names: one short name for each coordinate; they follow the body's name where there are
+            several.
         speed_names: one short name for each speed.
         units: unit of each coordinate; a class of your own that states none gets them from its equations.
         speed_units: unit of each speed; from the equations too, where a class does not state them.
@@ -92,7 +96,8 @@ class Mobilizer:
 
     @cached_property
     def speed_units(self) -> tuple[str, ...]:
-        """From the equations: that of the coordinate per second where u = qdot, else "m/s" for what only shifts, or "rad/s"."""
+        """From the equations: that of the coordinate per second where u = qdot, else "m/s" for what only
+        shifts, or "rad/s"."""
         return speed_units(*self._hinge(), self.units)
 
     def _hinge(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -110,7 +115,8 @@ class Mobilizer:
         return ca.SX.eye(self.nq)
 
     def N_inverse(self, q: ca.SX) -> ca.SX:
-        """u = N_inverse(q) qdot, shape (nu, nq): the inverse of N, or of least squares where q is longer than u."""
+        """u = N_inverse(q) qdot, shape (nu, nq): the inverse of N, or of least squares where q is longer than
+        u."""
         N = ca.sparsify(self.N(q))
         return N.T if N.is_eye() else ca.solve(N.T @ N, N.T)
 
@@ -126,11 +132,13 @@ class Mobilizer:
             Array, Array]:
         """Coordinates that bring M nearest to a pose in F.
 
-        They give the least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State: `state.fit_q`.
+        They give the least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State:
+        `state.fit_q`.
 
         Args:
             X_FM: a Transform, or a 3-vector (translation).
-            q: where to start, shape (nq,): among several answers one near it is found; by default `default_q()`.
+            q: where to start, shape (nq,): among several answers one near it is found; by default
+                `default_q()`.
             t: time [s], for mobilizers that depend on it.
 
         Returns:
@@ -186,7 +194,8 @@ class Mobilizer:
     def description(self) -> str:
         """Text that determines the equations: equal text, equal machine code.
 
-        Of classes of our own: name and fields. Of a user's class, whose code may change: the equations themselves.
+        Of classes of our own: name and fields. Of a user's class, whose code may change: the equations
+        themselves.
         """
         if not type(self).__module__.startswith("condyle."):
             return f"{type(self).__qualname__} {self._equations}"
@@ -201,14 +210,18 @@ class Mobilizer:
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
-        """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a negative radius."""
-        mine: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self) if f.init} if is_dataclass(self) else {}
+        """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a
+        negative radius."""
+        mine: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)
+                                if f.init} if is_dataclass(self) else {}
         if changed := {name: valued(value, values) for name, value in mine.items() if depends(value)}:
             replace(self, **changed)  # type: ignore[type-var]
 
     def conditions(self) -> ca.SX | None:
-        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters` must be asked."""
-        mine: list[Any] = [getattr(self, f.name) for f in fields(self) if f.init] if is_dataclass(self) else []
+        """The same in expressions, a column: all not zero where values are possible. None: `check_parameters`
+        must be asked."""
+        mine: list[Any] = [getattr(self, f.name) for f in fields(self)
+                           if f.init] if is_dataclass(self) else []
         return None if any(map(depends, mine)) else zeros(0)
 
     def reversed(self) -> Mobilizer:
@@ -216,7 +229,8 @@ class Mobilizer:
         return Reversed(self)
 
     def __eq__(self, other: object) -> bool:
-        return (isinstance(other, Mobilizer) and type(self) is type(other) and self.description() == other.description()
+        return (isinstance(other, Mobilizer) and type(self) is type(other)
+                and self.description() == other.description()
                 and self.coordinate_names == other.coordinate_names and self.units == other.units
                 and self.speed_units == other.speed_units)
 
@@ -225,7 +239,8 @@ class Mobilizer:
 
     def __repr__(self) -> str:
         """Class and fields that differ from their defaults."""
-        mine: list[Any] = [(f, getattr(self, f.name)) for f in fields(self) if f.repr] if is_dataclass(self) else []
+        mine: list[Any] = [(f, getattr(self, f.name)) for f in fields(self)
+                           if f.repr] if is_dataclass(self) else []
         shown = [f"{f.name}={value!r}" for f, value in mine if text(value) != text(f.default)]
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -244,7 +259,8 @@ class Reversed(Mobilizer):
     forward: Mobilizer
 
     def __post_init__(self) -> None:
-        for name in ("coordinate_names", "speed_names", "quaternions", "named_by_user", "uses_time", "singular"):
+        for name in ("coordinate_names", "speed_names", "quaternions", "named_by_user", "uses_time",
+                     "singular"):
             object.__setattr__(self, name, getattr(self.forward, name))
 
     @cached_property
@@ -298,8 +314,8 @@ class Reversed(Mobilizer):
 
 
 KEPT = 4096
-"""Descriptions of mobilizers whose equations are remembered; the oldest goes first. More than a model has, so that
-each is traced once while a model is made."""
+"""Descriptions of mobilizers whose equations are remembered; the oldest goes first. More than a model has, so
+that each is traced once while a model is made."""
 
 _TRACED: dict[str, Closure] = {}
 
@@ -354,28 +370,32 @@ def motion(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX) -> JointMotion[ca
 def motion_at(mobilizer: Mobilizer, t: float, q: ArrayLike, u: ArrayLike) -> JointMotion[Array]:
     """The terms of (1)-(4) as numbers; Parameters have their defaults."""
     closure = traced(mobilizer)
-    defaults = [DEFAULTED[s.element_hash()].default for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
+    defaults = [DEFAULTED[s.element_hash()].default
+                for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
     return JointMotion(*closure.at(t, q, u, outside=defaults)[:9])
 
 
 LARGEST_RATE = 1e8
-"""Entry of N(q) above which coordinates are said not to follow the speeds: half of the digits of what it is computed from are
-lost. At ±pi/2, as near as a double gets, that of Euler angles is 1.6e16."""
+"""Entry of N(q) above which coordinates are said not to follow the speeds: half of the digits of what it is
+computed from are lost. At ±pi/2, as near as a double gets, that of Euler angles is 1.6e16."""
 
-_BOUNDED = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_SIN, ca.OP_COS, ca.OP_CONST,
+_BOUNDED = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_SIN, ca.OP_COS,
+                      ca.OP_CONST,
                       ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN))
 _RUNAWAY: dict[str, Closure | None] = {}
 
 
 def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
-    """Not zero where an entry of N(q) is above LARGEST_RATE or not a number; None if N is made of sums and products alone."""
+    """Not zero where an entry of N(q) is above LARGEST_RATE or not a number; None if N is made of sums and
+    products alone."""
     text = mobilizer.description()
     if text not in _RUNAWAY:
         x = ca.SX.sym("q", mobilizer.nq)
         N = ca.sparsify(mobilizer.N(x)).nz[:]
         flag = ca.SX(0)
         for entry in ca.vertsplit(N) if N.numel() else []:
-            flag = flag if entry.is_constant() else ca.logic_or(flag, ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
+            flag = flag if entry.is_constant() else ca.logic_or(flag,
+                                                                ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
         f = Closure("runaway", [x], [N]).function
         bounded = {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED
         _remember(_RUNAWAY, text, None if bounded else Closure("runaway", [x], [flag]))

@@ -13,19 +13,21 @@ from condyle.trace import Number
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CantileverFreeBeam(Mobilizer):
-    """The free end of a beam along F's z axis, bent by a force at its end and twisted: angles, translation coupled to them.
+    """The free end of a beam along F's z axis, bent by a force at its end and twisted: angles, translation
+    coupled to them.
 
     q: body-fixed x-y-z angles of the end [rad].   u = qdot.
 
         R = Rx(q1) Ry(q2) Rz(q3),   p = L (2/3 q2, -2/3 q1, 1 - 4/15 (q1^2 + q2^2))              (38)
         H = [W(q); dp/dq],   bias = [Wdot u; (0, 0, -8/15 L (u1^2 + u2^2))]                      (39)
 
-    A slender beam under an end force f: the end's slope is f L^2 / 2EI and its deflection f L^3 / 3EI, 2/3 L of the slope;
-    the shortening is half the integral of the slope squared, 4/15 L of the end's slope squared. Right for small angles,
-    a definition for large ones. The stiffness is not here: add forces on the coordinates.
+    A slender beam under an end force f: the end's slope is f L^2 / 2EI and its deflection f L^3 / 3EI, 2/3 L
+    of the slope; the shortening is half the integral of the slope squared, 4/15 L of the end's slope squared.
+    Right for small angles, a definition for large ones. The stiffness is not here: add forces on the
+    coordinates.
 
-    At q = 0, M is at (0, 0, L). W is singular where the second angle is ±pi/2; H keeps its rank since the first angle
-    also shifts M.
+    At q = 0, M is at (0, 0, L). W is singular where the second angle is ±pi/2; H keeps its rank since the
+    first angle also shifts M.
 
     Args:
         length: L [m], positive, a number or a Parameter.

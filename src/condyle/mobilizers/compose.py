@@ -14,12 +14,14 @@ from condyle.mobilizers.base import Mobilizer, Motion
 
 
 def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
-    """Mobilizers one after the other: M of the first is F of the second, and so on. The coordinates are those of all.
+    """Mobilizers one after the other: M of the first is F of the second, and so on. The coordinates are those
+    of all.
 
     `compose(Slider("x"), Pin("z"))` is a pin that rides on a slider, with no body between.
     """
     if not isinstance(first, Mobilizer):
-        raise DescriptionError("compose: expected mobilizers one after the other, such as compose(cd.Slider(), cd.Pin()), got "
+        raise DescriptionError("compose: expected mobilizers one after the other, such as "
+                               "compose(cd.Slider(), cd.Pin()), got "
                                f"{first!r}")
     result = first
     for mobilizer in others:
@@ -48,11 +50,15 @@ class Composed(Mobilizer):
             if not isinstance(x, Mobilizer):
                 raise DescriptionError(f"compose: expected mobilizers such as cd.Pin(), got {x!r}")
         if a.nu + b.nu > 6:
-            raise DescriptionError(f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body has at most six")
-        quaternions = (*a.quaternions, *(slice(a.nq + part.start, a.nq + part.stop) for part in b.quaternions))
-        singular = "; ".join(filter(None, (a.singular, b.singular, "where a later speed repeats what earlier ones do")))
+            raise DescriptionError(f"compose: {a!r} and {b!r} have {a.nu} + {b.nu} speeds together; a body "
+                                   "has at most six")
+        quaternions = (*a.quaternions,
+                       *(slice(a.nq + part.start, a.nq + part.stop) for part in b.quaternions))
+        singular = "; ".join(filter(None, (a.singular, b.singular, "where a later speed repeats what earlier "
+                                                                   "ones do")))
         for name, value in (("coordinate_names", _joined(a.coordinate_names, b.coordinate_names)),
-                            ("speed_names", _joined(a.speed_names, b.speed_names)), ("quaternions", quaternions),
+                            ("speed_names", _joined(a.speed_names, b.speed_names)),
+                            ("quaternions", quaternions),
                             ("named_by_user", a.named_by_user and b.named_by_user),
                             ("uses_time", a.uses_time or b.uses_time), ("singular", singular)):
             object.__setattr__(self, name, value)
@@ -77,7 +83,8 @@ class Composed(Mobilizer):
             H_w=ca.horzcat(a.H_w, H_w), H_v=ca.horzcat(a.H_v - ca.skew(r) @ a.H_w, H_v),       # (12)
             w_t=a.w_t + R_a @ b.w_t, v_t=a.v_t + ca.cross(a.w_t, r) + R_a @ b.v_t,
             bias_w=a.bias_w + ca.cross(w_a, w_b) + R_a @ b.bias_w,
-            bias_v=a.bias_v + ca.cross(a.bias_w, r) + ca.cross(w_a, ca.cross(w_a, r) + 2 * v_b) + R_a @ b.bias_v)   # (13)
+            bias_v=a.bias_v + ca.cross(a.bias_w, r) + ca.cross(w_a, ca.cross(w_a, r) + 2 * v_b)
+            + R_a @ b.bias_v)  # (13)
 
     def N(self, q: ca.SX) -> ca.SX:
         return ca.diagcat(self.a.N(q[:self.a.nq]), self.b.N(q[self.a.nq:]))

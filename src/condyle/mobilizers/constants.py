@@ -1,4 +1,5 @@
-"""Numbers that describe a mobilizer: plain, a Parameter, or computed from Parameters, whose values then come with each state."""
+"""Numbers that describe a mobilizer: plain, a Parameter, or computed from Parameters, whose values then come
+with each state."""
 from __future__ import annotations
 
 import contextlib
@@ -16,26 +17,30 @@ from condyle.trace.quantity import FINITE, POSITIVE, Quantity
 
 
 def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
-    """The Parameters that an expression is computed from. Inputs and Discretes are refused: they vary in time."""
+    """The Parameters that an expression is computed from. Inputs and Discretes are refused: they vary in
+    time."""
     known = [DEFAULTED.get(s.element_hash()) for s in ca.symvar(x)]
     for symbol, p in zip(ca.symvar(x), known, strict=True):
         if p is None:
             raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter")
         if getattr(p, "kind", "") != "parameter":
-            raise DescriptionError(f"{what}: {p!r} would move the body without a speed; use a cd.Parameter, or a Custom joint "
+            raise DescriptionError(f"{what}: {p!r} would move the body without a speed; use a cd.Parameter, "
+                                   "or a Custom joint "
                                    "with time=True")
     return tuple(known)
 
 
 def constant(value: Any, what: str, positive: bool = False) -> Any:
-    """The number as a float, or what is computed from Parameters as it is; checked, Parameters at their defaults."""
+    """The number as a float, or what is computed from Parameters as it is; checked, Parameters at their
+    defaults."""
     number = math.nan
     if isinstance(value, Symbol):
         parameters = parameters_of(value.sx, what)
         f = ca.Function("f", [p.sx for p in parameters], [value.sx])
         number = float(f.call([p.default for p in parameters])[0])
     else:
-        with contextlib.suppress(TypeError, ValueError, OverflowError, RuntimeError):     # the last from CasADi's matrices
+        # the last from CasADi's matrices
+        with contextlib.suppress(TypeError, ValueError, OverflowError, RuntimeError):
             value = number = float(value)
     at = f" = {number:g} at the defaults" if isinstance(value, Symbol) else ""
     (POSITIVE if positive else FINITE).check(number, what, value, at)
@@ -90,7 +95,8 @@ def valued(value: Any, values: Mapping[str, float]) -> Any:
 
 
 def conditions_on(value: Any, positive: bool = False) -> ca.SX:
-    """What `constant` asks of values computed from Parameters, a column: not zero where they are finite, and positive if said."""
+    """What `constant` asks of values computed from Parameters, a column: not zero where they are finite, and
+    positive if said."""
     if isinstance(value, tuple):
         return ca.vertcat(ca.SX(0, 1), *(conditions_on(v, positive) for v in value))
     if not isinstance(value, Symbol):
@@ -100,7 +106,8 @@ def conditions_on(value: Any, positive: bool = False) -> ca.SX:
 
 
 def text(value: Any) -> str:
-    """Text that determines a constant or a traced law: all digits of numbers, names and defaults of Parameters, tables."""
+    """Text that determines a constant or a traced law: all digits of numbers, names and defaults of
+    Parameters, tables."""
     if isinstance(value, Symbol) and hasattr(value, "default"):
         return repr(value)
     if isinstance(value, Symbol):

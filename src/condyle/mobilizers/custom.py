@@ -19,8 +19,8 @@ from condyle.native.sweeps.lookup import Closure
 from condyle.trace import Symbol, Traced, symbols, trace
 
 TOLERANCE = 1e-9
-"""How far R'R may be from 1, and a given hinge matrix from the derivative of the pose, relative to its size: rounding
-stays far below, slips of sign or unit far above."""
+"""How far R'R may be from 1, and a given hinge matrix from the derivative of the pose, relative to its size:
+rounding stays far below, slips of sign or unit far above."""
 POINTS = 16
 
 
@@ -33,24 +33,26 @@ class Custom(Mobilizer):
         joint = cd.Custom(coordinates=("knee",), transform=knee)
 
     q: the coordinates, in units that the function gives them.   u = qdot unless N says otherwise.
-    Hinge matrix and bias follow by automatic differentiation (docs/theory/mobilizers.md (5)-(7)); for the knee they are
-    seth2010 (37)-(39). The functions are traced once: use NumPy, the rotations of `condyle.spatial`, `cd.Spline` and Parameters.
+    Hinge matrix and bias follow by automatic differentiation (docs/theory/mobilizers.md (5)-(7)); for the
+    knee they are seth2010 (37)-(39). The functions are traced once: use NumPy, the rotations of
+    `condyle.spatial`, `cd.Spline` and Parameters.
 
     H loses rank where the pose does not move with a coordinate, or moves alike with two.
 
     Args:
         coordinates: names, one or more. They name the system's coordinates unless `add_body` gives others.
         transform: f(*q) -> (R_FM, p_FM): a rotation (3, 3), and a position in F [m], (3,); or a Transform.
-        hinge: f(*q) -> H_FM (6, nu) in F, angular rows first, if a better form is known than differentiation finds;
-            compared with it at random points. With time, it leaves out what moves without u.
+        hinge: f(*q) -> H_FM (6, nu) in F, angular rows first, if a better form is known than differentiation
+            finds; compared with it at random points. With time, it leaves out what moves without u.
         N: f(*q) -> N (nq, nu) with qdot = N u, if the speeds are not qdot.
         speeds: names of the speeds, with N only; u1, u2, ... by default.
         time: call transform and hinge as f(t, *q), t in seconds: a joint that also moves by itself.
-        units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for coordinates that only
-            shift the body, "1" for quaternions, "rad" for all others. Speeds that are not qdot are in rad/s, or in m/s where
-            they only shift the body.
+        units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for
+            coordinates that only shift the body, "1" for quaternions, "rad" for all others. Speeds that are
+            not qdot are in rad/s, or in m/s where they only shift the body.
         default: the reference configuration, shape (nq,); zeros by default. Checks are made within 1 of it.
-        quaternions: where unit quaternions begin among the coordinates, such as (0,): they are kept at unit length.
+        quaternions: where unit quaternions begin among the coordinates, such as (0,): they are kept at unit
+            length.
     """
 
     coordinates: tuple[str, ...]
@@ -70,7 +72,8 @@ class Custom(Mobilizer):
         names = names_of(coordinates, "Custom: coordinates")
         what = f"Custom({', '.join(names)})"
         if not callable(transform):
-            raise DescriptionError(f"{what}: transform: expected a function of the coordinates that returns (R, p), got "
+            raise DescriptionError(f"{what}: transform: expected a function of the coordinates that returns "
+                                   "(R, p), got "
                                    f"{transform!r}")
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
         if any(isinstance(x, Symbol) for x in start):
@@ -82,21 +85,28 @@ class Custom(Mobilizer):
         rates = None
         if N is not None:
             rates = trace(N, names, what=f"{what}: N", ranges=near)
-            if len(rates.shape) != 2 or rates.shape[0] != len(names) or not 1 <= rates.shape[1] <= min(6, len(names)):
-                raise DescriptionError(f"{what}: N must have shape ({len(names)}, nu) with 1 to 6 speeds, got {rates.shape}")
+            if len(rates.shape) != 2 or rates.shape[0] != len(names) or not 1 <= rates.shape[1] <= min(6,
+                                                                                                       len(names)):
+                raise DescriptionError(f"{what}: N must have shape ({len(names)}, nu) with 1 to 6 speeds, "
+                                       f"got {rates.shape}")
         elif len(names) > 6:
             raise DescriptionError(f"{what}: at most six coordinates without N, got {len(names)}")
         elif speeds is not None:
-            raise DescriptionError(f"{what}: speeds are qdot and named as the coordinates; speeds= goes with N= only")
+            raise DescriptionError(f"{what}: speeds are qdot and named as the coordinates; speeds= goes with "
+                                   "N= only")
         nu = rates.shape[1] if rates else len(names)
-        given = names if rates is None else names_of(speeds or [f"u{k + 1}" for k in range(nu)], f"{what}: speeds")
+        given = names if rates is None else names_of(speeds or [f"u{k + 1}" for k in range(nu)],
+                                                     f"{what}: speeds")
         if len(given) != nu:
             raise DescriptionError(f"{what}: N has {nu} columns, but speeds are {given!r}")
         pose = trace(transform, arguments, what=f"{what}: transform", outputs=(12,), ranges=ranges,
                      flatten=lambda result: _flat(result, what))
-        law = None if hinge is None else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu), ranges=ranges)
-        for name, value in (("coordinates", names), ("pose", pose), ("hinge", law), ("rates", rates), ("time", bool(time)),
-                            ("default", start), ("quaternions", turned), *([("units", stated)] if stated else []),
+        law = None if hinge is None else trace(hinge, arguments, what=f"{what}: hinge", outputs=(6, nu),
+                                               ranges=ranges)
+        for name, value in (("coordinates", names), ("pose", pose), ("hinge", law), ("rates", rates),
+                            ("time", bool(time)),
+                            ("default", start), ("quaternions", turned),
+                            *([("units", stated)] if stated else []),
                             ("coordinate_names", names), ("speed_names", given), ("uses_time", bool(time))):
             object.__setattr__(self, name, value)
         self._check(what, np.array(ranges))
@@ -134,13 +144,17 @@ class Custom(Mobilizer):
             where = ", ".join(f"{n} = {v:.6g}" for n, v in zip(self.pose.names, x, strict=True))
             off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
             if off > TOLERANCE or det < 0:
-                raise DescriptionError(f"{what}: transform must return a rotation (R'R = 1, det R = 1) for every q; at {where} "
-                                       f"R'R is off by {off:.3g} and det R = {det:.6g}. Build R from rotations, such as "
+                raise DescriptionError(f"{what}: transform must return a rotation (R'R = 1, det R = 1) for "
+                                       f"every q; at {where} "
+                                       f"R'R is off by {off:.3g} and det R = {det:.6g}. Build R from "
+                                       "rotations, such as "
                                        "condyle.spatial.rotation_z, or normalise a quaternion first")
             if not np.abs(H - H_ours).max() <= TOLERANCE * max(1e-3, np.abs(H_ours).max()):
                 i, j = np.unravel_index(np.abs(H - H_ours).argmax(), H.shape)
-                raise DescriptionError(f"{what}: hinge is not the derivative of transform: at {where} H[{i}, {j}] is "
-                                       f"{H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in F, angular rows first")
+                raise DescriptionError(f"{what}: hinge is not the derivative of transform: at {where} H[{i}, "
+                                       f"{j}] is "
+                                       f"{H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in F, "
+                                       "angular rows first")
 
     def default_q(self) -> Array:
         return np.array(self.default)
@@ -158,19 +172,23 @@ class Custom(Mobilizer):
         return f"Custom({', '.join(self.coordinates)})"
 
 
-def _quaternions(given: Any, names: tuple[str, ...], default: tuple[float, ...], what: str) -> tuple[slice, ...]:
+def _quaternions(given: Any, names: tuple[str, ...], default: tuple[float, ...], what: str) -> tuple[slice,
+                                                                                                     ...]:
     """Where the unit quaternions are that a user states."""
     if given is None and any(names[k:k + 4] == QUATERNION for k in range(len(names))):
-        raise DescriptionError(f"{what}: are these a unit quaternion? Say so by quaternions=({names.index('qw')},), and by a "
+        raise DescriptionError(f"{what}: are these a unit quaternion? Say so by "
+                               f"quaternions=({names.index('qw')},), and by a "
                                "default= of unit length; or that they are not, by quaternions=()")
     starts = (given,) if isinstance(given, int) else tuple(given or ())
     parts = tuple(slice(k, k + 4) for k in starts if isinstance(k, int) and 0 <= k <= len(names) - 4)
     if len(parts) != len(starts) or any(b.start < a.stop for a, b in pairwise(parts)):
-        raise DescriptionError(f"{what}: quaternions: expected places in {names} where four coordinates begin, ascending, such "
+        raise DescriptionError(f"{what}: quaternions: expected places in {names} where four coordinates "
+                               "begin, ascending, such "
                                f"as (0,), got {given!r}")
     for part in parts:
         if abs(np.linalg.norm(default[part]) - 1) > TOLERANCE:
-            raise DescriptionError(f"{what}: default has {default[part]} for the quaternion {names[part]}; its length must be 1, "
+            raise DescriptionError(f"{what}: default has {default[part]} for the quaternion {names[part]}; "
+                                   "its length must be 1, "
                                    "as that of (1, 0, 0, 0)")
     return parts
 
@@ -182,7 +200,9 @@ def _flat(result: Any, what: str) -> list[Any]:
         R, p = result
     except (TypeError, ValueError):
         raise TraceError(f"{what}: transform returned {result!r}; {expected}") from None
-    R, p = (np.array(symbols(ca.densify(x)) if isinstance(x, (ca.SX, ca.DM)) else x, dtype=object) for x in (R, p))
+    R, p = (np.array(symbols(ca.densify(x)) if isinstance(x, (ca.SX, ca.DM)) else x, dtype=object)
+            for x in (R, p))
     if R.shape != (3, 3) or p.shape not in ((3,), (3, 1)):
-        raise TraceError(f"{what}: transform returned R of shape {R.shape} and p of shape {p.shape}; {expected}")
+        raise TraceError(f"{what}: transform returned R of shape {R.shape} and p of shape {p.shape}; "
+                         f"{expected}")
     return [*R.ravel(), *p.ravel()]

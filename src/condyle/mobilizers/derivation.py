@@ -1,4 +1,5 @@
-"""Velocities and accelerations from the pose alone, by automatic differentiation. Numbers: docs/theory/mobilizers.md.
+"""Velocities and accelerations from the pose alone, by automatic differentiation. Numbers:
+docs/theory/mobilizers.md.
 
     [H_w e_j]x = (dR/dq N e_j) R^T,   H_v = dp/dq N,   [w_t]x = (dR/dt) R^T,   v_t = dp/dt       (5), (6)
     bias = dV/dq N u + dV/dt,   V = H u + Vt                                                     (7)
@@ -10,14 +11,18 @@ import numpy as np
 
 from condyle.mobilizers.base import Motion
 
-# Built from these alone, a function that is constant on random points of all sizes is constant: it is analytic and changes like
-# a power. exp and tanh are left out: a smooth switch is constant to the last digit everywhere but near one place.
+# Built from these alone, a function that is constant on random points of all sizes is constant: it is
+# analytic and changes like a power. exp and tanh are left out: a smooth switch is constant to the last digit
+# everywhere but near one place.
 _ANALYTIC = frozenset((
-    ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_INV, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS,
-    ca.OP_TAN, ca.OP_LOG, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_CONSTPOW, ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_ASSIGN))
+    ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_INV, ca.OP_SQRT,
+    ca.OP_SIN, ca.OP_COS,
+    ca.OP_TAN, ca.OP_LOG, ca.OP_ATAN, ca.OP_ATAN2, ca.OP_CONSTPOW, ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT,
+    ca.OP_ASSIGN))
 
 
-def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX, H: ca.SX | None = None) -> Motion:
+def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX,
+                   H: ca.SX | None = None) -> Motion:
     """The whole motion from R_FM(t, q), p_FM(t, q) and N(q).
 
     Args:
@@ -30,7 +35,8 @@ def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX, H
     if H is None:
         rates = ca.jacobian(ca.vec(R), q) @ N
         turns = [_axis_of(ca.reshape(rates[:, j], 3, 3), R) for j in range(u.numel())]
-        H_w, H_v = _folded(ca.horzcat(ca.SX(3, 0), *turns), q, t), ca.sparsify(ca.jacobian(p, q) @ N)   # (5), (6)
+        H_w, H_v = _folded(ca.horzcat(ca.SX(3, 0), *turns), q,
+                           t), ca.sparsify(ca.jacobian(p, q) @ N)  # (5), (6)
     else:
         H_w, H_v = ca.sparsify(H[:3, :]), ca.sparsify(H[3:, :])
     w_t = ca.sparsify(_axis_of(ca.reshape(ca.jacobian(ca.vec(R), t), 3, 3), R))
@@ -48,8 +54,9 @@ def _axis_of(R_dot: ca.SX, R: ca.SX) -> ca.SX:
 def _folded(H_w: ca.SX, q: ca.SX, t: ca.SX) -> ca.SX:
     """H_w with entries that are 0, 1 or -1 everywhere (cos^2 + sin^2, say) made so, and zeros structural.
 
-    Differentiation leaves such sums; folded, they cost nothing. Only in analytic functions without Parameters can values
-    at random points prove it, of all sizes, since coordinates may be in degrees. 1e-14 of its column is rounding.
+    Differentiation leaves such sums; folded, they cost nothing. Only in analytic functions without Parameters
+    can values at random points prove it, of all sizes, since coordinates may be in degrees. 1e-14 of its
+    column is rounding.
     """
     H_w = ca.sparsify(H_w)
     if not H_w.nnz() or any(s.element_hash() not in {x.element_hash() for x in ca.symvar(ca.vertcat(q, t))}

@@ -15,17 +15,20 @@ from condyle.trace import Numbers
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Oriented):
-    """A body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation coupled to them.
+    """A body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation
+    coupled to them.
 
-    q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].   a: the radii; n = R z; products by elements.
+    q: unit quaternion of M in F (w, x, y, z).
+    u: w_FM in F [rad/s].
+    a: the radii; n = R z; products by elements.
 
         p = a n                                                                 seth2010 (12)
         H = [1; -diag(a) [n]x],   Hdot u = [0; a (w x (w x n))]                  (13), (14)
 
-    p lies on the ellipsoid, but n is the surface's normal there only on its axes and where radii agree. `normal=True` keeps
-    n normal:
+    p lies on the ellipsoid, but n is the surface's normal there only on its axes and where radii agree.
+    `normal=True` keeps n normal:
 
-        p = a^2 n / d,   d = |a n|,   v = (a^2 ndot - p (p . ndot)) / d,   ndot = w x n                (35), (36)
+        p = a^2 n / d,   d = |a n|,   v = (a^2 ndot - p (p . ndot)) / d,   ndot = w x n             (35), (36)
         Hdot u = [0; (a^2 m - 2 (p . ndot) v - p (v . ndot + p . m)) / d],   m = w x (w x n)            (37)
 
     At q = 0, M is at (0, 0, radii[2]), with its axes along F's.
@@ -33,8 +36,8 @@ class Ellipsoid(Oriented):
     Args:
         radii: semi-axes along F's axes [m], shape (3,), positive, numbers or Parameters.
         normal: keep M's z axis normal to the surface.
-        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is singular where the
-            second angle is ±pi/2.
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N is
+            singular where the second angle is ±pi/2.
     """
 
     coordinates: str = "quaternion"
@@ -44,7 +47,8 @@ class Ellipsoid(Oriented):
     def __init__(self, radii: Numbers, normal: bool = False, coordinates: str = "quaternion") -> None:
         if not isinstance(normal, (bool, np.bool_)):
             raise DescriptionError(f"Ellipsoid: normal is True or False, got {normal!r}")
-        for name, value in (("radii", constants(radii, 3, "Ellipsoid: radii", positive=True)), ("normal", bool(normal)),
+        for name, value in (("radii", constants(radii, 3, "Ellipsoid: radii", positive=True)),
+                            ("normal", bool(normal)),
                             ("coordinates", coordinates)):
             object.__setattr__(self, name, value)
         self.__post_init__()
@@ -58,7 +62,8 @@ class Ellipsoid(Oriented):
         n_dot = ca.cross(u, n)
         m = ca.cross(u, n_dot)
         if not self.normal:
-            p, H_v, bias_v = a * n, -ca.diag(a) @ ca.skew(n), a * m                           # seth2010 (12)-(14)
+            # seth2010 (12)-(14)
+            p, H_v, bias_v = a * n, -ca.diag(a) @ ca.skew(n), a * m
         else:
             d = ca.norm_2(a * n)
             p = a * a * n / d                                                                 # (35)

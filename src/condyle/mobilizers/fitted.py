@@ -1,11 +1,12 @@
 """Coordinates and speeds of one mobilizer that come nearest to a pose or a velocity.
 
-  e(q) = [log(R R(q)');  p - p(q)],    least |e|^2:  e' H N^-1 = 0,    1 rad counts as 1 m                       (1)
-  (H' H + d diag(H' H)) du = H' e,     q <- q + N du,  quaternions normalised                                    (2)
+  e(q) = [log(R R(q)');  p - p(q)],    least |e|^2:  e' H N^-1 = 0,    1 rad counts as 1 m                 (1)
+  (H' H + d diag(H' H)) du = H' e,     q <- q + N du,  quaternions normalised                              (2)
 
-(2) is Newton's step without damping d where the pose can be reached: for Pin, Slider, Screw, Cylinder, Planar, Translation, Ball
-and Free, whose H is that of one screw motion or has all directions, one step ends there. The damping is Marquardt's: ten times
-less after a step that comes nearer, ten times more after one that does not, which is not taken. Speeds are linear: one solve.
+(2) is Newton's step without damping d where the pose can be reached: for Pin, Slider, Screw, Cylinder,
+Planar, Translation, Ball and Free, whose H is that of one screw motion or has all directions, one step ends
+there. The damping is Marquardt's: ten times less after a step that comes nearer, ten times more after one
+that does not, which is not taken. Speeds are linear: one solve.
 """
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ REACHED = 1e-9
 """[rad, m] within which a pose is reached, so that no other start is tried."""
 
 Reached = Callable[[Array], tuple[Array, Array, Array]]
-"""From coordinates: R (3, 3), p (3,) [m] and the hinge matrix H (6, nu), angular rows first, in the same frame."""
+"""From coordinates: R (3, 3), p (3,) [m] and the hinge matrix H (6, nu), angular rows first, in the same
+frame."""
 
 
 def fit_pose(at: Reached, move: Callable[[Array, Array], Array], starts: Iterable[Array], R: Array,
@@ -33,7 +35,8 @@ def fit_pose(at: Reached, move: Callable[[Array, Array], Array], starts: Iterabl
 
     Args:
         move: q, du -> q + N du with unit quaternions.
-        starts: where to start from; the next one only where the pose is not reached, and kept only where it comes nearer.
+        starts: where to start from; the next one only where the pose is not reached, and kept only where it
+            comes nearer.
     """
     best: tuple[float, Array, Array] | None = None
     for start in starts:

@@ -20,8 +20,8 @@ class Ball(Oriented):
     A quaternion that is not quite of unit length means the rotation of its direction.
 
     Args:
-        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N, seth2010 (10) as
-            corrected, is singular where the second angle is ±pi/2.
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; N, seth2010
+            (10) as corrected, is singular where the second angle is ±pi/2.
     """
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
@@ -32,14 +32,15 @@ class Ball(Oriented):
 class Free(Oriented):
     """Unrestricted motion of M in F: six degrees of freedom, three rotations and three translations.
 
-    q: unit quaternion of M in F (w, x, y, z), then p_FM in F [m].   u: w_FM in F [rad/s], then v_FM in F [m/s].
+    q: unit quaternion of M in F (w, x, y, z), then p_FM in F [m].
+    u: w_FM in F [rad/s], then v_FM in F [m/s].
 
-    H is the identity and constant (seth2010 (9)); only N depends on q. A quaternion that is not quite of unit length
-    means the rotation of its direction.
+    H is the identity and constant (seth2010 (9)); only N depends on q. A quaternion that is not quite of unit
+    length means the rotation of its direction.
 
     Args:
-        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; singular where the
-            second angle is ±pi/2.
+        coordinates: "quaternion", or "euler": body-fixed x-y-z angles [rad] with the same speeds; singular
+            where the second angle is ±pi/2.
     """
 
     moves = True

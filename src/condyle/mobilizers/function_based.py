@@ -30,13 +30,14 @@ class FunctionBased(Mobilizer):
 
     Args:
         coordinates: names, one to six. They name the system's coordinates unless `add_body` gives others.
-        angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number or Parameter is constant, None is zero.
+        angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number or Parameter is
+            constant, None is zero.
         translations: three functions f(*q) -> displacement [m].
-        axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of any
-            length (rotation axes turn with the body). Default x, y, z for both.
+        axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of
+            any length (rotation axes turn with the body). Default x, y, z for both.
         time: call the functions as f(t, *q), t in seconds: a joint that also moves by itself.
-        units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for coordinates that move
-            translations alone, "rad" for all others.
+        units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for
+            coordinates that move translations alone, "rad" for all others.
     """
 
     coordinates: Sequence[str]
@@ -53,14 +54,17 @@ class FunctionBased(Mobilizer):
     def __post_init__(self) -> None:
         names = names_of(self.coordinates, "FunctionBased: coordinates", "one to six different names")
         if len(names) > 6:
-            raise DescriptionError(f"FunctionBased: coordinates must be one to six different names, got {names!r}")
+            raise DescriptionError("FunctionBased: coordinates must be one to six different names, got "
+                                   f"{names!r}")
         what = f"FunctionBased({', '.join(names)})"
         for label, functions in (("angles", self.angles), ("translations", self.translations)):
             if not isinstance(functions, (tuple, list)) or len(functions) != 3:
-                raise DescriptionError(f"{what}: {label} must be three functions, numbers or None, got {functions!r}")
+                raise DescriptionError(f"{what}: {label} must be three functions, numbers or None, got "
+                                       f"{functions!r}")
         axes = tuple(LETTERS) if self.axes is None else tuple(self.axes)
         if len(axes) not in (3, 6):
-            raise DescriptionError(f"{what}: axes must be three (rotations) or six (and translations), got {len(axes)}")
+            raise DescriptionError(f"{what}: axes must be three (rotations) or six (and translations), got "
+                                   f"{len(axes)}")
         axes = tuple(unit_axis(a, f"{what}: axes[{i}]") for i, a in enumerate((*axes, *LETTERS)[:6]))
         if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:
             raise DescriptionError(f"{what}: the three translation axes must be independent, got {axes[3:]}")
@@ -72,12 +76,14 @@ class FunctionBased(Mobilizer):
             for i, f in enumerate(functions))
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
-                            ("coordinate_names", names), ("speed_names", names), ("uses_time", bool(self.time))):
+                            ("coordinate_names", names), ("speed_names", names),
+                            ("uses_time", bool(self.time))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
 
     def conditions(self) -> ca.SX | None:
-        return zeros(0)                                     # functions have values wherever their Parameters do
+        # functions have values wherever their Parameters do
+        return zeros(0)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
@@ -93,7 +99,8 @@ class FunctionBased(Mobilizer):
         w_t, v_t = W @ ca.jacobian(theta, t), A @ ca.jacobian(p, t)
         V = ca.vertcat(H_w @ u + w_t, H_v @ u + v_t)
         bias = ca.jtimes(V, q, u) + ca.jacobian(V, t)                                            # (26)-(35)
-        return Motion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
+        return Motion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3],
+                      bias_v=bias[3:])
 
     def description(self) -> str:
         return f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {text(self.laws)})"
@@ -110,4 +117,5 @@ def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     """The traced function, or None where it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None
-    return trace((lambda *_: function) if isinstance(function, Symbol) else function, arguments, what=what, outputs=())
+    return trace((lambda *_: function) if isinstance(function, Symbol) else function, arguments, what=what,
+                 outputs=())

@@ -23,8 +23,8 @@ class LineOrientation(Mobilizer):
 
         H_w = [R x, R y],   Hdot u = w x w = 0,   N = first two columns of N for w in M      (30)
 
-    Four coordinates with two speeds: q holds a spin that follows from the path (it is not integrable), but no speed can
-    change it on the spot. The body needs no inertia about z.
+    Four coordinates with two speeds: q holds a spin that follows from the path (it is not integrable), but no
+    speed can change it on the spot. The body needs no inertia about z.
     """
 
     coordinate_names = Quaternion.names

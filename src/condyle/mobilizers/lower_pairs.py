@@ -1,4 +1,5 @@
-"""Rotation about an axis, translation along axes, and both: Weld, Pin, Slider, Screw, Cylinder, Planar, Translation.
+"""Rotation about an axis, translation along axes, and both: Weld, Pin, Slider, Screw, Cylinder, Planar,
+Translation.
 
 Equation numbers are those of docs/theory/mobilizers.md; seth2010's are named. u = qdot throughout.
 """
@@ -34,7 +35,8 @@ def unit_axis(axis: object, what: str) -> Axis:
     except (TypeError, ValueError, OverflowError):
         a = np.empty(0)
     if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):
-        raise DescriptionError(f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; got {axis!r}")
+        raise DescriptionError(f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; "
+                               f"got {axis!r}")
     a = a / np.abs(a).max()
     a = a / np.linalg.norm(a)
     return float(a[0]), float(a[1]), float(a[2])
@@ -93,7 +95,8 @@ class Pin(Mobilizer):
         return f"Pin({_axis_text(self.axis, 'z')})"
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis), H_v=zeros())   # (16)
+        return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis),
+                      H_v=zeros())  # (16)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,7 +174,8 @@ class Cylinder(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         z = column(LETTERS["z"])
-        return Motion(R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(zeros(), z))   # (19)
+        return Motion(R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()),
+                      H_v=ca.horzcat(zeros(), z))  # (19)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,8 +1,9 @@
 """Mobilizers that differ in numbers only: their equations once, with symbols in place of what differs.
 
-Two pins about general axes have the same equations up to numbers; a pin about z has others, in which zeros and ones have
-vanished. The instructions of the traced equations say so for every mobilizer alike, without knowing what its numbers mean:
-numbers are the constants in them. So radii, pitches, lengths and the numbers in users' functions count too.
+Two pins about general axes have the same equations up to numbers; a pin about z has others, in which zeros
+and ones have vanished. The instructions of the traced equations say so for every mobilizer alike, without
+knowing what its numbers mean: numbers are the constants in them. So radii, pitches, lengths and the numbers
+in users' functions count too.
 """
 from __future__ import annotations
 
@@ -26,8 +27,10 @@ class Pattern:
 
     Attributes:
         key: text that determines all but the numbers.
-        numbers: in the order of their use, in `nodes`, then in `outputs`; the same number counts at every use.
-        nodes: operation and operands of each instruction: numbers of nodes, NUMBER, or argument and element of an input.
+        numbers: in the order of their use, in `nodes`, then in `outputs`; the same number counts at every
+            use.
+        nodes: operation and operands of each instruction: numbers of nodes, NUMBER, or argument and element
+            of an input.
         outputs: node or NUMBER, argument and element of each output.
     """
 
@@ -43,7 +46,8 @@ def pattern(mobilizer: Mobilizer) -> Pattern:
     if closure.tables:
         return Pattern(mobilizer.description())
     f = closure.function
-    op_of, input_of, output_of, value_of = f.instruction_id, f.instruction_input, f.instruction_output, f.instruction_constant
+    op_of, input_of, output_of, value_of = (f.instruction_id, f.instruction_input, f.instruction_output,
+                                            f.instruction_constant)
     nodes: list[tuple[int, ...]] = []
     outputs: list[tuple[int, int, int]] = []
     numbers: list[float] = []
@@ -70,7 +74,8 @@ def pattern(mobilizer: Mobilizer) -> Pattern:
     shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, range(f.n_out()))]
     outside = [s.element_hash() for s in ca.vertsplit(closure.outside)] if closure.outside.numel() else ()
     text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside))
-    return Pattern(hashlib.sha256(text.encode()).hexdigest(), (*numbers, *put_out), tuple(nodes), tuple(outputs))
+    return Pattern(hashlib.sha256(text.encode()).hexdigest(), (*numbers, *put_out), tuple(nodes),
+                   tuple(outputs))
 
 
 @cache
@@ -105,7 +110,8 @@ class Numbered(Mobilizer):
         """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N: the instructions, one after the other."""
         closure = traced(self.like)
         inputs = [ca.vertsplit(x) if x.numel() else [] for x in (t, q, u, closure.outside)]
-        numbers = (number(self.column[k]) if k in self.column else ca.SX(x) for k, x in enumerate(self.pattern.numbers))
+        numbers = (number(self.column[k]) if k in self.column else ca.SX(x) for k,
+                   x in enumerate(self.pattern.numbers))
         values: list[ca.SX] = []
 
         def value(node: int) -> ca.SX:

@@ -1,4 +1,5 @@
-"""Coordinates of an orientation R_FM: unit quaternions and Euler angles, for speeds that are angular velocities.
+"""Coordinates of an orientation R_FM: unit quaternions and Euler angles, for speeds that are angular
+velocities.
 
 Equation numbers are those of docs/theory/mobilizers.md.
 
@@ -97,7 +98,8 @@ ORIENTATIONS: dict[str, type[Quaternion] | type[Euler]] = {"quaternion": Quatern
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Oriented(Mobilizer):
-    """A mobilizer whose first coordinates are an orientation of M in F and whose other coordinates, if any, are p_FM in F.
+    """A mobilizer whose first coordinates are an orientation of M in F and whose other coordinates, if any,
+    are p_FM in F.
 
     The speeds are w_FM in F [rad/s], then v_FM in F [m/s].
     """
@@ -117,7 +119,8 @@ class Oriented(Mobilizer):
                             ("speed_names", ("wx", "wy", "wz", "vx", "vy", "vz")[:3 + n]),
                             ("units", (turn.unit,) * len(turn.names) + ("m",) * n),
                             ("speed_units", ("rad/s",) * 3 + ("m/s",) * n),
-                            ("quaternions", (slice(0, 4),) if turn is Quaternion else ()), ("singular", turn.singular)):
+                            ("quaternions", (slice(0, 4),) if turn is Quaternion else ()),
+                            ("singular", turn.singular)):
             object.__setattr__(self, name, value)
 
     @property

@@ -32,8 +32,8 @@ class BendStretch(Mobilizer):
 
         R = Rz(q1),   p = q2 e,   e = (c1, s1, 0),   H = [[z; q2 z x e], [0; e]]              (27)
 
-    H keeps its rank everywhere. A body without inertia about M (a particle there) cannot resist the angle where the
-    distance is zero: the mass matrix is then singular.
+    H keeps its rank everywhere. A body without inertia about M (a particle there) cannot resist the angle
+    where the distance is zero: the mass matrix is then singular.
     """
 
     coordinate_names = speed_names = ("bend", "stretch")
@@ -44,7 +44,8 @@ class BendStretch(Mobilizer):
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         R, z = rotation_z(q[0]), column(LETTERS["z"])
         e = R[:, 0]
-        return Motion(R=R, p=q[1] * e, H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(q[1] * ca.cross(z, e), e),   # (27)
+        return Motion(R=R, p=q[1] * e, H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(q[1] * ca.cross(z, e),
+                                                                                  e),  # (27)
                       bias_v=_radial_bias(u[0] * z, zeros(), q[1], u[1], e))
 
 
@@ -58,8 +59,8 @@ class SphericalCoords(Mobilizer):
         R = Rz(azimuth) Ry(zenith),   p = r e,   e = R z or R x                              (28)
         H = [[±z; ±z x p], [±y'; ±y' x p], [0; ±e]],   y' = R y,   bias_w = w1 x w2          (29)
 
-    H keeps its rank everywhere. A body without inertia about M (a particle there) cannot resist the angles where the
-    radius is zero, nor the azimuth where e is along F's z (with radial_axis="z": zenith 0 or pi).
+    H keeps its rank everywhere. A body without inertia about M (a particle there) cannot resist the angles
+    where the radius is zero, nor the azimuth where e is along F's z (with radial_axis="z": zenith 0 or pi).
 
     Args:
         azimuth_offset: azimuth where q1 = 0 [rad], a number or a Parameter.
@@ -80,14 +81,16 @@ class SphericalCoords(Mobilizer):
     coordinate_names = speed_names = ("azimuth", "zenith", "radius")
     units = ("rad", "rad", "m")
     speed_units = ("rad/s", "rad/s", "m/s")
-    singular = "a particle at M has no inertia against the angles where the radius is zero or M lies on F's z axis"
+    singular = ("a particle at M has no inertia against the angles where the radius is zero or M lies on F's "
+                "z axis")
 
     def __post_init__(self) -> None:
         for name in ("azimuth_offset", "zenith_offset"):
             object.__setattr__(self, name, constant(getattr(self, name), f"SphericalCoords: {name}"))
         for name in ("negate_azimuth", "negate_zenith", "negate_radial"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise DescriptionError(f"SphericalCoords: {name} is True or False, got {getattr(self, name)!r}")
+                raise DescriptionError(f"SphericalCoords: {name} is True or False, got "
+                                       f"{getattr(self, name)!r}")
             object.__setattr__(self, name, bool(getattr(self, name)))
         if not isinstance(self.radial_axis, str) or self.radial_axis not in ("x", "z"):
             raise DescriptionError(f"SphericalCoords: radial_axis is 'z' or 'x', got {self.radial_axis!r}")
@@ -97,11 +100,13 @@ class SphericalCoords(Mobilizer):
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
         s1, s2, s3 = (-1 if n else 1 for n in (self.negate_azimuth, self.negate_zenith, self.negate_radial))
-        R = rotation_z(s1 * q[0] + sx(self.azimuth_offset)) @ rotation_y(s2 * q[1] + sx(self.zenith_offset))   # (28)
+        R = rotation_z(s1 * q[0] + sx(self.azimuth_offset)) @ rotation_y(s2 * q[1]
+                                                                         + sx(self.zenith_offset))  # (28)
         z, y, e = s1 * column(LETTERS["z"]), s2 * R[:, 1], s3 * R[:, "xyz".index(self.radial_axis)]
         p = q[2] * e
         H_w = ca.horzcat(z, y, zeros())                                                      # (29)
         H_v = ca.horzcat(ca.cross(z, p), ca.cross(y, p), e)
         w_1, w_2 = z * u[0], y * u[1]
         bias_w = ca.cross(w_1, w_2)
-        return Motion(R=R, p=p, H_w=H_w, H_v=H_v, bias_w=bias_w, bias_v=_radial_bias(w_1 + w_2, bias_w, q[2], u[2], e))
+        return Motion(R=R, p=p, H_w=H_w, H_v=H_v, bias_w=bias_w, bias_v=_radial_bias(w_1 + w_2, bias_w, q[2],
+                                                                                     u[2], e))

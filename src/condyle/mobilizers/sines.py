@@ -1,7 +1,8 @@
 """A mobilizer's equations in two steps: sines and cosines of its coordinates, then all else.
 
-A sine takes as long as a matrix product and needs nothing of the parent. Where many bodies are computed one after the other, all
-sines come first: a processor works at several of them at a time, while a body waits for its parent.
+A sine takes as long as a matrix product and needs nothing of the parent. Where many bodies are computed one
+after the other, all sines come first: a processor works at several of them at a time, while a body waits for
+its parent.
 """
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _SPLIT: dict[str, tuple[Closure, Closure] | None] = {}
 
 
 def sines_first(mobilizer: Mobilizer) -> tuple[Closure, Closure] | None:
-    """(t, q) -> sines and cosines, a column, and (t, q, u, that column) -> what `motion` gives. None if there are none, or if
-    tables are looked up."""
+    """(t, q) -> sines and cosines, a column, and (t, q, u, that column) -> what `motion` gives. None if there
+    are none, or if tables are looked up."""
     text = mobilizer.description()
     if text not in _SPLIT:
         if len(_SPLIT) >= KEPT:
@@ -52,7 +53,8 @@ def _split(mobilizer: Mobilizer) -> tuple[Closure, Closure] | None:
             symbols.append(ca.SX.sym("sine"))
             slots[o[0]] = symbols[-1]
         else:
-            slots[o[0]] = ca.SX.unary(op, slots[i[0]]) if len(i) == 1 else ca.SX.binary(op, slots[i[0]], slots[i[1]])
+            slots[o[0]] = ca.SX.unary(op, slots[i[0]]) if len(i) == 1 else ca.SX.binary(op, slots[i[0]],
+                                                                                        slots[i[1]])
     if not sines:
         return None
     return (Closure("sines", inputs[:2], [ca.vertcat(*sines)]),

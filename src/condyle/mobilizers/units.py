@@ -2,8 +2,9 @@
 
     V_FM = H_FM u,   qdot = N(q) u                                              base.py (2), (4)
 
-A speed whose angular column of H is zero everywhere, so that it only shifts, is in m/s, every other one in rad/s. A coordinate is
-in metres if such speeds alone change it. Zeros are structural: what looks like zero at some places only is an angle.
+A speed whose angular column of H is zero everywhere, so that it only shifts, is in m/s, every other one in
+rad/s. A coordinate is in metres if such speeds alone change it. Zeros are structural: what looks like zero at
+some places only is an angle.
 """
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ import casadi as ca
 from condyle.errors import DescriptionError
 
 QUATERNION = ("qw", "qx", "qy", "qz")
-"""Usual names of the coordinates of a unit quaternion (w, x, y, z). Which coordinates are one, mobilizers state."""
+"""Usual names of the coordinates of a unit quaternion (w, x, y, z). Which coordinates are one, mobilizers
+state."""
 
 
 def shifting(H_w: ca.SX, H_v: ca.SX) -> list[bool]:
@@ -36,7 +38,8 @@ def coordinate_units(H_w: ca.SX, H_v: ca.SX, N: ca.SX, quaternions: Sequence[sli
 
 
 def speed_units(H_w: ca.SX, H_v: ca.SX, N: ca.SX, units: Sequence[str]) -> tuple[str, ...]:
-    """That of its coordinate per second where a speed is the rate of one, else "m/s" or "rad/s", shape (nu,)."""
+    """That of its coordinate per second where a speed is the rate of one, else "m/s" or "rad/s", shape
+    (nu,)."""
     N = ca.sparsify(N)
     out = ["m/s" if shifts else "rad/s" for shifts in shifting(H_w, H_v)]
     for j in range(len(out)):
@@ -50,6 +53,7 @@ def given_units(units: Any, names: Sequence[str], what: str) -> tuple[str, ...]:
     """The units that a user states, one for each coordinate; () if none."""
     stated = (units,) if isinstance(units, str) else tuple(units or ())
     if stated and (len(stated) != len(names) or not all(isinstance(unit, str) for unit in stated)):
-        raise DescriptionError(f"{what}: units: expected {len(names)}, one for each coordinate, such as 'rad', 'deg', 'm' or "
+        raise DescriptionError(f"{what}: units: expected {len(names)}, one for each coordinate, such as "
+                               "'rad', 'deg', 'm' or "
                                f"'mm', got {units!r}")
     return stated

@@ -1,21 +1,23 @@
 """Derivatives of operators as CasADi Functions: jvp, vjp and full Jacobians.
 
-With respect to q they are along the manifold: column j = d/de f(q + e N(q) e_j) at e = 0, so that q has nu directions. The
-Jacobians of inverse and forward dynamics with respect to q and u come from derivatives.py,
+With respect to q they are along the manifold: column j = d/de f(q + e N(q) e_j) at e = 0, so that q has nu
+directions. The Jacobians of inverse and forward dynamics with respect to q and u come from derivatives.py,
 
     d udot = M^-1 (d tau - d tau/d q dq - d tau/d u du)                                              (1)
 
-and gradients of w . udot from one more solve with the same eliminations, with respect to q, u and tau by gradient.py,
+and gradients of w . udot from one more solve with the same eliminations, with respect to q, u and tau by
+gradient.py,
 
     d (w . udot) = x . (d tau - d tau/d q dq - ...),   x = M^-1 w                                    (2)
 
-With constraints both solve for multipliers too: with r1 = tau(q, u, udot) + G' lambda, r2 = G udot - b and udot, lambda held,
+With constraints both solve for multipliers too: with r1 = tau(q, u, udot) + G' lambda, r2 = G udot - b and
+udot, lambda held,
 
     M dudot + G' dlambda = dtau - d r1,   G dudot = -d r2                                            (3)
     d (w . udot) = x . (d tau - d r1) - mu . d r2,   M x + G' mu = w,   G x = 0                      (4)
 
-Held speeds have d udot = d a, their prescribed accelerations; x is zero there. Then (1) and (3) are for d udot - d a, with M d a
-and G d a on their right-hand sides, and (2) and (4) gain (w - M x - G' mu) . d a;
+Held speeds have d udot = d a, their prescribed accelerations; x is zero there. Then (1) and (3) are for d
+udot - d a, with M d a and G d a on their right-hand sides, and (2) and (4) gain (w - M x - G' mu) . d a;
 
 all else from automatic differentiation of the operators' expressions.
 """
@@ -45,7 +47,8 @@ from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled, lookups_in
 from condyle.native.sweeps.tree_solve import TreeSolve, padded
 
-VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "discrete", "parameters")
+VARIABLES = ("q", "u", "tau", "udot", "qdot", "qddot", "f", "station", "t", "z", "inputs", "discrete",
+             "parameters")
 """What a derivative may be taken with respect to."""
 
 
@@ -92,7 +95,8 @@ class Differentiated:
     def variable(self, name: str) -> ca.SX:
         s = self.s
         return s[name] if name in s.arguments else {
-            "t": s.t, "z": s.z, "inputs": s.model.tree.inputs.symbols, "discrete": s.model.tree.discrete.symbols}[name]
+            "t": s.t, "z": s.z, "inputs": s.model.tree.inputs.symbols,
+            "discrete": s.model.tree.discrete.symbols}[name]
 
     def directions(self, name: str) -> int:
         """Number of directions of a variable: nu for q."""
@@ -149,15 +153,19 @@ class Differentiated:
         """(2) by gradient.py."""
         s, tree = self.s, self.model.tree
         kin, w = s.kinematics(), ca.SX.sym("cotangent", tree.nu)
-        solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin), s.motions.held())
+        solved = forward_dynamics_and(tree, kin, s["tau"], w, s.lock, s.gravity, s.loads(kin),
+                                      s.motions.held())
         line = Cut(s, kin, solved)
         loads = load_gradient(line, s.loads(line.kin))
-        dq, du = gradient(tree, kin, s.t, s["q"], s["u"], solved, None if loads is None else line.closed(loads))
+        dq, du = gradient(tree, kin, s.t, s["q"], s["u"], solved, None if loads is None
+                          else line.closed(loads))
         results = {"q": -dq, "u": -du, "tau": solved.x}
-        return assembled("vjp", self.with_cotangent(w), ca.cse([*(results[name] for name in self.wrt), solved.status]))
+        return assembled("vjp", self.with_cotangent(w),
+                         ca.cse([*(results[name] for name in self.wrt), solved.status]))
 
     def _forward_vjp(self) -> ca.Function | Staged:
-        """(2): the recursion that has eliminated all speeds gives x too, and only inverse dynamics is differentiated."""
+        """(2): the recursion that has eliminated all speeds gives x too, and only inverse dynamics is
+        differentiated."""
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
         loads = s.loads(kin)
@@ -190,7 +198,8 @@ class Differentiated:
         return assembled("jacobian", self.arguments, [*(rows(J[name]) for name in self.wrt), *self.status])
 
     def _forward_jacobian(self) -> ca.Function | Staged | TreeSolve:
-        """(1): one kernel, and loops that factor M and solve; looked-up rows need stages, and then all is unrolled."""
+        """(1): one kernel, and loops that factor M and solve; looked-up rows need stages, and then all is
+        unrolled."""
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
         loads, d = s.loads(kin), {"tau": -ca.SX.eye(tree.nu)}
@@ -199,7 +208,8 @@ class Differentiated:
         if self.wrt == ("tau",):
             M = mass_matrix(tree, kin)
         else:
-            d["q"], d["u"], M = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], solved.udot, solved.A, loads)
+            d["q"], d["u"], M = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], solved.udot,
+                                                             solved.A, loads)
         columns, da = -ca.densify(ca.horzcat(*(d[name] for name in self.wrt))), self._held_columns()
         if da is not None:
             columns -= M @ da
@@ -211,11 +221,13 @@ class Differentiated:
         M += ca.diag(s.lock)
         entries = ca.vertcat(*(M[k, j] for k, j in entries_of(tree)))
         spare = ca.SX.zeros(tree.nu, padded(columns.shape[1]) - columns.shape[1])
-        main = ca.Function("jacobian", self.arguments, [ca.densify(entries), rows(ca.horzcat(columns, spare)), *self.status])
+        main = ca.Function("jacobian", self.arguments, [ca.densify(entries), rows(ca.horzcat(columns, spare)),
+                                                        *self.status])
         return TreeSolve(main, before_each(tree), [tree.nu] * len(self.wrt))
 
     def _held_columns(self) -> ca.SX | None:
-        """d a by all directions of the variables side by side, (nu, ...); None where a does not depend on them."""
+        """d a by all directions of the variables side by side, (nu, ...); None where a does not depend on
+        them."""
         a = self.held()
         if a is None:
             return None
@@ -223,7 +235,8 @@ class Differentiated:
         return ca.horzcat(*(J[name] @ self.N() if name == "q" else J[name] for name in self.wrt))
 
     def _constrained(self) -> tuple[Kinematics, Loads, Multipliers, ca.SX, tuple[ca.SX, ca.SX]]:
-        """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols mean."""
+        """Kinematics, all loads with lambda as a symbol, r2 with udot as a symbol, and what these symbols
+        mean."""
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
         equations, loads = s.rows(kin), s.loads(kin)
@@ -243,18 +256,23 @@ class Differentiated:
         dr, da = ca.SX(r.numel(), 1), ca.SX(tree.nu, 1)
         for name, v in zip(self.wrt, tangents, strict=True):
             direction = self.N() @ v if name == "q" else v
-            dr, da = dr + ca.jtimes(r, self.variable(name), direction), da + ca.jtimes(a, self.variable(name), direction)
-        dy = da + found.response(-dr[:tree.nu] - self._times_mass_matrix(kin, da), dr[tree.nu:] + found.G @ da)[0]
-        return assembled("jvp", [*self.arguments, *tangents], ca.cse([ca.substitute(dy, unknown, known), *self.status]))
+            dr, da = dr + ca.jtimes(r, self.variable(name), direction), da + ca.jtimes(a, self.variable(name),
+                                                                                       direction)
+        dy = da + found.response(-dr[:tree.nu] - self._times_mass_matrix(kin, da),
+                                 dr[tree.nu:] + found.G @ da)[0]
+        return assembled("jvp", [*self.arguments, *tangents],
+                         ca.cse([ca.substitute(dy, unknown, known), *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
         """(4)"""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
-        w, x, mu = (ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu), ("mu", r2.numel())))
+        w, x, mu = (ca.SX.sym(name, n) for name, n in (("cotangent", tree.nu), ("x", tree.nu),
+                                                       ("mu", r2.numel())))
         r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads)
         others = [name for name in self.wrt if name != "tau"]
-        both = self._with_held(-ca.vertcat(r1, r2), ca.vertcat(x, mu), w - self._times_mass_matrix(kin, x) - found.G.T @ mu)
+        both = self._with_held(-ca.vertcat(r1, r2), ca.vertcat(x, mu), w - self._times_mass_matrix(kin, x)
+                               - found.G.T @ mu)
         back = dict(zip(others, self._back(*both, others), strict=True), tau=x)
         unknown, known = ca.vertcat(unknown, x, mu), ca.vertcat(known, *found.response(w))
         results = ca.cse([*(ca.substitute(back[name], unknown, known) for name in self.wrt), *self.status])
@@ -267,13 +285,15 @@ class Differentiated:
         d1, d2 = {"tau": -ca.SX.eye(tree.nu)}, {"tau": ca.SX(r2.numel(), tree.nu)}
         if self.wrt != ("tau",):
             A = accelerations(tree, kin, s["udot"], (ca.SX(3, 1), -s.gravity))
-            d1["q"], d1["u"], _ = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], A, loads)
+            d1["q"], d1["u"], _ = inverse_dynamics_derivatives(tree, kin, s.t, s["q"], s["u"], s["udot"], A,
+                                                               loads)
             d2["q"], d2["u"] = ca.jacobian(r2, s["q"]) @ self.N(), ca.jacobian(r2, s["u"])
         da = self._held_columns()
         if da is not None:
             for name, a in zip(self.wrt, ca.horzsplit(da, tree.nu), strict=True):
                 d1[name], d2[name] = d1[name] + mass_matrix(tree, kin) @ a, d2[name] + found.G @ a
-        J = [ca.horzcat(*(found.response(-d1[name][:, j], d2[name][:, j])[0] for j in range(tree.nu))) for name in self.wrt]
+        J = [ca.horzcat(*(found.response(-d1[name][:, j], d2[name][:, j])[0] for j in range(tree.nu)))
+             for name in self.wrt]
         J = J if da is None else [x + a for x, a in zip(J, ca.horzsplit(da, tree.nu), strict=True)]
         results = ca.cse([ca.substitute(rows(x), unknown, known) for x in J] + self.status)
         return assembled("jacobian", self.arguments, results)

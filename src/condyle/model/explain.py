@@ -15,7 +15,8 @@ class Explanation:
     """All intermediates of a state's accelerations, evaluated without native code.
 
     Attributes:
-        values: arrays by name, in the order of their computation. Spatial vectors angular first, matrices column by column.
+        values: arrays by name, in the order of their computation. Spatial vectors angular first, matrices
+            column by column.
         first: name of the first that is not finite, or None.
     """
 
@@ -27,8 +28,10 @@ class Explanation:
                  for name, value in self.values.items()]
         if self.first is None:
             return "\n".join([*lines, "All intermediates are finite."])
-        return "\n".join([*lines, f"The first that is not finite: {self.first} = {self.values[self.first]}. What it is computed "
-                          "from is above it: look for a root of a negative number or a division by zero there."])
+        return "\n".join([*lines, f"The first that is not finite: {self.first} = {self.values[self.first]}. "
+                                  "What it is computed "
+                          "from is above it: look for a root of a negative number or a division by zero "
+                          "there."])
 
 
 def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray) -> Explanation:
@@ -41,5 +44,6 @@ def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: n
         flat = function.evaluate(arguments)[0][:, 0]
     values = dict(zip(names, np.split(flat, np.cumsum(sizes)[:-1]), strict=True))
     locked = "inertia that speed"                                       # infinite where a speed is locked
-    bad = (n for n, v in values.items() if np.isnan(v).any() or (np.isinf(v).any() and not n.startswith(locked)))
+    bad = (n for n, v in values.items() if np.isnan(v).any()
+           or (np.isinf(v).any() and not n.startswith(locked)))
     return Explanation(values, next(bad, None))

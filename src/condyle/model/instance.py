@@ -1,9 +1,12 @@
 """The INSTANCE stage: the table that parameters give, and whether there can be such a system.
 
-Both come from one kernel, which costs microseconds where Python would need milliseconds: a fit sets new parameters at every call.
-Python looks again only where the status is not zero, and words the error.
+Both come from one kernel, which costs microseconds where Python would need milliseconds: a fit sets new
+parameters at every call. Python looks again only where the status is not zero, and words the error.
 
-    status   0: all is well.   1: ask what has checks of its own, in Python.   2: something is not as it should be.
+    status
+    0: all is well.
+    1: ask what has checks of its own, in Python.
+    2: something is not as it should be.
 """
 from __future__ import annotations
 
@@ -42,7 +45,8 @@ class ParameterCheck:
         self.bodies = [b for b in tree.bodies if {"mass", "com", "inertia"} & b.symbolic.keys()]
         mobilizers = dict.fromkeys(b.mobilizer for b in tree.bodies if motion_symbols(b.mobilizer).numel())
         others: list[Force | Constraint] = [*model.forces.values(), *model.constraints.values()]
-        self.laws: list[Checked] = [*mobilizers, *(law for law in others if list(law.parameters()) or not _speaks_for(law))]
+        self.laws: list[Checked] = [*mobilizers, *(law for law in others if list(law.parameters())
+                                                   or not _speaks_for(law))]
         self.asked = [law for law in self.laws if self._conditions(law) is None]
         self._passed = b""
 
@@ -54,7 +58,8 @@ class ParameterCheck:
             mass, com, inertia = body.mass_expressions()
             conditions += [possible_masses(mass, inertia), ca.sumsqr(com) < ca.inf]
         for law in self.laws:
-            conditions += ca.vertsplit(given) if (given := self._conditions(law)) is not None and given.numel() else []
+            conditions += (ca.vertsplit(given) if (given := self._conditions(law)) is not None
+                           and given.numel() else [])
         good = _all(conditions)
         for registry in (self.tree.inputs, self.tree.discrete):
             if len(registry):
@@ -70,11 +75,13 @@ class ParameterCheck:
         return self.tree.parameters.names
 
     def refuse(self, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray) -> None:
-        """Look closely at parameters (..., n) where the status (..., 1) is not zero: raise, and say why, or let them pass."""
+        """Look closely at parameters (..., n) where the status (..., 1) is not zero: raise, and say why, or
+        let them pass."""
         rows = np.asarray(arguments[0], dtype=float).reshape(-1, len(self._names))[status.ravel() != 0]
         if (now := rows.tobytes()) == self._passed:
             return
-        given = np.asarray(arguments[0], dtype=float)       # no `error.result`: without parameters nothing was computed
+        # no `error.result`: without parameters nothing was computed
+        given = np.asarray(arguments[0], dtype=float)
         check_finite("parameters", given, Entries("parameter", self._names))
         everything = status.max() > 1
         for row in np.unique(rows, axis=0):
@@ -83,19 +90,22 @@ class ParameterCheck:
                 law.check_parameters(values)
             for body in self.bodies if everything else ():
                 body.mass_properties_at(values)
-        self._passed = now                                  # a State that changes something else has the same ones again
+        # a State that changes something else has the same ones again
+        self._passed = now
 
 
 def _speaks_for(law: Checked) -> bool:
     """Whether the law's `conditions` cover its `check_parameters`: no class below has checks of its own."""
-    return next("conditions" in vars(c) for c in type(law).__mro__ if {"conditions", "check_parameters"} & vars(c).keys())
+    return next("conditions" in vars(c) for c in type(law).__mro__ if {"conditions",
+                                                                       "check_parameters"} & vars(c).keys())
 
 
 def _all(conditions: Sequence[ca.SX]) -> ca.SX:
     """Whether all hold, in pairs."""
     while len(conditions) > 1:
         pairs = zip(conditions[::2], conditions[1::2], strict=False)
-        conditions = [*(ca.logic_and(a, b) for a, b in pairs), *(conditions[-1:] if len(conditions) % 2 else [])]
+        conditions = [*(ca.logic_and(a, b) for a, b in pairs),
+                      *(conditions[-1:] if len(conditions) % 2 else [])]
     return conditions[0] if conditions else ca.SX(1)
 
 

@@ -1,9 +1,10 @@
 """Which layout an operator has: one straight line for the whole tree, or kernels over tables.
 
-The straight line is what CasADi simplifies most, but compiling takes 40 microseconds per operation, and for one state a processor
-must fetch every instruction of it once. Loops compile at once at any size. Measured for forward dynamics of 30 pins: one state
-takes 2.9 microseconds by loops and 3.4 by a straight line, a state in four lanes (AVX2) 0.86 and 1.04. With eight lanes
-(AVX-512) the straight line was quicker, before loops became walks (native/sweeps/schedule.py): 0.6 against 0.9.
+The straight line is what CasADi simplifies most, but compiling takes 40 microseconds per operation, and for
+one state a processor must fetch every instruction of it once. Loops compile at once at any size. Measured for
+forward dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in
+four lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
+walks (native/sweeps/schedule.py): 0.6 against 0.9.
 """
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from condyle.native.sweeps.matrix import Matrix
 from condyle.native.sweeps.sweep import Sweep
 
 
-def _rows(model: Model, arguments: Sequence[str], results: Sequence[tuple[str, int]], write: Callable[[Looped], None]
+def _rows(model: Model, arguments: Sequence[str], results: Sequence[tuple[str, int]],
+          write: Callable[[Looped], None]
           ) -> Sweep:
     sizes = {**model.sizes(), "cotangent": model.tree.nu}
     looped = Looped(model, [(name, sizes[name]) for name in arguments], results)
@@ -49,7 +51,8 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
 
 
 def build_looped_rates(model: Model, short: float) -> Sweep:
-    """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is a result too.
+    """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is
+    a result too.
     short: what runs let pass there, multipliers.py (8)."""
     operator = OPERATORS["forward_dynamics"]
     results = operator.outputs(model)
@@ -59,13 +62,15 @@ def build_looped_rates(model: Model, short: float) -> Sweep:
 
 
 def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
-    """position_change or velocity_change in the looped layout, for errors and for some directions: (q, u, weights, along, tail)
+    """position_change or velocity_change in the looped layout, for errors and for some directions: (q, u,
+    weights, along, tail)
     -> du, and whether constraints are delicate and p, or what is left of v."""
     nu = model.tree.nu
     sizes = {**model.sizes(), "along": (columns - 1) * nu}
     more = {"position_change": [("delicate", 1), ("p", model.equations("position"))],
             "velocity_change": [("left", model.equations("position", "velocity"))]}
-    looped = Looped(model, [(x, sizes[x]) for x in ("q", "u", "weights", "along", "tail")], [("du", columns * nu), *more[name]])
+    looped = Looped(model, [(x, sizes[x]) for x in ("q", "u", "weights", "along", "tail")],
+                    [("du", columns * nu), *more[name]])
     (position_changes if name == "position_change" else velocity_changes)(looped)
     return looped.rows()
 
@@ -81,11 +86,13 @@ LONGEST = 22_000
 LONGEST_FOR_ONE = 5_500
 """The same where one state is asked for, if loops are quicker then."""
 LONGEST_FOR_FOUR = 12_000
-"""The same for four lanes or fewer, for which the processor fetches twice the instructions that it fetches for eight."""
+"""The same for four lanes or fewer, for which the processor fetches twice the instructions that it fetches
+for eight."""
 UNTURNED = 0.35
 """Share of the operations that remain of a body whose frames are not turned against each other."""
 LOOPED_BODY, LOOPED_SPEED = 300, 150
-"""What a body takes by loops, in operations of a straight line that take as long (30 pins: 2.5 us against 3.3 of 17,400)."""
+"""What a body takes by loops, in operations of a straight line that take as long (30 pins: 2.5 us against 3.3
+of 17,400)."""
 
 
 GRADIENT = 1.65
@@ -94,8 +101,8 @@ GRADIENT = 1.65
 
 def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None = None, lanes: bool = False,
                   longer: float = 1.0) -> bool:
-    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter. `longer`: what
-    is looped takes so many times as long as the operator.
+    """Whether an operator is looped: where a straight line would be long, and loops a good deal shorter.
+    `longer`: what is looped takes so many times as long as the operator.
 
     The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
     """
@@ -104,7 +111,8 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     if wish == "unrolled" or loops is None:
         return False
     constrained = name in LEVELS and bool(model.constraints)
-    if name in LEVELS and not (model.equations(*LEVELS[name]) and model.tree.nu) and (constrained or name != "forward_dynamics"):
+    if name in LEVELS and not (model.equations(*LEVELS[name])
+                               and model.tree.nu) and (constrained or name != "forward_dynamics"):
         return False
     if isinstance(loops, ByColumns):
         return (wish == "looped" or _size(model, name, body) > LONGEST) and model.tree.nu > 0
@@ -130,8 +138,9 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
 
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
-    """The same for the Jacobian of forward dynamics, where both are possible. Measured for one state and for lanes: 7 pins
-    take 2.9 and 0.96 us by loops, 2.7 and 0.87 in a straight line; 30 pins 12.2 and 7.3, 12.7 and 8.3."""
+    """The same for the Jacobian of forward dynamics, where both are possible. Measured for one state and for
+    lanes: 7 pins take 2.9 and 0.96 us by loops, 2.7 and 0.87 in a straight line; 30 pins 12.2 and 7.3, 12.7
+    and 8.3."""
     if (wish := settings.layout()) != "auto":
         return wish == "looped"
     speeds, before = _speeds_before(model)
@@ -151,8 +160,10 @@ _IDENTITY = np.eye(3)
 def _constraints_size(model: Model) -> int:
     """Operations, about, of the mass matrix, its factors and one solution per equation as a straight line."""
     speeds, before = _speeds_before(model)
-    bases = sum(model.tree.parent(B) is None for B in model.tree.base_to_tip)     # an equation is about one of them, or two
-    return int(100 * len(speeds) + (10 + 4 * model.equations() * min(1.0, 2 / bases)) * (speeds * before).sum())
+    # an equation is about one of them, or two
+    bases = sum(model.tree.parent(B) is None for B in model.tree.base_to_tip)
+    return int(100 * len(speeds) + (10 + 4 * model.equations() * min(1.0, 2 / bases))
+               * (speeds * before).sum())
 
 
 def _size(model: Model, name: str, body: int | None) -> int:
@@ -169,7 +180,8 @@ def _size(model: Model, name: str, body: int | None) -> int:
 def _speeds_before(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """The number of speeds of each body, and of it and its ancestors."""
     tree = model.tree
-    speeds, before = np.array([b.mobilizer.nu for b in tree.bodies]), np.zeros(len(tree.bodies), dtype=np.int64)
+    speeds, before = np.array([b.mobilizer.nu for b in tree.bodies]), np.zeros(len(tree.bodies),
+                                                                               dtype=np.int64)
     for B in tree.base_to_tip:
         P = tree.parent(B)
         before[B] = speeds[B] + (0 if P is None else before[P])

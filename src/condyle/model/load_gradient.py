@@ -1,13 +1,15 @@
 """Gradient of the virtual power of loads, psi = sum of X . load + x . f, for gradient.py.
 
-Laws see poses, velocities, coordinates and speeds. They are written over symbols for these and differentiated automatically; what
-follows from the symbols is left to the recursion. A small turn e of a body with its pose, velocity, X and the load on it changes
+Laws see poses, velocities, coordinates and speeds. They are written over symbols for these and differentiated
+automatically; what follows from the symbols is left to the recursion. A small turn e of a body with its pose,
+velocity, X and the load on it changes
 -psi by e . T_w, a small step by p_bar:
 
-  T_w = -(R x dpsi/dR + w x dpsi/dw + v x dpsi/dv + X x load),   R x dpsi/dR = sum over columns                     (1)
-  p_bar = -dpsi/dp,   v_bar = -dpsi/dv,   w_bar has -dpsi/dw,   F has -load                                         (2)
+  T_w = -(R x dpsi/dR + w x dpsi/dw + v x dpsi/dv + X x load),   R x dpsi/dR = sum over columns            (1)
+  p_bar = -dpsi/dp,   v_bar = -dpsi/dv,   w_bar has -dpsi/dw,   F has -load                                (2)
 
-Where a law asks for the momentum M u it sees r and H too, which turn with the parent: their part of (1) is the parent's.
+Where a law asks for the momentum M u it sees r and H too, which turn with the parent: their part of (1) is
+the parent's.
 """
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ class Line(Protocol):
 
 
 class Cut:
-    """A straight line within an unrolled recursion: symbols in place of what is computed already, which `closed` puts back."""
+    """A straight line within an unrolled recursion: symbols in place of what is computed already, which
+    `closed` puts back."""
 
     def __init__(self, symbols: Symbols, kin: Kinematics, solved: Solved) -> None:
         tree = symbols.model.tree
@@ -52,7 +55,8 @@ class Cut:
             "x": {b.index: ca.vertsplit(solved.x)[b.u] for b in tree.bodies}}
         self._columns: list[tuple[ca.SX, ca.SX]] = []
         ask = lambda name: OnDemand(lambda key: self._symbol(name, key))
-        self.kin = Kinematics(kin.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"), H=ask("H"))
+        self.kin = Kinematics(kin.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
+                              H=ask("H"))
         self._known = {"X": ask("X"), "x": ask("x")}
 
     def read(self, B: int, name: str) -> Any:
@@ -66,7 +70,8 @@ class Cut:
 
     def closed(self, gradient: LoadGradient) -> LoadGradient:
         """With the values of the symbols in their place."""
-        parts: list[dict[int, Any]] = [gradient.F, gradient.V, gradient.T, gradient.r, gradient.H, gradient.q, gradient.u]
+        parts: list[dict[int, Any]] = [gradient.F, gradient.V, gradient.T, gradient.r, gradient.H, gradient.q,
+                                       gradient.u]
         outputs = [x for part in parts for value in part.values() for x in flat(value)]
         closure = Closure("loads", [column for column, _ in self._columns], outputs)
         results = iter(closure(*(value for _, value in self._columns)))
@@ -88,13 +93,17 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
     for k, f in loads.mobility.items():
         B, j = owner[k]
         psi += line.read(B, "x")[j] * f
-    seen: dict[str, dict[int, Any]] = {"R": {**kin.R_GM}, "p": {**kin.p_GM}, "V": {**kin.V_GM}, "r": {**kin.p_PM}, "H": {**kin.H}}
-    bars = _bars(-psi, [s["q"], s["u"], *(x for part in seen.values() for value in part.values() for x in flat(value))])
+    seen: dict[str, dict[int, Any]] = {"R": {**kin.R_GM}, "p": {**kin.p_GM}, "V": {**kin.V_GM},
+                                       "r": {**kin.p_PM}, "H": {**kin.H}}
+    bars = _bars(-psi, [s["q"], s["u"], *(x for part in seen.values() for value in part.values()
+                                          for x in flat(value))])
     dq, du = next(bars), next(bars)
     bar: dict[str, dict[int, Any]] = {
-        name: {key: next(bars) if isinstance(value, ca.SX) else (next(bars), next(bars)) for key, value in part.items()}
+        name: {key: next(bars) if isinstance(value, ca.SX) else (next(bars), next(bars)) for key,
+               value in part.items()}
         for name, part in seen.items()}
-    out = LoadGradient(F={B: (-F[0], -F[1]) for B, F in loads.bodies.items()}, V=bar["V"], r=bar["r"], H=bar["H"])
+    out = LoadGradient(F={B: (-F[0], -F[1]) for B, F in loads.bodies.items()}, V=bar["V"], r=bar["r"],
+                       H=bar["H"])
 
     def turn(B: int | None, by: ca.SX, step: Any = None) -> None:
         if B is not None:
@@ -122,13 +131,15 @@ def load_gradient(line: Line, loads: Loads) -> LoadGradient | None:
 
 
 def row_gradient(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
-    """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of the rows of its bodies, by place."""
+    """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of the rows of its bodies, by
+    place."""
     loads, out = kind.loads(d, column), dict[str, ca.SX]()
     X = {link: d.get(link, "X") for link in loads}
     psi = sum((inner(X[link], F) for link, F in loads.items()), ca.SX(0))
     seen = [(link, name) for link in kind.links for name in ("R", "p", "V") if f"{link}.{name}" in d.reads]
     back = _bars(-psi, [d.reads[f"{link}.{name}"] for link, name in seen])
-    bar = {(link, name): unpacked(COMMON[name], ca.densify(x)) for (link, name), x in zip(seen, back, strict=True)}
+    bar = {(link, name): unpacked(COMMON[name], ca.densify(x)) for (link, name),
+           x in zip(seen, back, strict=True)}
     for link in kind.links:
         turn, step = ca.SX(3, 1), bar.get((link, "p"), ca.SX(3, 1))
         if link in loads:

@@ -21,9 +21,11 @@ from condyle.tree.tree import Tree
 
 
 class Model:
-    """What operators are made of: the tree, its forces by name, gravity first, and its constraints by name."""
+    """What operators are made of: the tree, its forces by name, gravity first, and its constraints by
+    name."""
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None) -> None:
+    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint]
+                 | None = None) -> None:
         self.tree, self.forces, self.constraints = tree, dict(forces), dict(constraints or {})
         self.nz = sum(len(f.states) for f in self.forces.values())
         gravity = self.forces["gravity"]
@@ -45,7 +47,8 @@ class Model:
 
     @property
     def table(self) -> tuple[ca.SX, ca.SX]:
-        """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without parameters."""
+        """Symbols, and what they mean in terms of parameters. Empty, and nothing is built, without
+        parameters."""
         if not len(self.tree.parameters):
             return ca.SX(0, 1), ca.SX(0, 1)
         return self.tabulated.symbols, self.tabulated.meanings
@@ -112,7 +115,8 @@ class Model:
 
     def equations(self, *levels: str) -> int:
         """Number of constraint equations, of all levels or of some."""
-        return sum(part.size for c in self.constraints.values() for part in c.parts if not levels or part.level in levels)
+        return sum(part.size for c in self.constraints.values() for part in c.parts if not levels
+                   or part.level in levels)
 
     @property
     def state_variables(self) -> tuple[str, ...]:
@@ -132,11 +136,13 @@ class Model:
     def sizes(self) -> dict[str, int]:
         nq, nu = self.tree.nq, self.tree.nu
         return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu,
-                "station": 3, "tail": self.tail_size, "parameters": len(self.tree.parameters), "lambda_": self.equations()}
+                "station": 3, "tail": self.tail_size, "parameters": len(self.tree.parameters),
+                "lambda_": self.equations()}
 
 
 def equation_names(constraints: Mapping[str, Constraint]) -> list[tuple[str, str]]:
-    """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
+    """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has
+    several."""
     return [(name if c.size == 1 else f"{name}[{k}]", level) for name, c in constraints.items()
             for k, level in enumerate(part.level for part in c.parts for _ in range(part.size))]
 
@@ -152,11 +158,13 @@ def description(model: Model) -> str:
     kinds = {text: k for k, text in enumerate(dict.fromkeys(model.mobilizers))}
     for b, kind in zip(model.tree.bodies, model.mobilizers, strict=True):
         m = b.mass_properties
-        values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass, "com": m.com,
+        values = {"R_PF": b.X_PF.R, "p_PF": b.X_PF.p, "R_BM": b.X_BM.R, "p_BM": b.X_BM.p, "mass": m.mass,
+                  "com": m.com,
                   "inertia": m.inertia}
         numbers = " ".join(number(b, name, value) for name, value in values.items())
         prescribed = f" motion {b.motion.description()}" if b.motion else ""
-        lines.append(f"{b.name} {model.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} {numbers}{prescribed}")
+        lines.append(f"{b.name} {model.tree.parent(b.index)} {b.speeds} mobilizer {kinds[kind]} "
+                     f"{numbers}{prescribed}")
     laws = [f"{name}: {force.description()} {force.code()}" for name, force in model.forces.items()]
     laws += [f"constraint {name}: {c.description()} {c.code()}" for name, c in model.constraints.items()]
     return "\n".join([*lines, *kinds, *laws])

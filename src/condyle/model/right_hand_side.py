@@ -1,6 +1,7 @@
 """The right-hand side of the equations of motion, written once: rates of q, u and z.
 
-The operators qdot, forward_dynamics and zdot are its parts; runs (condyle.integrate.equations) take all of it.
+The operators qdot, forward_dynamics and zdot are its parts; runs (condyle.integrate.equations) take all of
+it.
 """
 from __future__ import annotations
 
@@ -37,12 +38,14 @@ class Rates:
 
     @property
     def ydot(self) -> ca.SX:
-        """All below each other; not a number where a status says that there is no answer: a step is refused then."""
+        """All below each other; not a number where a status says that there is no answer: a step is refused
+        then."""
         return ca.vertcat(unless(self.lost, self.qdot), unless(self.status, self.udot), self.zdot)
 
 
 def right_hand_side(s: Symbols, short: float = ROUNDING) -> Rates:
-    """The rates at some arguments; kinematics and leaves are shared. short: what runs let pass of delicate constraints."""
+    """The rates at some arguments; kinematics and leaves are shared. short: what runs let pass of delicate
+    constraints."""
     udot, status, delicate = forward_dynamics(s, short)
     return Rates(*qdot(s), udot, status, zdot(s), delicate)
 

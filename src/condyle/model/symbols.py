@@ -25,7 +25,8 @@ class Symbols:
     def __init__(self, model: Model, direct: bool = False) -> None:
         self.model, tree = model, model.tree
         self._kinematics: dict[Any, Kinematics] = {}
-        self._views: dict[int, View] = {}                    # a view holds its kinematics, so that ids stay unique
+        # a view holds its kinematics, so that ids stay unique
+        self._views: dict[int, View] = {}
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
@@ -74,7 +75,8 @@ class Symbols:
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
         """The constraints' equations."""
-        return ConstraintEquations(self.model.constraints, self.view(kin), self.enabled[len(self.model.forces):])
+        return ConstraintEquations(self.model.constraints, self.view(kin),
+                                   self.enabled[len(self.model.forces):])
 
     def loads(self, kin: Kinematics) -> Loads:
         """What all enabled forces exert, gravity only where it is taken back."""

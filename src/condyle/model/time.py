@@ -1,4 +1,5 @@
-"""What of a model may depend on time: one list, which batches (system/timed.py) and runs (integrate/timed.py) read."""
+"""What of a model may depend on time: one list, which batches (system/timed.py) and runs (integrate/timed.py)
+read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -42,7 +43,8 @@ class TimeReader:
         """Whether what it does depends on the time."""
         t = ca.SX.sym("t")
         found = self.expressions(t)
-        return any(ca.depends_on(x, t) for x in found) or any(ca.depends_on(row.index, t) for row in lookups_in(found))
+        return any(ca.depends_on(x, t) for x in found) or any(ca.depends_on(row.index, t)
+                                                              for row in lookups_in(found))
 
 
 def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
@@ -56,8 +58,10 @@ def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
                 yield TimeReader("constraints", f"constraint {name!r}", name, partial(_of_constraint, part))
     for body in model.tree.bodies:
         if body.motion is not None:
-            yield TimeReader("motions", f"the motion of body {body.name!r}", body.name, partial(_of_motion, body), body)
-        yield TimeReader("joints", f"the mobilizer of body {body.name!r}", "", partial(_of_mobilizer, body), body)
+            yield TimeReader("motions", f"the motion of body {body.name!r}", body.name,
+                             partial(_of_motion, body), body)
+        yield TimeReader("joints", f"the mobilizer of body {body.name!r}", "", partial(_of_mobilizer, body),
+                         body)
 
 
 def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
@@ -98,4 +102,5 @@ def may_read_time(force: Any) -> bool:
     if not type(force).__module__.startswith("condyle."):
         return True
     asks: Sequence[Leaf] = getattr(force, "asks", ())
-    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries) for v in vars(force).values())
+    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries)
+                                                           for v in vars(force).values())

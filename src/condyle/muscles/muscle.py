@@ -2,11 +2,12 @@
 
     h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
     d(l_M cos(alpha))/dt = v_M / cos(alpha)                                                                (2)
-    F = F_0 (a f_L(l_M / l_0) f_V(v_n) + f_P(l_M / l_0) + beta v_n),  v_n = v_M / (v_max l_0),  ruggiero2020 (20)
+    v_n = v_M / (v_max l_0)
+    F = F_0 (a f_L(l_M / l_0) f_V(v_n) + f_P(l_M / l_0) + beta v_n)                         ruggiero2020 (20)
     the tendon's force is T = F cos(alpha) = F_0 f_T(l_T / l_S)                                            (3)
 
-A fibre does not get shorter than l_min, where its pennation angle is that of cos(alpha) = 0.1, nor than l_0 / 100.
-There a rigid tendon is slack, T = 0, and an elastic one may only lengthen the fibre: OpenSim's rules.
+A fibre does not get shorter than l_min, where its pennation angle is that of cos(alpha) = 0.1, nor than l_0 /
+100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen the fibre: OpenSim's rules.
 With a rigid tendon l_T = l_S and (1), (2) give l_M and v_M (ruggiero2020 (21)). With an elastic one the
 fibre's length, or the tendon's force, is a state whose rate (3) gives. Normalised quantities end in _n.
 """
@@ -87,7 +88,8 @@ class Muscle(PathLaw):
                                    f"{self.tendon!r}")
 
         if isinstance(self.pennation_angle, float) and not self.pennation_angle < math.acos(STEEPEST):
-            raise DescriptionError(f"{type(self).__name__}: pennation_angle must be below {math.acos(STEEPEST):.3f} rad, got "
+            raise DescriptionError(f"{type(self).__name__}: pennation_angle must be below "
+                                   f"{math.acos(STEEPEST):.3f} rad, got "
                                    f"{self.pennation_angle!r}; is it in degrees?")
 
     def named(self, name: str) -> Muscle:
@@ -157,7 +159,8 @@ class Muscle(PathLaw):
         return ca.fmax(self._height / ca.sqrt(1 - STEEPEST**2), SHORTEST * sx(self.optimal_fiber_length))
 
     def _along(self, s: View) -> tuple[ca.SX, ca.SX]:
-        """l_M cos(alpha) with a rigid tendon, not below that of the shortest fibre; and whether it is above."""
+        """l_M cos(alpha) with a rigid tendon, not below that of the shortest fibre; and whether it is
+        above."""
         along = self.path.length.at(s) - sx(self.tendon_slack_length)
         least = ca.sqrt(self._least**2 - self._height**2)
         return ca.fmax(along, least), along > least
@@ -180,7 +183,8 @@ class Muscle(PathLaw):
         if self.tendon == "rigid":
             fibre = self.rigid_fibre(s)
             T = sx(self.max_isometric_force) * self.fibre_force_n(fibre, self.activation(s)) * fibre.cos
-            return ca.if_else(self._along(s)[1], ca.fmax(T, 0), 0)            # faster than v_max too, it does not push
+            # faster than v_max too, it does not push
+            return ca.if_else(self._along(s)[1], ca.fmax(T, 0), 0)
         return sx(self.max_isometric_force) * self.tendon_force_n(s)
 
     def tendon_force_n(self, s: View) -> ca.SX:

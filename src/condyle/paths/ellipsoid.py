@@ -42,11 +42,12 @@ from condyle.paths.segment import ROW, Segment, across_to, cross, dot, either, n
 OUTSIDE = 1e-4
 """An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
-"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z and |dz|^3 in L;
-steps at most."""
+"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
+and |dz|^3 in L; steps at most."""
 KINK = 1e-5
-"""1 - cos of an angle between the line and the curve, where they meet, above which nothing was found. P moves along the
-silhouette only, so that stationary lengths with a kink exist, which descent never finds but Newton's method on |g|^2 may."""
+"""1 - cos of an angle between the line and the curve, where they meet, above which nothing was found. P moves
+along the silhouette only, so that stationary lengths with a kink exist, which descent never finds but
+Newton's method on |g|^2 may."""
 FINE = 1e-4
 """Size of the last two modes above which more modes are taken."""
 
@@ -373,7 +374,8 @@ class _Search:
                             -h_P * h_Q * l / d_psi)
         over = Segment(s["L"], e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
         ways = z[2:], chart, a
-        smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways)))
+        smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)),
+                         dot(e_out, self.length.direction(y_Q, 1, *ways)))
         converged = ca.logic_and(s["left"] <= CONVERGED, smooth > 1 - KINK)
         if self.coarse:
             coarse = p[12:]

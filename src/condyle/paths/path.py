@@ -296,7 +296,8 @@ class PathLength(Composed):
             L += ca.if_else(segment.wrapped != 0, over - _norm(B - A), 0)                          # (1)
             for j, (piece, wrapped) in enumerate(on):
                 if set(pieces) & set(self._pieces(j)):
-                    L = ca.if_else(ca.logic_and(ca.logic_and(wrapped, segment.wrapped), piece == chosen), np.nan, L)
+                    L = ca.if_else(ca.logic_and(ca.logic_and(wrapped, segment.wrapped), piece == chosen),
+                                   np.nan, L)
             on.append((chosen, segment.wrapped))
         return L
 

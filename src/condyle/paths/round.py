@@ -65,7 +65,8 @@ def rule(A: ca.SX, B: ca.SX, near: ca.SX, crossing: ca.SX, first: Tangents, seco
          quadrant: Quadrant) -> tuple[ca.SX, ca.SX]:
     """OpenSim's rule: NONE, WRAPPED or MANDATORY; and whether the path turns about +k.
 
-    near: the point of the line AB that is closest to the axis (or centre).   crossing: it is inside, and between A and B.
+    near: the point of the line AB that is closest to the axis (or centre).
+    crossing: it is inside, and between A and B.
     """
     on = quadrant.has
     some = ca.logic_or(on(A), on(B))

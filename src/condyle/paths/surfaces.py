@@ -81,7 +81,8 @@ class _Round(Surface):
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         if not self.parameters():
             return super().over(A, B, row)
-        return getattr(round, type(self).__name__.lower())(self.given(A, B))[1].L    # a row has no derivatives by sizes
+        # a row has no derivatives by sizes
+        return getattr(round, type(self).__name__.lower())(self.given(A, B))[1].L
 
 
 @cache
@@ -143,8 +144,10 @@ class Ellipsoid(Surface):
     def __post_init__(self) -> None:
         super().__post_init__()
         if names := sorted({p.name for p in self.parameters()}):
-            raise DescriptionError(f"Ellipsoid: radii: expected numbers [m], got Parameters ({', '.join(names)}), by which its "
-                                   "geodesics have no derivatives; the radius of a Cylinder or a Sphere may be one")
+            raise DescriptionError("Ellipsoid: radii: expected numbers [m], got Parameters "
+                                   f"({', '.join(names)}), by which its "
+                                   "geodesics have no derivatives; the radius of a Cylinder or a Sphere may "
+                                   "be one")
 
     def numbers(self) -> ca.SX:
         return sx(self.radii)

@@ -1,7 +1,7 @@
 """Rotations, transforms, spatial vectors, inertia and SE(3), for numbers and symbols alike.
 
-Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi SX.
-Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
+Numbers are NumPy arrays with any leading batch dimensions, R (..., 3, 3) and p (..., 3); symbols are CasADi
+SX. Spatial vectors have their angular part first. Quaternions are (w, x, y, z). Radians, metres, kilograms.
 """
 from condyle.spatial.algebra import too_large
 from condyle.spatial.exponential import exp_se3, exp_so3, log_se3, log_so3

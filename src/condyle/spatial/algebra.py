@@ -1,7 +1,8 @@
 """The little algebra that numbers and symbols share, so that every formula of `spatial` is written once.
 
 Numbers are float64 arrays with any leading batch dimensions: vectors (..., n), matrices (..., n, n).
-Symbols are CasADi SX: vectors n x 1, matrices n x n. Zeros in a symbolic matrix are structural, other constants fold.
+Symbols are CasADi SX: vectors n x 1, matrices n x n. Zeros in a symbolic matrix are structural, other
+constants fold.
 """
 from __future__ import annotations
 
@@ -20,24 +21,28 @@ Value: TypeAlias = Any
 """What goes in: anything NumPy can make an array of, an SX, or a list of scalars with an SX among them."""
 
 LARGEST = 1e50
-"""Size of a number that may describe a body or a joint, in SI units. Mass times length squared, squared, is still finite then."""
+"""Size of a number that may describe a body or a joint, in SI units. Mass times length squared, squared, is
+still finite then."""
 
 
 def too_large(array: Array) -> str:
     """Words about a number beyond LARGEST; empty if there is none."""
     size = float(np.abs(array).max(initial=0.0))
-    return f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad" if size > LARGEST else ""
+    return (f"{size:g}, but sizes above {LARGEST:g} overflow in products; units are m, kg and rad"
+            if size > LARGEST else "")
 
 
 def holds_symbol(value: Value) -> bool:
     """Whether a Symbol of a traced function is the value or inside it."""
     if isinstance(value, np.ndarray):
         return value.dtype == object and any(isinstance(v, Symbol) for v in value.flat)
-    return isinstance(value, Symbol) or (isinstance(value, (list, tuple)) and any(holds_symbol(v) for v in value))
+    return isinstance(value, Symbol) or (isinstance(value, (list, tuple))
+                                         and any(holds_symbol(v) for v in value))
 
 
 def traceable(function: Callable[..., Value]) -> Callable[..., Value]:
-    """Let a function of symbols also take the Symbols that a user's function is traced with, and give these back."""
+    """Let a function of symbols also take the Symbols that a user's function is traced with, and give these
+    back."""
     @functools.wraps(function)
     def call(*arguments: Value, **options: Value) -> Value:
         if not any(holds_symbol(a) for a in arguments):
@@ -60,7 +65,8 @@ def numbers(value: Value, what: str) -> Array:
             raise TypeError
         return real(what, value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error
+        raise ShapeError(
+            f"{what}: expected numbers or a CasADi SX, got {type(value).__name__}: {value!r}") from error
 
 
 def as_scalar(value: Value, what: str, symbolic: bool = False) -> Value:
@@ -87,10 +93,12 @@ def as_vector(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
 
 
 def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
-    """The value as (..., n, n) numbers, or as an n x n SX if it is one, holds one, or `symbolic` asks for it."""
+    """The value as (..., n, n) numbers, or as an n x n SX if it is one, holds one, or `symbolic` asks for
+    it."""
     if is_symbolic(value):
         if isinstance(value, (list, tuple)):
-            value = ca.vertcat(*(ca.horzcat(*row) if isinstance(row, (list, tuple)) else row for row in value))
+            value = ca.vertcat(*(ca.horzcat(*row) if isinstance(row, (list, tuple)) else row
+                                 for row in value))
         if value.shape != (n, n):
             raise ShapeError(f"{what}: expected a symbolic matrix {n} x {n}, got {_shape_of(value)}")
         return value
@@ -102,12 +110,14 @@ def as_matrix(value: Value, n: int, what: str, symbolic: bool = False) -> Value:
 
 def _constants(array: Array, ndim: int, what: str) -> ca.SX:
     if array.ndim != ndim:
-        raise ShapeError(f"{what}: numbers that meet symbols cannot have batch dimensions, got shape {array.shape}")
+        raise ShapeError(f"{what}: numbers that meet symbols cannot have batch dimensions, got shape "
+                         f"{array.shape}")
     return ca.sparsify(ca.SX(ca.DM(array)))
 
 
 def _shape_of(value: Value) -> str:
-    return f"SX {value.shape[0]} x {value.shape[1]}" if isinstance(value, ca.SX) else f"a {type(value).__name__}"
+    return f"SX {value.shape[0]} x {value.shape[1]}" if isinstance(value,
+                                                                   ca.SX) else f"a {type(value).__name__}"
 
 
 def entries(v: Value) -> list[Value]:

@@ -2,16 +2,17 @@
 
 Notation
   phi   rotation vector, axis times angle [rad]      s = |phi|^2 = angle^2      K = [phi]x
-  xi    (phi, v), angular part first: the body moves with the constant spatial velocity xi for one unit of time
+  xi   (phi, v), angular part first: the body moves with the constant spatial velocity xi for one unit of time
 
 Equations
-  exp(phi) = 1 + a K + b K^2                                      a = sin(angle) / angle                     (1)
-  exp(xi)  = (exp(phi), v + b phi x v + c phi x (phi x v))        b = (1 - cos(angle)) / angle^2             (2)
+  exp(phi) = 1 + a K + b K^2                                      a = sin(angle) / angle                   (1)
+  exp(xi)  = (exp(phi), v + b phi x v + c phi x (phi x v))        b = (1 - cos(angle)) / angle^2           (2)
                                                                   c = (angle - sin(angle)) / angle^3
-  v        = p - 1/2 phi x p + d phi x (phi x p)                  d = (1 - angle/2 cot(angle/2)) / angle^2   (3)
-  phi      = f (x, y, z) of the quaternion with w >= 0            f = angle / sin(angle/2)                   (4)
-a, b, c, d are smooth functions of s, f one of x^2 + y^2 + z^2. Below a bound we sum their power series: no digits are
-lost in differences, and the derivatives at zero, which the closed forms have as 0/0, are those of a polynomial.
+  v        = p - 1/2 phi x p + d phi x (phi x p)                  d = (1 - angle/2 cot(angle/2)) / angle^2 (3)
+  phi      = f (x, y, z) of the quaternion with w >= 0            f = angle / sin(angle/2)                 (4)
+a, b, c, d are smooth functions of s, f one of x^2 + y^2 + z^2. Below a bound we sum their power series: no
+digits are lost in differences, and the derivatives at zero, which the closed forms have as 0/0, are those of
+a polynomial.
 """
 from __future__ import annotations
 
@@ -43,8 +44,8 @@ from condyle.spatial.transform import Transform
 from condyle.spatial.vectors import join, split
 
 SERIES_BELOW = 1.0
-"""angle^2 up to which a, b, c, d are summed: the terms below leave out 1e-16 of d and less of the others. Beyond it the
-closed forms lose at most one digit."""
+"""angle^2 up to which a, b, c, d are summed: the terms below leave out 1e-16 of d and less of the others.
+Beyond it the closed forms lose at most one digit."""
 
 HALF_SERIES_BELOW = 0.0625
 """sin(angle/2)^2 up to which f is summed, likewise: the terms below leave out 1e-17."""
@@ -52,7 +53,8 @@ HALF_SERIES_BELOW = 0.0625
 A_TERMS, B_TERMS, C_TERMS = ([(-1) ** k / factorial(2 * k + n) for k in range(10)] for n in (1, 2, 3))
 BERNOULLI = (1 / 6, 1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 510, 43867 / 798, 174611 / 330)
 D_TERMS = [B / factorial(2 * k + 2) for k, B in enumerate(BERNOULLI)]
-F_TERMS = [2 * comb(2 * k, k) / 4**k / (2 * k + 1) for k in range(12)]          # 2 asin(n) / n in powers of n^2
+# 2 asin(n) / n in powers of n^2
+F_TERMS = [2 * comb(2 * k, k) / 4**k / (2 * k + 1) for k in range(12)]
 
 
 @traceable
@@ -75,9 +77,9 @@ def exp_so3(phi: Value) -> Value:
 def log_so3(R: Value) -> Value:
     """The rotation vector of a rotation, at most pi long. Inverse of `exp_so3`.
 
-    Relative error a few eps near 0, absolute error a few eps near pi. At pi, where both directions of the axis are
-    right, its largest component is positive; within rounding of pi either may come. For symbols, derivatives along
-    the rotations exist up to pi, at the identity too.
+    Relative error a few eps near 0, absolute error a few eps near pi. At pi, where both directions of the
+    axis are right, its largest component is positive; within rounding of pi either may come. For symbols,
+    derivatives along the rotations exist up to pi, at the identity too.
 
     Args:
         R: rotation, shape (..., 3, 3).
@@ -92,8 +94,8 @@ def log_so3(R: Value) -> Value:
 
 @traceable
 def exp_se3(xi: Value) -> Transform:
-    """The pose reached by moving with the spatial velocity xi for one unit of time. For symbols, with all derivatives
-    at xi = 0.
+    """The pose reached by moving with the spatial velocity xi for one unit of time. For symbols, with all
+    derivatives at xi = 0.
 
     Args:
         xi: (phi, v) [rad, m], shape (..., 6).
@@ -106,7 +108,8 @@ def exp_se3(xi: Value) -> Transform:
 
 
 def log_se3(X: Value) -> Value:
-    """The constant spatial velocity (phi, v) [rad, m], shape (..., 6), that reaches the pose X in one unit of time;
+    """The constant spatial velocity (phi, v) [rad, m], shape (..., 6), that reaches the pose X in one unit of
+    time;
     |phi| <= pi. Inverse of `exp_se3`."""
     R, p = Transform.of(X, "log_se3")
     phi = log_so3(R)

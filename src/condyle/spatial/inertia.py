@@ -13,20 +13,22 @@ from condyle.spatial.rotations import skew
 from condyle.spatial.transform import Transform
 
 SYMMETRY_TOLERANCE = 1e-9
-"""Difference of I and I' that passes, relative to the largest entry: rounding of a computed I, nothing more."""
+"""Difference of I and I' that passes, relative to the largest entry: rounding of a computed I, nothing
+more."""
 
 NEGATIVE_TOLERANCE = 1e-12
-"""How far below zero a principal moment may be, relative to the largest: rounding of a thin rod in turned axes. More
-would let a mass matrix be indefinite."""
+"""How far below zero a principal moment may be, relative to the largest: rounding of a thin rod in turned
+axes. More would let a mass matrix be indefinite."""
 
 TRIANGLE_TOLERANCE = 1e-6
-"""How far one principal moment may exceed the sum of the others, relative to itself. Flat plates lie on the limit and
-their inertia is often typed with seven digits; such an excess harms no dynamics."""
+"""How far one principal moment may exceed the sum of the others, relative to itself. Flat plates lie on the
+limit and their inertia is often typed with seven digits; such an excess harms no dynamics."""
 
 
 @dataclass(frozen=True, eq=False)
 class MassProperties:
-    """Mass, mass centre and inertia of a body in its frame B. Make one with `MassProperties.of`, which checks.
+    """Mass, mass centre and inertia of a body in its frame B. Make one with `MassProperties.of`, which
+    checks.
 
     Attributes:
         mass: [kg].
@@ -40,15 +42,16 @@ class MassProperties:
 
     @classmethod
     def of(
-        cls, mass: float = 0.0, com: Value = (0.0, 0.0, 0.0), inertia: Value = (0.0, 0.0, 0.0), what: str = "body"
+        cls, mass: float = 0.0, com: Value = (0.0, 0.0, 0.0), inertia: Value = (0.0, 0.0, 0.0),
+        what: str = "body"
     ) -> MassProperties:
         """Checked mass properties.
 
         Args:
             mass: [kg], zero or more. Zero needs zero inertia.
             com: mass centre in B [m], shape (3,).
-            inertia: about the mass centre, in B's axes [kg m^2]: 3 (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x 3. The
-                products xy, xz, yz are entries of the matrix: minus the integral of x y dm.
+            inertia: about the mass centre, in B's axes [kg m^2]: 3 (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x
+                3. The products xy, xz, yz are entries of the matrix: minus the integral of x y dm.
             what: how errors name the body.
         """
         m = _numbers(mass, f"{what}: mass")
@@ -61,7 +64,8 @@ class MassProperties:
             raise DescriptionError(f"{what}: com is a point of 3 numbers [m], got shape {c.shape}")
         I = _inertia_matrix(_numbers(inertia, f"{what}: inertia"), what)
         if m == 0 and I.any():
-            raise DescriptionError(f"{what}: mass is 0 but inertia is not; give a mass, or zero inertia as well")
+            raise DescriptionError(f"{what}: mass is 0 but inertia is not; give a mass, or zero inertia as "
+                                   "well")
         return cls._frozen(float(m), c, I)
 
     @classmethod
@@ -76,7 +80,8 @@ class MassProperties:
         return self.inertia + self.mass * ((c @ c) * np.eye(3) - np.outer(c, c))
 
     def matrix(self) -> Array:
-        """Spatial inertia about B's origin, in B: [[I_o, m [c]x], [-m [c]x, m 1]], angular first, shape (6, 6)."""
+        """Spatial inertia about B's origin, in B: [[I_o, m [c]x], [-m [c]x, m 1]], angular first, shape (6,
+        6)."""
         mcx = self.mass * skew(self.com)
         return np.block([[self.inertia_about_origin(), mcx], [-mcx, self.mass * np.eye(3)]])
 
@@ -93,7 +98,8 @@ class MassProperties:
         return same and self.mass == other.mass
 
     def __hash__(self) -> int:
-        return hash((self.mass, (self.com + 0.0).tobytes(), (self.inertia + 0.0).tobytes()))    # + 0.0: -0.0 equals 0.0
+        # + 0.0: -0.0 equals 0.0
+        return hash((self.mass, (self.com + 0.0).tobytes(), (self.inertia + 0.0).tobytes()))
 
     def __reduce__(self) -> tuple[object, ...]:
         return MassProperties._frozen, (self.mass, self.com, self.inertia)
@@ -105,14 +111,17 @@ class MassProperties:
 
 
 def possible_masses(mass: ca.SX, I: ca.SX) -> ca.SX:
-    """Not zero where mass [kg] and inertia (3, 3) about the mass centre are clearly those of a real body: `MassProperties.of`
-    would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose least eigenvalue is half of what the two
-    smaller principal moments exceed the largest by, both S and I are positive definite, within the tolerances."""
-    trace = ca.trace(I)                                     # at most three times the largest moment, and at least that
+    """Not zero where mass [kg] and inertia (3, 3) about the mass centre are clearly those of a real body:
+    `MassProperties.of` would take them. Without eigenvalues: with second moments S = tr(I)/2 1 - I, whose
+    least eigenvalue is half of what the two smaller principal moments exceed the largest by, both S and I are
+    positive definite, within the tolerances."""
+    # at most three times the largest moment, and at least that
+    trace = ca.trace(I)
     A = I / trace
     asymmetry = [ca.fabs(A[i, j] - A[j, i]) <= SYMMETRY_TOLERANCE / 3 for i, j in ((1, 0), (2, 0), (2, 1))
                  if not ca.is_equal(A[i, j], A[j, i], 1)]
-    real = ca.logic_and(mass > 0, trace > 0)                # false where an entry is not finite: A is not a number then
+    # false where an entry is not finite: A is not a number then
+    real = ca.logic_and(mass > 0, trace > 0)
     for condition in (*asymmetry, _definite(A + NEGATIVE_TOLERANCE / 4 * ca.SX.eye(3)),
                       _definite((0.5 + TRIANGLE_TOLERANCE / 8) * ca.SX.eye(3) - A)):
         real = ca.logic_and(real, condition)
@@ -149,19 +158,23 @@ def _inertia_matrix(I: Array, what: str) -> Array:
         I = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     elif I.shape != (3, 3):
         raise DescriptionError(
-            f"{what}: inertia is 3 numbers (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x 3 [kg m^2], got shape {I.shape}"
+            f"{what}: inertia is 3 numbers (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x 3 [kg m^2], got shape "
+            f"{I.shape}"
         )
     asymmetry = np.abs(I - I.T).max()
     if asymmetry > SYMMETRY_TOLERANCE * np.abs(I).max():
-        raise DescriptionError(f"{what}: inertia is not symmetric: I and I' differ by {asymmetry:.3g} kg m^2 in\n{I}")
+        raise DescriptionError(f"{what}: inertia is not symmetric: I and I' differ by {asymmetry:.3g} kg m^2 "
+                               f"in\n{I}")
     I = (I + I.T) / 2
     small, middle, large = np.linalg.eigvalsh(I)
     shown = f"its principal moments are {small:.6g}, {middle:.6g}, {large:.6g} kg m^2"
     if small < -NEGATIVE_TOLERANCE * abs(large):
-        raise DescriptionError(f"{what}: inertia is not positive semidefinite: {shown}; no moment may be negative")
+        raise DescriptionError(f"{what}: inertia is not positive semidefinite: {shown}; no moment may be "
+                               "negative")
     if large - (small + middle) > TRIANGLE_TOLERANCE * large:
         raise DescriptionError(
-            f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum of the "
+            f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum "
+            "of the "
             "other two. Inertia is about the mass centre, in the body's axes"
         )
     return I

@@ -24,8 +24,8 @@ from condyle.spatial.algebra import (
 def rotation_from_quaternion(q: Value) -> Value:
     """R_FM of the unit quaternion of M in F.
 
-    This is the short formula for unit quaternions, R = 1 + 2 w [v]x + 2 [v]x^2: the caller normalises q. If |q|^2 is
-    1 + d instead, R is no rotation but off by about d.
+    This is the short formula for unit quaternions, R = 1 + 2 w [v]x + 2 [v]x^2: the caller normalises q. If
+    |q|^2 is 1 + d instead, R is no rotation but off by about d.
 
     Args:
         q: unit quaternion (w, x, y, z), shape (..., 4).
@@ -49,8 +49,9 @@ def rotation_from_quaternion(q: Value) -> Value:
 def quaternion_from_rotation(R: Value) -> Value:
     """The unit quaternion of a rotation with w >= 0, or w = 0 and its largest component positive.
 
-    All entries of 4 q q' are sums of entries of R. Its row with the largest diagonal entry, at least 1, is a multiple
-    of q without cancellation (Shepperd 1978). If R is not quite a rotation, q is still a unit quaternion.
+    All entries of 4 q q' are sums of entries of R. Its row with the largest diagonal entry, at least 1, is a
+    multiple of q without cancellation (Shepperd 1978). If R is not quite a rotation, q is still a unit
+    quaternion.
 
     Args:
         R: rotation, shape (..., 3, 3).
@@ -114,5 +115,6 @@ def quaternion_rate_matrix(q: Value) -> Value:
 
 
 def quaternion_rate_inverse(q: Value) -> Value:
-    """4 N' with w_FM = 4 N' qdot, shape (..., 3, 4): the left inverse of N for unit q, as N' N = |q|^2 / 4."""
+    """4 N' with w_FM = 4 N' qdot, shape (..., 3, 4): the left inverse of N for unit q, as N' N = |q|^2 /
+    4."""
     return 4 * transpose(quaternion_rate_matrix(q))

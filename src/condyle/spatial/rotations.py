@@ -28,7 +28,8 @@ UNIT_TOLERANCE = 1e-6
 """How far from 1 the length of a unit vector may be: vectors are often typed with seven digits."""
 
 LOCKED = 8 * np.finfo(float).eps
-"""Sine of the angle between the first and third Euler axes below which only rounding tells their rotations apart."""
+"""Sine of the angle between the first and third Euler axes below which only rounding tells their rotations
+apart."""
 
 
 @traceable
@@ -77,8 +78,8 @@ def rotation_about(axis: Value, angle: Value) -> Value:
     """Rotation by an angle about a unit axis, R = a a' + cos (1 - a a') + sin [a]x.
 
     Args:
-        axis: unit vector, shape (..., 3). A numeric axis must have length 1 within 1e-6 and is then scaled to it;
-            a symbolic one is used as it is.
+        axis: unit vector, shape (..., 3). A numeric axis must have length 1 within 1e-6 and is then scaled to
+            it; a symbolic one is used as it is.
         angle: [rad], shape (...).
 
     Returns:
@@ -123,14 +124,16 @@ def rotation_from_euler(angles: Value, sequence: str = "xyz") -> Value:
 
 
 def euler_from_rotation(R: Value, sequence: str = "xyz") -> Array:
-    """The angles about body-fixed axes that make up a rotation; numbers only. Inverse of `rotation_from_euler`.
+    """The angles about body-fixed axes that make up a rotation; numbers only. Inverse of
+    `rotation_from_euler`.
 
-    The first and third angles are in (-pi, pi]. The second is in [-pi/2, pi/2] where all axes differ (xyz), in
-    [0, pi] where the first is used again (xyx).
+    The first and third angles are in (-pi, pi]. The second is in [-pi/2, pi/2] where all axes differ (xyz),
+    in [0, pi] where the first is used again (xyx).
 
-    Gimbal lock is where first and third axis coincide, at a second angle of +-pi/2, or of 0 or pi. Only the sum or
-    difference of the other two is then defined: the third is returned as 0 and the first holds all. Near the lock the
-    two are uncertain by rounding / distance, their sum is not: everywhere the angles give back R to rounding.
+    Gimbal lock is where first and third axis coincide, at a second angle of +-pi/2, or of 0 or pi. Only the
+    sum or difference of the other two is then defined: the third is returned as 0 and the first holds all.
+    Near the lock the two are uncertain by rounding / distance, their sum is not: everywhere the angles give
+    back R to rounding.
 
     Args:
         R: rotation, shape (..., 3, 3).
@@ -140,7 +143,8 @@ def euler_from_rotation(R: Value, sequence: str = "xyz") -> Array:
         angles [rad], shape (..., 3).
     """
     if is_symbolic(R):
-        raise ShapeError("euler_from_rotation: takes numbers only; for symbols use log_so3 or quaternion_from_rotation")
+        raise ShapeError("euler_from_rotation: takes numbers only; for symbols use log_so3 or "
+                         "quaternion_from_rotation")
     R = as_matrix(R, 3, "euler_from_rotation")
     i, j, last = ("xyz".index(a) for a in _checked(sequence))
     k = 3 - i - j
@@ -154,7 +158,8 @@ def euler_from_rotation(R: Value, sequence: str = "xyz") -> Array:
         first = np.arctan2(R[..., j, i], -e * R[..., k, i])
     locked = across < LOCKED
     first = np.where(locked, np.arctan2(e * R[..., k, j], R[..., j, j]), first)
-    # Row j of R_i(first)' R is row j of the third rotation alone: it takes up whatever rounding left in the first.
+    # Row j of R_i(first)' R is row j of the third rotation alone: it takes up whatever rounding left in the
+    # first.
     c, s = np.cos(first)[..., None], np.sin(first)[..., None]
     row = c * R[..., j, :] + e * s * R[..., k, :]
     sine = e * row[..., i] if last == k else -e * row[..., k]
@@ -166,7 +171,8 @@ def _checked(sequence: str) -> str:
     s = sequence
     if not (isinstance(s, str) and len(s) == 3 and set(s) <= set("xyz") and s[0] != s[1] != s[2]):
         raise DescriptionError(
-            f"Euler sequence {sequence!r} does not exist; it is three letters of x, y, z with neighbours different, "
+            f"Euler sequence {sequence!r} does not exist; it is three letters of x, y, z with neighbours "
+            "different, "
             "such as 'xyz' or 'zxz', about body-fixed axes"
         )
     return s

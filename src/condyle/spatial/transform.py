@@ -13,15 +13,16 @@ from condyle.spatial.algebra import Value, apply, as_matrix, as_vector, holds_sy
 from condyle.trace import to_sx
 
 ORTHONORMAL_TOLERANCE = 1e-9
-"""Largest entry of R'R - 1 that passes. Long products of rotations collect 1e-13 at most; an R copied with few digits
-fails, because that error would stay in every energy and every residual."""
+"""Largest entry of R'R - 1 that passes. Long products of rotations collect 1e-13 at most; an R copied with
+few digits fails, because that error would stay in every energy and every residual."""
 
 
 class Transform:
     """X_FM = (R_FM, p_FM): orientation and place of frame M in frame F. Immutable.
 
     `R, p = X`; `X_GB = X_GP @ X_PB`; `X_GB @ p_BoS` is the place of a point in G; `X_FM.inverse()` is X_MF.
-    Numbers are checked, may have leading batch dimensions and become read-only arrays. CasADi SX are taken as they are.
+    Numbers are checked, may have leading batch dimensions and become read-only arrays. CasADi SX are taken as
+    they are.
 
     Args:
         R: rotation, shape (..., 3, 3); None is no rotation.
@@ -46,7 +47,8 @@ class Transform:
         except ShapeError as error:
             raise DescriptionError(f"{what}: {error}") from None
         except ValueError:
-            raise DescriptionError(f"{what}: batch dimensions of R {R_.shape} and p {p_.shape} do not match") from None
+            raise DescriptionError(
+                f"{what}: batch dimensions of R {R_.shape} and p {p_.shape} do not match") from None
         if not symbolic:
             _check_rotation(R_, what)
             _check_position(p_, what)
@@ -56,7 +58,8 @@ class Transform:
 
     @classmethod
     def unchecked(cls, R: Value, p: Value) -> Transform:
-        """Transform of R and p that the caller knows to be right: float64, (..., 3, 3) and (..., 3), or SX. No copy."""
+        """Transform of R and p that the caller knows to be right: float64, (..., 3, 3) and (..., 3), or SX.
+        No copy."""
         X = cls.__new__(cls)
         X._set(R, p)
         return X
@@ -87,7 +90,8 @@ class Transform:
             remedy = "; for a rotation and a position write Transform(R, p)"
         got = f"shape {shape}" if shape else f"{type(value).__name__} {value!r}"
         raise DescriptionError(
-            f"{what}: expected a Transform, a translation of 3 numbers [m], a 4 x 4 matrix or None, got {got}{remedy}"
+            f"{what}: expected a Transform, a translation of 3 numbers [m], a 4 x 4 matrix or None, got "
+            f"{got}{remedy}"
         )
 
     @classmethod
@@ -97,7 +101,8 @@ class Transform:
         if isinstance(last, ca.SX) and last.is_constant():
             last = ca.evalf(last).full().ravel()
         if isinstance(last, ca.SX) or not np.array_equal(last, [0, 0, 0, 1]):
-            raise DescriptionError(f"{what}: the last row of a 4 x 4 matrix is 0 0 0 1, got {last}; is it transposed?")
+            raise DescriptionError(f"{what}: the last row of a 4 x 4 matrix is 0 0 0 1, got {last}; is it "
+                                   "transposed?")
         return cls(A[:3, :3], A[:3, 3], what=what)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -143,7 +148,8 @@ class Transform:
         if is_symbolic(self.R) != is_symbolic(other.R):
             return False
         if is_symbolic(self.R):
-            return all(a.sparsity() == b.sparsity() and ca.is_equal(a, b, 0) for a, b in zip(self, other, strict=True))
+            return all(a.sparsity() == b.sparsity() and ca.is_equal(a, b, 0) for a,
+                       b in zip(self, other, strict=True))
         return all(np.array_equal(a, b) for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
@@ -162,7 +168,8 @@ class Transform:
             return f"Transform({' x '.join(map(str, p.shape[:-1]))} transforms)"
         shown = []
         if not np.array_equal(R, np.eye(3)):
-            shown.append("R=[" + ", ".join("[" + ", ".join(f"{a:.6g}" for a in row) + "]" for row in R + 0.0) + "]")
+            shown.append("R=[" + ", ".join("[" + ", ".join(f"{a:.6g}" for a in row) + "]" for row in R + 0.0)
+                         + "]")
         if p.any():
             shown.append("p=[" + ", ".join(f"{a:.6g}" for a in p + 0.0) + "]")
         return f"Transform({', '.join(shown)})"
@@ -195,7 +202,8 @@ def _check_rotation(R: Array, what: str) -> None:
         )
     if (np.linalg.det(R) < 0).any():
         raise DescriptionError(
-            f"{what}: R has determinant -1, it is a reflection: the axes are left-handed. Reverse or exchange one"
+            f"{what}: R has determinant -1, it is a reflection: the axes are left-handed. Reverse or "
+            "exchange one"
         )
 
 

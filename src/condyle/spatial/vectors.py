@@ -52,8 +52,8 @@ def shift_force(F: Value, r: Value) -> Value:
 def adjoint(X: Value) -> Value:
     """Ad(X_FM) = [[R, 0], [[p]x R, R]], shape (..., 6, 6).
 
-    Maps the spatial velocity of one rigid body from M to F, V_F = Ad V_M: V_M is taken at M's origin, expressed in M;
-    V_F at F's origin, expressed in F. Forces go the other way, F_M = Ad' F_F.
+    Maps the spatial velocity of one rigid body from M to F, V_F = Ad V_M: V_M is taken at M's origin,
+    expressed in M; V_F at F's origin, expressed in F. Forces go the other way, F_M = Ad' F_F.
     """
     R, p = Transform.of(X, "adjoint")
     lower = skew(p) @ R

@@ -1,4 +1,5 @@
-"""`cd.assemble` and `cd.assemble_frames`: configurations that satisfy all position constraints and come near to goals."""
+"""`cd.assemble` and `cd.assemble_frames`: configurations that satisfy all position constraints and come near
+to goals."""
 from __future__ import annotations
 
 import contextlib
@@ -41,36 +42,41 @@ Limits = bool | Mapping[str, tuple[float, float]]
 @answered()
 def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *, locked: Iterable[str] = (),
              limits: Limits = False, accuracy: float = 1e-8) -> State:
-    """The configuration near a state that satisfies all enabled position constraints and comes nearest to the goals; then the
-    nearest speeds that satisfy the velocity constraints.
+    """The configuration near a state that satisfies all enabled position constraints and comes nearest to the
+    goals; then the nearest speeds that satisfy the velocity constraints.
 
-    Coordinates that neither goals nor constraints depend on keep their values. The result is a local optimum: a good start
-    matters. A RuntimeWarning says if the constraints hold but the goals were still improving when the method gave up, as at
-    singular positions; if it ended far from the goals where they have no slope but are not at their least, as for a pendulum
-    that points straight away from its target; and if stations or their targets are far beyond the system's size, as millimetres
-    are.
+    Coordinates that neither goals nor constraints depend on keep their values. The result is a local optimum:
+    a good start matters. A RuntimeWarning says if the constraints hold but the goals were still improving
+    when the method gave up, as at singular positions; if it ended far from the goals where they have no slope
+    but are not at their least, as for a pendulum that points straight away from its target; and if stations
+    or their targets are far beyond the system's size, as millimetres are.
 
     Args:
         system: whose configuration is wanted.
         state: where the search starts.
-        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or a Goal of your
-            own. Without goals the nearest configuration is found: the least sum of squares of changes, with the weights of
-            `system.project`.
-        locked: names of speeds that do not take part; those that are locked in the state or prescribed by motions do not either.
-        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by name [rad, m].
-        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of it.
+        goals: what to come near to: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or
+            a Goal of your own. Without goals the nearest configuration is found: the least sum of squares of
+            changes, with the weights of `system.project`.
+        locked: names of speeds that do not take part; those that are locked in the state or prescribed by
+            motions do not either.
+        limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by
+            name [rad, m].
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
+            it.
 
     Returns:
         The State, with q and u changed.
 
     Raises:
-        ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated, and by how much.
+        ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated,
+            and by how much.
         CondyleError: arguments that cannot be.
     """
     check_state("assemble", system, state)
     wanted = _checked("assemble", system, goals)
     if any(g.frames is not None for g in wanted):
-        raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give one frame's target")
+        raise ShapeError("assemble: a goal has targets for several frames; use cd.assemble_frames, or give "
+                         "one frame's target")
     for g in wanted:
         if np.isnan(g.target).any():
             raise ShapeError(f"assemble: the target of goal {g.name!r} is NaN; leave the goal out")
@@ -83,32 +89,36 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
     q, u = frames.q[0], state.u
     if system.constraints:
         q, u = system.project(q, u, tolerance=_tolerance(accuracy), t=state.t, z=state.z, inputs=state.inputs,
-                              discrete=state.discrete, parameters=state.parameters, locked=locks, disabled=state.disabled)
+                              discrete=state.discrete, parameters=state.parameters, locked=locks,
+                              disabled=state.disabled)
     return state.replace(q=q, u=u)
 
 
-@answered({"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), ...]"})
+@answered({"times": "times are t=", "markers": "give goals: [cd.goals.Station(body, station, positions), "
+                                               "...]"})
 def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], *, t: ArrayLike | None = None,
                     locked: Iterable[str] = (),
                     limits: Limits = False, accuracy: float = 1e-6,
                     progress: bool | Callable[[float], object] = False) -> Frames:
     """Configurations that follow goals from frame to frame, each found from the last: inverse kinematics.
 
-    All frames are one native run. New targets, weights and stations do not compile anything; goals on other bodies do. A frame
-    whose constraints cannot be met is named in `Frames.failures`, and the next one starts from the last good one. The run can be
-    interrupted (Ctrl-C): it returns the frames until then. The frame that misses its goals most is looked at again: `failures`
-    names it if it could come nearer from another start. A warning says if stations or targets are far beyond the system's size,
-    as millimetres are.
+    All frames are one native run. New targets, weights and stations do not compile anything; goals on other
+    bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
+    from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
+    that misses its goals most is looked at again: `failures` names it if it could come nearer from another
+    start. A warning says if stations or targets are far beyond the system's size, as millimetres are.
 
     Args:
         system: whose configurations are wanted.
         state: where the first frame starts.
-        goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A coordinate that no goal and
-            no constraint depends on keeps its value from frame to frame.
-        t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on time.
+        goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A
+            coordinate that no goal and no constraint depends on keeps its value from frame to frame.
+        t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on
+            time.
         locked: names of speeds that do not take part, as in `assemble`.
         limits: of coordinates, as in `assemble`.
-        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of it.
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
+            it.
         progress: True shows a bar; a function is called a few times per second with the share of frames done.
 
     Returns:
@@ -126,20 +136,24 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
     except (TypeError, ValueError):
         raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got {t!r}") from None
     if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):
-        raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got shape {times.shape}"
+        raise ShapeError("assemble_frames: t must be finite numbers [s] of shape (T,), got shape "
+                         f"{times.shape}"
                          f"{', not all of them finite' if times.ndim == 1 else ''}")
     check_progress("assemble_frames", progress)
     T = frame_count(wanted, times)
     if not any(g.weights(T).any() for g in wanted):
-        raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or zero")
+        raise ShapeError("assemble_frames: no goal has a target and a weight in any frame: all are NaN or "
+                         "zero")
     clock = times is not None
     if times is None and T > 1:
-        system.compiled.timed.check("assemble_frames", "position_change", [np.empty((T, system.nq))], state.disabled)
+        system.compiled.timed.check("assemble_frames", "position_change", [np.empty((T, system.nq))],
+                                    state.disabled)
     times = np.arange(float(T)) if times is None else times
     report, stop = shown("assemble") if progress is True else (progress or None, None)
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     try:
-        run = lambda start, goals, t, report=None: _run(system, start, goals, locks, limits, accuracy, t, report)
+        run = lambda start, goals, t, report=None: _run(system, start, goals, locks, limits, accuracy, t,
+                                                        report)
         return replace(doubt("assemble_frames", run(state, wanted, times, report), run), clock=clock)
     finally:
         if stop is not None:
@@ -148,11 +162,13 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
 
 def _checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     """The goals, one or many, that a system can have."""
-    wanted = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals, (str, Mapping)) else (goals,)
+    wanted = tuple(goals) if isinstance(goals, Iterable) and not isinstance(goals,
+                                                                            (str, Mapping)) else (goals,)
     for g in wanted:
         if not isinstance(g, Goal):
             hint = ("; write brackets and its numbers after it" if isinstance(g, type) else
-                    "; a function of your own becomes one by cd.goals.Custom(lambda s: ...)" if callable(g) else "")
+                    "; a function of your own becomes one by cd.goals.Custom(lambda s: ...)" if callable(g)
+                    else "")
             raise DescriptionError(f"{who}: goals are cd.goals.Station(...) and the like, got {g!r}{hint}")
         g.check(system.compiled.model.tree)
     return wanted
@@ -161,7 +177,8 @@ def _checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
 def _stay(state: State) -> tuple[Goal, ...]:
     """Goals that keep every coordinate where it is, with the weights of projection."""
     weights = scales.weights(state.system.bodies)[0]
-    return tuple(Coordinate(*each, weight=w ** 2) for *each, w in zip(state.system.coordinates, state.q, weights, strict=True))
+    return tuple(Coordinate(*each, weight=w ** 2) for *each, w in zip(state.system.coordinates, state.q,
+                                                                      weights, strict=True))
 
 
 def _tolerance(accuracy: float) -> float:
@@ -169,7 +186,8 @@ def _tolerance(accuracy: float) -> float:
     return max(TIGHTER * accuracy, TIGHTEST)
 
 
-def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits, accuracy: float,
+def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str, Any], limits: Limits,
+         accuracy: float,
          t: Array, report: Callable[[float], object] | None) -> Frames:
     """The native run for all frames."""
     if not 1e-12 <= number("assemble: accuracy", accuracy, "a number from 1e-12 to 0.1 [rad, m]") <= 0.1:
@@ -183,7 +201,8 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     program, tables = _program(system, layout, rate_of)
     ws, T = program.workspace(), len(t)
     of, held = np.array(rate_of), system.compiled.tails.held(start.tail)
-    low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf         # outside of its limits too
+    # outside of its limits too
+    low[of[held & (of >= 0)]], high[of[held & (of >= 0)]] = -np.inf, np.inf
     q0 = np.clip(start.q, low, high)
     at_end = (q0 >= high).astype(float) - (q0 <= low)
     ws["q"], ws["tail"], ws["low"], ws["high"] = q0, start.tail, low, high
@@ -192,7 +211,8 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     q, info = np.empty((T, system.nq)), np.empty((T, len(INFO)))
     streams = {"ROW": layout.rows(t), "Q": q, "INFO": info, **tables}
     with contextlib.suppress(KeyboardInterrupt), lapack.one_thread():
-        program.run(ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
+        program.run(ws, streams, {"frames": T},
+                    progress=report and (lambda ws: report(float(ws["frame"][0]) / T)))
     done = int(ws["frame"][0])
     for array in (q, info, t):
         array.flags.writeable = False
@@ -217,14 +237,16 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
     if limits is False:
         return low, high
     if limits is not True and not isinstance(limits, Mapping):
-        raise DescriptionError(f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}")
+        raise DescriptionError(
+            f"limits: expected True, or (low, high) by name as {{'knee': (-2.1, 0.1)}}, got {limits!r}")
     ranges = {c.name: c.range for b in system.bodies for c in b.coordinates if c.range is not None}
     for name, ends in (ranges if limits is True else limits).items():
         if name not in system.coordinates:
             raise UnknownNameError("coordinate", name, system.coordinates, "limits")
         i = system.coordinates.index(name)
         if i not in rate_of:
-            raise DescriptionError(f"limits: coordinate {name!r} has no speed of its own (qdot = N(q) u) and cannot be limited")
+            raise DescriptionError(f"limits: coordinate {name!r} has no speed of its own (qdot = N(q) u) and "
+                                   "cannot be limited")
         expected = "(low, high) with low < high [rad, m]"
         if np.shape(ends) != (2,) or not ends[0] < ends[1]:
             raise DescriptionError(f"limits: {name!r}: expected {expected}, got {ends!r}")

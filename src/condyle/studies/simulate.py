@@ -31,17 +31,23 @@ from condyle.tree import scales
 
 ELSEWHERE = {
     "dt": "a fixed step is step=, the longest one max_step=; times of your own: traj.at(times)",
-    "h": "a fixed step is step=, the longest one max_step=", "timestep": "a fixed step is step=, the longest one max_step=",
+    "h": "a fixed step is step=, the longest one max_step=",
+    "timestep": "a fixed step is step=, the longest one max_step=",
     "first_step": "the first step is found; the longest one is max_step=",
     "method": "it is integrator=, such as 'merson'; SciPy's names are known too",
-    "rtol": "accuracy= is one number for all, such as 1e-6", "atol": "accuracy= is one number for all, such as 1e-6",
-    "tol": "accuracy= is one number for all, such as 1e-6", "tolerance": "accuracy= is one number for all, such as 1e-6",
-    "t_eval": "the motion at times of your own is traj.at(times) or traj.table(times); of many states keep=times",
-    "t_span": "it goes from the state's t to t_final", "t_end": "the end is t_final", "duration": "the end is t_final [s]",
+    "rtol": "accuracy= is one number for all, such as 1e-6",
+    "atol": "accuracy= is one number for all, such as 1e-6",
+    "tol": "accuracy= is one number for all, such as 1e-6",
+    "tolerance": "accuracy= is one number for all, such as 1e-6",
+    "t_eval": "the motion at times of your own is traj.at(times) or traj.table(times); of many states "
+              "keep=times",
+    "t_span": "it goes from the state's t to t_final", "t_end": "the end is t_final",
+    "duration": "the end is t_final [s]",
     "q0": "start from system.state(q=..., u=...)", "q": "start from system.state(q=..., u=...)",
     "u": "start from system.state(q=..., u=...)", "y0": "start from system.state(q=..., u=...)",
     "tau": "forces are part of the system: cd.forces.MobilityForce(speed, cd.Input('motor', 0.0)), for one",
-    "dense_output": "traj(t) and traj.at(times) are always there", "parameters": "they belong to the state: system.state("
+    "dense_output": "traj(t) and traj.at(times) are always there",
+    "parameters": "they belong to the state: system.state("
     "parameters=...)", "inputs": "they belong to the state: system.state(inputs=...)"}
 """What arguments of other libraries are called here."""
 
@@ -51,11 +57,14 @@ IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
 @overload
-def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3, integrator: str | Method = "merson",
+def simulate(system: System, state: State, t_final: float, *, accuracy: float = 1e-3,
+             integrator: str | Method = "merson",
              step: float | None = None, max_step: float | None = None, events: Event | Sequence[Event] = (),
-             weights: Vector | None = None, progress: bool | Callable[[float], object] = False) -> Trajectory: ...
+             weights: Vector | None = None, progress: bool | Callable[[float],
+                                                                      object] = False) -> Trajectory: ...
 @overload
-def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
+def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final: float, *,
+             accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
              events: Event | Sequence[Event] = (), weights: Vector | None = None,
              progress: bool | Callable[[float], object] = False,
@@ -63,35 +72,41 @@ def simulate(system: System, state: Sequence[State] | Mapping[str, Any], t_final
 
 
 @answered(ELSEWHERE)
-def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *, accuracy: float = 1e-3,
+def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any], t_final: float, *,
+             accuracy: float = 1e-3,
              integrator: str | Method = "merson", step: float | None = None, max_step: float | None = None,
              events: Event | Sequence[Event] = (), weights: Vector | None = None,
              progress: bool | Callable[[float], object] = False,
              keep: str | ArrayLike | None = None, threads: int | None = None) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many states.
 
-    A t_final before the state's t runs backward in time, from one state and without events: `traj.t` falls. What is damped
-    forward grows backward, and so do errors. Projection of every step keeps constraints to a tenth of the accuracy or better.
-    The run can be interrupted (Ctrl-C): it returns what was computed until then. A run that cannot go on does not raise either:
-    `traj.status` says why it ended, and what to try.
+    A t_final before the state's t runs backward in time, from one state and without events: `traj.t` falls.
+    What is damped forward grows backward, and so do errors. Projection of every step keeps constraints to a
+    tenth of the accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
+    then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
     Args:
         system: whose motion is wanted.
-        state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes, with one more
-            leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is missing has its default.
+        state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes,
+            with one more leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is
+            missing has its default.
         t_final: the end [s].
-        accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors are taken as
-            shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
-        integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2", "verlet"; "rodas" where it
-            is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler". SciPy's "RK45", "DOP853" and "RK23" are
-            "dormand-prince", "dormand-prince-8" and "rk3". Or a method of your own: see `cd.integrators`.
+        accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors
+            are taken as shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
+        integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2",
+            "verlet"; "rodas" where it is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler".
+            SciPy's "RK45", "DOP853" and "RK23" are "dormand-prince", "dormand-prince-8" and "rk3". Or a
+            method of your own: see `cd.integrators`.
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
-        events: see Event; those of witnesses first, then those set in time, each in the order given. With many states each has
-            its own instants, and runs by itself in one of several threads; actions are called one at a time.
+        events: see Event; those of witnesses first, then those set in time, each in the order given. With
+            many states each has its own instants, and runs by itself in one of several threads; actions are
+            called one at a time.
         weights: of the errors in q, u, z, shape (nq + nu + nz,), instead of those that follow from the units.
-        progress: True shows a bar; a function is called a few times per second with the share of time or members done.
-        keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that all pass.
+        progress: True shows a bar; a function is called a few times per second with the share of time or
+            members done.
+        keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that
+            all pass.
         threads: with many states, how many to use; all cores by default.
 
     Returns:
@@ -104,49 +119,60 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     alone = isinstance(state, State)
     start = Members.of(system, [state] if alone else state)
     method = _method(integrator)
-    t_final = number("simulate: t_final", t_final, "one time [s], the end; traj.at(times) has the motion at times of your own")
+    t_final = number("simulate: t_final", t_final,
+                     "one time [s], the end; traj.at(times) has the motion at times of your own")
     accuracy = number("simulate: accuracy", accuracy, "one number such as 1e-3")
     latest = float(start.t.max())
     if not np.isfinite(t_final) or (t_final <= latest and not alone):
         raise DescriptionError(f"simulate: t_final = {t_final} s must be finite" + ("" if alone else
-                               f" and after the state's t = {latest:g} s: of many states none runs backward in time"))
+                               f" and after the state's t = {latest:g} s: of many states none runs backward "
+                               "in time"))
     if not 1e-13 <= accuracy < 1:
-        raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is three digits")
+        raise DescriptionError(f"simulate: accuracy = {accuracy!r} must be between 1e-13 and 1; 1e-3 is "
+                               "three digits")
     if not method.adaptive and step is None:
-        raise DescriptionError(f"simulate: {method.name} has no error estimate: give a fixed step=..., or use 'merson'")
+        raise DescriptionError(f"simulate: {method.name} has no error estimate: give a fixed step=..., or "
+                               "use 'merson'")
     for name, value in (("step", step), ("max_step", max_step)):
         if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
             raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
     n = system.nq + system.nu + len(system.state_variables)
     if not n:
-        raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has states")
+        raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has "
+                               "states")
     check_progress("simulate", progress)
     w = error_weights("simulate", system, weights)
     wanted: Any = events
     given = list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     for e in given:
         if not isinstance(e, Event):
-            raise DescriptionError(f"simulate: events must be cd.Event, such as cd.Event(lambda s: s.q('knee')), got {e!r}")
+            raise DescriptionError("simulate: events must be cd.Event, such as cd.Event(lambda s: "
+                                   f"s.q('knee')), got {e!r}")
     every_step = alone or (isinstance(keep, str) and keep == "steps")
     first, row = float(start.t.min()), 8 * (2 * n + 1) * len(start) * every_step
     for name, value, size in (("step", step, row), ("max_step", max_step, row), *(
             (f"Event({e.name}): every", e.every, BYTES_PER_EVENT) for e in given)):
         check_step(f"simulate: {name}", value, min(first, t_final), max(first, t_final), size)
     if alone and (keep is not None or threads is not None):
-        raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at any times")
+        raise DescriptionError("simulate: keep= and threads= are for many states; traj.at(times) has one at "
+                               "any times")
     check_samples(system, [e.name for e in given])
     happening = [*(e.name for e in given), *samples(system)]
     if happening and t_final < latest:
-        raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, and events, such as "
-                               f"{happening[0]!r}, do not happen backward in time: what an action did cannot be undone. Leave "
+        raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
+                               "and events, such as "
+                               f"{happening[0]!r}, do not happen backward in time: what an action did cannot "
+                               "be undone. Leave "
                                "events= out, and run the pieces between them")
     shortest = float(np.abs(t_final - start.t).min())
     if step is not None and shortest and step > shortest * (1 + 1e-9):
-        warnings.warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one shorter step",
+        warnings.warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one "
+                      "shorter step",
                       stacklevel=3)
     _check_constraints(system, start, accuracy)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
-    settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy, report)
+    settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy,
+                        report)
     try:
         if alone:
             return run(start[0], *native(system, method), method, settings)
@@ -168,7 +194,8 @@ def _method(integrator: Any) -> Method:
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
         return found
     if isinstance(integrator, type) and issubclass(integrator, Method):
-        raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and its numbers after "
+        raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and "
+                               "its numbers after "
                                "it, or give the name of a method, such as 'merson'")
     stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""
     raise UnknownNameError("integrator", integrator, METHODS, stiff)
@@ -186,17 +213,22 @@ def _times(keep: Any, members: Members, t_final: float) -> Array | None:
         raise DescriptionError(f"simulate: keep = {keep!r}: expected 'ends', 'steps' or times [s]") from None
     first = float(members.t.min())
     if not (np.isfinite(times) & (times >= first) & (times <= t_final)).all():
-        raise DescriptionError(f"simulate: keep: times must be between {first:g} and {t_final:g} s, got {keep!r}")
+        raise DescriptionError(f"simulate: keep: times must be between {first:g} and {t_final:g} s, got "
+                               f"{keep!r}")
     return times
 
 
 def _check_constraints(system: System, members: Members, accuracy: float) -> None:
     """A run starts on its constraints; the loop keeps it there."""
     nq, nu = system.nq, system.nu
-    for i, wrong in violations(system, members.y[:, :nq], members.y[:, nq:nq + nu], members.tail, accuracy).items():
+    for i, wrong in violations(system, members.y[:, :nq], members.y[:, nq:nq + nu], members.tail,
+                               accuracy).items():
         who = "the state" if len(members) == 1 else f"member {i}"
-        raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy {accuracy:g}: {wrong}; "
-                               "start from q, u = system.project(state.q, state.u), or from cd.assemble(system, state)")
+        raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy "
+                               f"{accuracy:g}: {wrong}; "
+                               "start from q, u = system.project(state.q, state.u), or from "
+                               "cd.assemble(system, state)")
     if system.constraints and len(members) and (weak := faint(system, members.y[0, :nq], members.tail[0])):
-        warnings.warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other constraints do, "
+        warnings.warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
+                      "constraints do, "
                       "and may be taken for none in one loop with them: multiply the equation", stacklevel=4)

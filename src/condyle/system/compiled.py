@@ -1,7 +1,8 @@
-"""What is compiled from a System: its model, native functions and programs, each made when it is first asked for.
+"""What is compiled from a System: its model, native functions and programs, each made when it is first asked
+for.
 
-A System describes and answers; it makes one of these when it freezes. All machine code of the system is kept here, so that
-it goes when the System goes.
+A System describes and answers; it makes one of these when it freezes. All machine code of the system is kept
+here, so that it goes when the System goes.
 """
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ class Compiled:
         udot_key: by which States keep their accelerations without tau.
     """
 
-    def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint]) -> None:
+    def __init__(self, tree: Tree, forces: Mapping[str, Force],
+                 constraints: Mapping[str, Constraint]) -> None:
         self.model = model = Model(tree, forces, constraints)
         self.key = description(model)
         self.functions: dict[Any, NativeFunction] = {}
@@ -65,23 +67,26 @@ class Compiled:
         self.forward_dynamics = self.function("forward_dynamics")
         self.udot_key = ("forward_dynamics", None, "q", "u", self.no_tau.tobytes())
 
-    # ---- functions ----------------------------------------------------------------------------------------------------
+    # ---- functions -----------------------------------------------------------------------------------------
 
     def function(self, name: str, body: str | None = None) -> NativeFunction:
-        """The native function of an operator (condyle.model.operators), for one body where it is that body's."""
+        """The native function of an operator (condyle.model.operators), for one body where it is that
+        body's."""
         key = (name, body)
         if key not in self.functions:
             operator, model = OPERATORS[name], self.model
             static = {} if body is None else {"body": model.tree.body(body).index}
             looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
-            one, many = (partial(build_looped if loops else operator.build, model, name, **static) for loops in looped)
+            one, many = (partial(build_looped if loops else operator.build, model, name, **static)
+                         for loops in looped)
             shapes = list(operator.shapes(model).values())
             self._shapes[name] = None if all(len(shape) == 1 for shape in shapes) else shapes
             self.functions[key] = NativeFunction(
                 operator.label, one, wide=one if looped[0] == looped[1] else many,
                 key=f"{name} {static} looped: {looped}\n{self.key}", inputs=operator.inputs(model),
                 outputs=operator.outputs(model), direct=operator.direct, optional=operator.may_end,
-                refuse=self.refusal(operator, operator.label), entries=self.entries if operator.watched else {})
+                refuse=self.refusal(operator, operator.label), entries=self.entries if operator.watched
+                else {})
         return self.functions[key]
 
     def shaped(self, name: str, result: Any) -> Any:
@@ -113,8 +118,9 @@ class Compiled:
         return partial(refuse_singular, self.model.tree, label)
 
     def shortcut(self, name: str, method: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z, inputs and parameters
-        as numbers and vectors after one look at them; all else goes to the method. None until there is machine code."""
+        """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z,
+        inputs and parameters as numbers and vectors after one look at them; all else goes to the method. None
+        until there is machine code."""
         function, one = self.function(name), self.tails.one
         count, free, zeros = len(function.inputs) - 1, OPERATORS[name].may_end, self.no_tau
         timed = name in self.timed.operators
@@ -147,10 +153,11 @@ class Compiled:
         """The tail (..., n) of the keyword options."""
         return self.tails.make(options)
 
-    # ---- vectors and states -------------------------------------------------------------------------------------------
+    # ---- vectors and states --------------------------------------------------------------------------------
 
     def vector(self, name: str, value: Any, what: str = "") -> Array:
-        """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there are labels."""
+        """What a user gave for q, u, udot, tau, ...: a checked array (..., n), finite, by label where there
+        are labels."""
         entries, what = self.entries[name], f"{what}: {name}" if what else name
         array = vector(what, value, len(entries.names), entries)
         check_finite(what, array, entries)
@@ -164,7 +171,8 @@ class Compiled:
 
     def prescribed(self, q: Array, u: Array, tail: Array, locked: Any = None
                    ) -> tuple[Array, Array]:
-        """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked` says position."""
+        """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked` says
+        position."""
         if self.model.tree.driven:
             q, u = self.function("prescribed").fast(q, u, tail)
         if still := resting(self.model.tree.speeds, locked):
@@ -173,7 +181,8 @@ class Compiled:
         return q, u
 
     def followed(self, y: Array, t: Array, tail: Array) -> Array:
-        """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail holds, (k,) or (m, k)."""
+        """q, u, z side by side (m, n) at times t (m,) with what motions prescribe; the rest of the tail
+        holds, (k,) or (m, k)."""
         tree = self.model.tree
         if not tree.driven:
             return y
@@ -190,7 +199,8 @@ class Compiled:
         named = equation_names(self.model.constraints)
         return Problem(
             errors=lambda q, u: errors(q, u, tail), nearer=lambda q, u: _steps(nearer(q, u, weights, tail)),
-            slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q, du: self.normalised(q + rates(q, du, tail)),
+            slower=lambda q, u: _steps(slower(q, u, weights, tail)), step=lambda q,
+            du: self.normalised(q + rates(q, du, tail)),
             rows=tuple((level, name) for name, level in named),
             undefined={label: c.undefined for name, c in self.model.constraints.items()
                        for label in ([name] if c.size == 1 else [f"{name}[{k}]" for k in range(c.size)])})
@@ -202,18 +212,23 @@ def _entries(model: Model) -> dict[str, Entries]:
     turned = tuple((b.name, slice(b.q.start + part.start, b.q.start + part.stop))
                    for b in tree.bodies for part in b.mobilizer.quaternions)
     speed = Entries("speed", tree.speeds, np.zeros(tree.nu))
-    rows = Entries("equation", tuple(name for name, _ in equation_names(model.constraints)), np.zeros(model.equations()))
+    rows = Entries("equation", tuple(name for name, _ in equation_names(model.constraints)),
+                   np.zeros(model.equations()))
     kept = state_variables(model.forces)
     own = {"q": Entries("coordinate", tree.coordinates, tree.defaults(), turned),
-           "z": Entries("state variable", tuple(name for name, _ in kept), np.array([x for _, x in kept], dtype=float)),
+           "z": Entries("state variable", tuple(name for name, _ in kept),
+                        np.array([x for _, x in kept], dtype=float)),
            "inputs": Entries("input", tree.inputs.names, tree.inputs.defaults),
            "discrete": Entries("discrete variable", tree.discrete.names, tree.discrete.defaults),
            "parameters": Entries("parameter", tree.parameters.names, tree.parameters.defaults)}
     rate = Entries("coordinate", tree.coordinates, np.zeros(tree.nq))
-    known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate, "lambda_": rows,
+    known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate,
+             "lambda_": rows,
              "station": POINT}
-    moved = {"q": speed, "t": Entries("time", ("t",)), **{name: e for name, e in known.items() if name != "q"}}
-    return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name, e in moved.items()}
+    moved = {"q": speed, "t": Entries("time", ("t",)),
+             **{name: e for name, e in known.items() if name != "q"}}
+    return known | {f"d_{name}": Entries(e.noun, e.names, np.zeros(len(e.names))) for name,
+                    e in moved.items()}
 
 
 def _reshaped(result: Array, shape: tuple[int, ...]) -> Any:

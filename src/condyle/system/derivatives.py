@@ -1,4 +1,5 @@
-"""Derivatives of a System's operators: exact, as machine code. System.jvp, vjp and jacobian say what they are."""
+"""Derivatives of a System's operators: exact, as machine code. System.jvp, vjp and jacobian say what they
+are."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,14 +31,17 @@ def derivable(name: str) -> Operator:
     if operator is None or not operator.derivable:
         known = [name for name, operator in OPERATORS.items() if operator.derivable]
         where = "" if operator is None else "it is there, but is made of others or has no derivative"
-        raise UnknownNameError("operator" if operator is None else "operator with derivatives", name, known, where)
+        raise UnknownNameError("operator" if operator is None else "operator with derivatives", name, known,
+                               where)
     return operator
 
 
-def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any, options: Mapping[str, Any]) -> Array:
+def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any,
+        options: Mapping[str, Any]) -> Array:
     """See System.jvp."""
     if not isinstance(tangents, Mapping) or not tangents:
-        raise DescriptionError(f"jvp({name!r}): tangents: expected a mapping from variables to directions, as "
+        raise DescriptionError(f"jvp({name!r}): tangents: expected a mapping from variables to directions, "
+                               "as "
                                f"{{'q': dq}}, got {tangents!r}")
     wrt = tuple(tangents)
     function, arrays = _derivative(compiled, "jvp", name, arguments, wrt, options)
@@ -45,7 +49,8 @@ def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any
     return result
 
 
-def vjp(compiled: Compiled, name: str, arguments: tuple[Any, ...], cotangent: Any, wrt: Any, options: Mapping[str, Any]
+def vjp(compiled: Compiled, name: str, arguments: tuple[Any, ...], cotangent: Any, wrt: Any,
+        options: Mapping[str, Any]
         ) -> dict[str, Array]:
     """See System.vjp."""
     wrt = _variables("vjp", wrt)
@@ -56,7 +61,8 @@ def vjp(compiled: Compiled, name: str, arguments: tuple[Any, ...], cotangent: An
     return result
 
 
-def jacobian(compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any, options: Mapping[str, Any]) -> Any:
+def jacobian(compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any,
+             options: Mapping[str, Any]) -> Any:
     """See System.jacobian."""
     names = _variables("jacobian", wrt)
     function, arrays = _derivative(compiled, "jacobian", name, arguments, names, options)
@@ -64,11 +70,13 @@ def jacobian(compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any
     shapes = [(rows, _directions(compiled, variable)) for variable in names]
     result = _named(names, _called(function, arrays, options), shapes) if names else {}
     if not options and 0 <= len(function.inputs) - 1 - len(arguments) <= function.optional:
-        _keep_direct(compiled, "jacobian", name, wrt if isinstance(wrt, str) else names, function, len(arguments), shapes)
+        _keep_direct(compiled, "jacobian", name, wrt if isinstance(wrt, str) else names, function,
+                     len(arguments), shapes)
     return result[wrt] if isinstance(wrt, str) else result
 
 
-def _keep_direct(compiled: Compiled, kind: str, name: str, wrt: str | tuple[str, ...], function: NativeFunction, count: int,
+def _keep_direct(compiled: Compiled, kind: str, name: str, wrt: str | tuple[str, ...],
+                 function: NativeFunction, count: int,
                  shapes: Sequence[tuple[int, ...]] = ()) -> None:
     """From here on plain vectors go straight to the kernel, if the same is asked for."""
     names = (wrt,) if isinstance(wrt, str) else wrt
@@ -109,7 +117,8 @@ def _directions(compiled: Compiled, name: str) -> int:
     model = compiled.model
     if name == "q":
         return model.tree.nu
-    return model.sizes().get(name, model.tail[name].stop - model.tail[name].start if name in model.tail else 0)
+    return model.sizes().get(name, model.tail[name].stop - model.tail[name].start if name in model.tail
+                             else 0)
 
 
 def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, ...], wrt: tuple[str, ...],
@@ -119,7 +128,8 @@ def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, 
     if operator is not None:
         compiled.check_time(f"{kind} of {name}", name, arguments, options)
         known = compiled.functions.get((kind, name, wrt, None))
-        if known is not None and not options and len(arguments) == len(operator.arguments) - 1 and name != "multipliers":
+        if known is not None and not options and len(arguments) == len(
+            operator.arguments) - 1 and name != "multipliers":
             return known, [*arguments, compiled.tails.default]              # asked before, in the same way
     for option in options:
         if option not in _OPTIONS:
@@ -138,7 +148,8 @@ def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, 
     if inputs[-1][0] == "tau" and len(arrays) == len(inputs) - 1:
         arrays.append(compiled.no_tau)
     if len(arrays) != len(inputs):
-        raise DescriptionError(f"{kind}({name!r}): expected the arguments {[n for n, _ in inputs]}, got {len(arrays)}")
+        raise DescriptionError(f"{kind}({name!r}): expected the arguments {[n for n, _ in inputs]}, got "
+                               f"{len(arrays)}")
     has = [n for n, _ in inputs] + ["t", "z", "inputs", "discrete", "parameters"]
     for variable in wrt:
         if variable not in has or variable not in VARIABLES:
@@ -153,16 +164,20 @@ def _derivative(compiled: Compiled, kind: str, name: str, arguments: tuple[Any, 
 
 
 def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
-    """Refuse derivatives of multipliers where redundant constraints share the load: how they share it jumps."""
+    """Refuse derivatives of multipliers where redundant constraints share the load: how they share it
+    jumps."""
     model = compiled.model
     m = model.equations()
     flags = tail[..., model.tail["enabled"]][..., len(model.forces):][..., :len(model.constraints)]
     enabled = np.repeat(flags, [c.size for c in model.constraints.values()], axis=-1).sum(axis=-1)
     Y = compiled.function("constraint_matrix")(q, u, tail)
-    rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE, hermitian=True) if m else 0
+    rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE,
+                                 hermitian=True) if m else 0
     if np.any(rank < enabled):
-        raise ConstraintError(f"derivatives of multipliers exist at full rank only, but here the equations of the enabled "
-                              f"constraints have rank {np.min(rank)} of {int(np.max(enabled))}: some are redundant; disable "
+        raise ConstraintError("derivatives of multipliers exist at full rank only, but here the equations "
+                              "of the enabled "
+                              f"constraints have rank {np.min(rank)} of {int(np.max(enabled))}: some are "
+                              "redundant; disable "
                               "them, or take derivatives of forward_dynamics, which always exist", {}, None)
 
 
@@ -181,25 +196,29 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
     sides: dict[str, Callable[[], tuple[list[tuple[str, int]], list[tuple[str, int]]]]] = {
         "jvp": lambda: ([*inputs, *directions], [("dy", size)]),
         "vjp": lambda: ([*inputs[:-1], ("cotangent", size), inputs[-1]], directions),
-        "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v, (_, n) in zip(wrt, directions, strict=True)])}
+        "jacobian": lambda: (inputs, [(f"J_{v}", size * n) for v,
+                                      (_, n) in zip(wrt, directions, strict=True)])}
     ins, outs = sides[kind]()
     build_looped: Callable[[], ca.Function | Composite] = build
     looped = [False, False]
     if kind == "vjp" and has_gradient(model, name, wrt):
         build_looped = partial(build_looped_gradient, model, wrt)
         looped = [prefers_loops(model, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
-    elif kind == "jacobian" and name == "forward_dynamics" and prefers_looped_jacobian(model) and has_looped_jacobian(model, wrt):
+    elif kind == "jacobian" and name == "forward_dynamics" and prefers_looped_jacobian(
+        model) and has_looped_jacobian(model, wrt):
         build_looped = partial(build_looped_jacobian, model, wrt)
         looped = [True, prefers_looped_jacobian(model, lanes=True)]
     one, many = (build_looped if loops else build for loops in looped)
     status = [("status", 1)] if operator.has_status else []
     return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,
-                          key=f"{key} {part} looped: {looped}\n{compiled.key}", inputs=ins, outputs=[*outs, *status],
+                          key=f"{key} {part} looped: {looped}\n{compiled.key}", inputs=ins,
+                          outputs=[*outs, *status],
                           entries={**compiled.entries, "cotangent": _results(compiled, name, size)},
                           direct=kind != "jvp", keys=() if kind == "jvp" else wrt,
                           optional=kind == "jacobian" and len(inputs) > 2 and inputs[-2][0] == "tau",
                           rows=size if kind == "jacobian" else 0,
-                          refuse=compiled.refusal(operator, f"{kind} of {name}", len(inputs) - 1 if kind == "jvp" else -1))
+                          refuse=compiled.refusal(operator, f"{kind} of {name}",
+                                                  len(inputs) - 1 if kind == "jvp" else -1))
 
 
 def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
@@ -209,7 +228,8 @@ def _variables(kind: str, wrt: Any) -> tuple[str, ...]:
     except TypeError:
         names = (wrt,)
     if not all(isinstance(name, str) for name in names):
-        raise DescriptionError(f"{kind}: wrt: expected names of variables, such as 'q' or ('q', 'u'), got {wrt!r}")
+        raise DescriptionError(f"{kind}: wrt: expected names of variables, such as 'q' or ('q', 'u'), got "
+                               f"{wrt!r}")
     if len(set(names)) < len(names):
         raise DescriptionError(f"{kind}: wrt: each variable once, got {wrt!r}")
     return names

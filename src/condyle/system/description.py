@@ -1,4 +1,5 @@
-"""Description: bodies, forces and constraints by name, and what follows from them alone. A System adds the answers."""
+"""Description: bodies, forces and constraints by name, and what follows from them alone. A System adds the
+answers."""
 from __future__ import annotations
 
 import sys
@@ -49,7 +50,8 @@ class Description(Shown):
         self._thaw()
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
-        self._forces["gravity"] = law                       # bodies it excludes are looked up when the system freezes
+        # bodies it excludes are looked up when the system freezes
+        self._forces["gravity"] = law
 
     def _thaw(self) -> None:
         self._frozen: str | None = None
@@ -59,13 +61,17 @@ class Description(Shown):
         known = {*self.coordinates, *self.speeds} if "_tree" in vars(self) else ()
         return f"a value of a State: system.state()[{name!r}]" if name in known else ""
 
-    # ---- describing -------------------------------------------------------------------------------------------------
+    # ---- describing ----------------------------------------------------------------------------------------
 
-    @answered({"joint": "it is mobilizer=, such as cd.Pin()", "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
+    @answered({"joint": "it is mobilizer=, such as cd.Pin()",
+               "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
                "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
-    def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None, X_PF: Any = None,
-                 X_BM: Any = None, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0), inertia: Any = (0.0, 0.0, 0.0),
-                 coordinates: Iterable[str | Coordinate] | str | None = None, motion: Prescribed | None = None) -> Body:
+    def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None,
+                 X_PF: Any = None,
+                 X_BM: Any = None, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0),
+                 inertia: Any = (0.0, 0.0, 0.0),
+                 coordinates: Iterable[str | Coordinate] | str | None = None,
+                 motion: Prescribed | None = None) -> Body:
         """Add a body and the mobilizer that joins it to its parent.
 
         Args:
@@ -77,8 +83,8 @@ class Description(Shown):
             mass: [kg].
             com: mass centre in the body's frame [m], shape (3,).
             inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
-            coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a suffix where there
-                are several; names given with the mobilizer are kept where they are free.
+            coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a
+                suffix where there are several; names given with the mobilizer are kept where they are free.
             motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
         """
         if self._frozen:
@@ -86,10 +92,12 @@ class Description(Shown):
                               "add bodies before, or to system.copy()")
         if mobilizer is None:
             wrong = f"{parent!r} is where the parent belongs. " if isinstance(parent, Mobilizer) else ""
-            raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), or cd.Weld() "
+            raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), "
+                                   "or cd.Weld() "
                                    "for none")
         if motion is not None and (name in self._forces or name in self._constraints):
-            raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this one is a "
+            raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this "
+                                   "one is a "
                                    f"{self._kind(name)}'s; rename one")
         return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
 
@@ -103,29 +111,36 @@ class Description(Shown):
 
     @answered(skip=1)
     def add_constraint(self, name: str, constraint: Constraint) -> None:
-        """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are unique."""
+        """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are
+        unique."""
         self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
         self._constraints[name] = constraint
 
     @answered(skip=1)
     def add_measure(self, name: str, measure: Measure) -> None:
-        """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing; runs have it."""
+        """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing;
+        runs have it."""
         self._admit("measure", name, measure, Measure, "cd.measures.Maximum(...)")
-        for kind, names in (("discrete variable", self.discrete), ("coordinate", self.coordinates), ("speed", self.speeds)):
+        for kind, names in (("discrete variable", self.discrete), ("coordinate", self.coordinates),
+                            ("speed", self.speeds)):
             if name in names:
-                raise DescriptionError(f"measure {name!r}: a {kind} has this name, and runs have both by their names; give it "
+                raise DescriptionError(f"measure {name!r}: a {kind} has this name, and runs have both by "
+                                       "their names; give it "
                                        f"another, such as {name + '_measure'!r}")
         self._tree.register(measure.variables(name))
         self._measures[name] = measure
 
     @answered(skip=1)
     def add_discrete(self, name: str, default: float) -> None:
-        """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event remembers.
+        """Add a discrete variable that no law needs, for witnesses and actions: a counter, what an event
+        remembers.
 
-        Laws bring theirs along: `s.discrete(name, default)` in a function, or `cd.Discrete(name, default)` for a number.
+        Laws bring theirs along: `s.discrete(name, default)` in a function, or `cd.Discrete(name, default)`
+        for a number.
         """
         if self._frozen:
-            raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since {self._frozen}; "
+            raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since "
+                              f"{self._frozen}; "
                               "add it before, or to system.copy()")
         self._tree.register([Discrete(name, default)])
 
@@ -146,7 +161,8 @@ class Description(Shown):
                 room = "measure" if isinstance(law, Measure) else is_other
                 hint = f"; it goes to system.add_{room}"
             if callable(law) and not hint:
-                made = {"force": "cd.forces.Custom", "constraint": "cd.constraints.Holonomic", "measure": "cd.measures.Maximum"}
+                made = {"force": "cd.forces.Custom", "constraint": "cd.constraints.Holonomic",
+                        "measure": "cd.measures.Maximum"}
                 function = getattr(law, "__name__", "<lambda>").replace("<lambda>", "lambda s: ...")
                 hint = f"; a function of your own becomes one by {made[kind]}({function})"
             raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
@@ -154,7 +170,8 @@ class Description(Shown):
         self._tree.register(law.parameters())
 
     def _kind(self, name: str) -> str:
-        rooms: dict[str, Mapping[str, Any]] = {"force": self._forces, "constraint": self._constraints, "measure": self._measures}
+        rooms: dict[str, Mapping[str, Any]] = {"force": self._forces, "constraint": self._constraints,
+                                               "measure": self._measures}
         return next((kind for kind, room in rooms.items() if name in room), "prescribed motion of body")
 
     def _laws(self) -> list[Force | Constraint]:
@@ -237,7 +254,8 @@ class Description(Shown):
 
     @property
     def state_variables(self) -> tuple[str, ...]:
-        """Names of the auxiliary states z that forces bring, as "muscle.activation", then those of measures."""
+        """Names of the auxiliary states z that forces bring, as "muscle.activation", then those of
+        measures."""
         return tuple(name for name, _ in state_variables(self._moving))
 
     def body(self, which: Body | str) -> Body:
@@ -284,9 +302,11 @@ class Description(Shown):
         return self._tree.defaults(), np.zeros(self.nu)
 
     def describe(self) -> str:
-        """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults and ranges,
-        speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints, motions, measures."""
-        return "\n\n".join([repr(self), *(block.text() for block in blocks(self, self._forces, self._constraints))])
+        """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults
+        and ranges, speeds, parameters, inputs, discrete variables, auxiliary states, forces, constraints,
+        motions, measures."""
+        return ("\n\n".join([repr(self),
+                             *(block.text() for block in blocks(self, self._forces, self._constraints))]))
 
     def __repr__(self) -> str:
         names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
@@ -300,13 +320,15 @@ class Description(Shown):
         """The same description, free to change."""
         other = object.__new__(type(self))
         other._thaw()
-        other._tree, other._forces, other._constraints = self._tree.copy(), dict(self._forces), dict(self._constraints)
+        other._tree, other._forces, other._constraints = (self._tree.copy(), dict(self._forces),
+                                                          dict(self._constraints))
         other._measures = dict(self._measures)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
-        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints, "measures": self._measures}
+        return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
+                "measures": self._measures}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
@@ -315,7 +337,8 @@ class Description(Shown):
         self._freeze("unpickling")
 
     def _freeze(self, why: str) -> Compiled:
-        """From here on nothing changes: check what only the whole can show, and give it what is compiled from it."""
+        """From here on nothing changes: check what only the whole can show, and give it what is compiled from
+        it."""
         if self._compiled is None:
             for law in self._laws():
                 law.check(self._tree)
@@ -331,7 +354,8 @@ class Description(Shown):
         return self._compiled or self._freeze("compiling")
 
     def equation_names(self) -> list[tuple[str, str]]:
-        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it has several."""
+        """Name and level of each constraint equation, in their order: the constraint's name, with [k] if it
+        has several."""
         return equation_names(self._constraints)
 
     def multiplier_rows(self, constraint: str) -> slice:

@@ -14,7 +14,8 @@ from condyle.system.variables import variable_names
 from condyle.tree import scales
 
 COARSEST = 16
-"""A step has at least so many units in the last place of t: with fewer, steps of one length are not of one length."""
+"""A step has at least so many units in the last place of t: with fewer, steps of one length are not of one
+length."""
 BYTES_PER_EVENT = 2_000
 """About what an Occurrence with its State takes."""
 
@@ -31,7 +32,8 @@ def number(what: str, value: Any, expected: str) -> float:
 
 def check_system(who: str, system: Any) -> None:
     if not isinstance(system, System):
-        raise DescriptionError(f"{who}: expected {who}(system, state, ...) with a cd.System first, got {system!r}")
+        raise DescriptionError(f"{who}: expected {who}(system, state, ...) with a cd.System first, got "
+                               f"{system!r}")
 
 
 def check_state(who: str, system: System, state: Any) -> None:
@@ -50,7 +52,8 @@ def nth(what: str, i: Any, count: int) -> int:
     except IndexError:
         raise IndexError(f"{what} {i}: there are {count}, from 0 to {count - 1}") from None
     except TypeError:
-        raise ShapeError(f"{what} {i!r}: expected a whole number, a slice as [2:10], or the name of a variable") from None
+        raise ShapeError(f"{what} {i!r}: expected a whole number, a slice as [2:10], or the name of a "
+                         "variable") from None
 
 
 def check_step(name: str, value: float | None, start: float, end: float, row: int = 0) -> None:
@@ -65,13 +68,17 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
     latest = max(abs(start), abs(end))
     unit = float(np.spacing(latest))
     if value < COARSEST * unit and value < end - start:
-        raise DescriptionError(f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s doubles "
-                               f"are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or let time start "
+        raise DescriptionError(f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s "
+                               "doubles "
+                               f"are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or let time "
+                               "start "
                                "nearer to zero")
     count, memory = (end - start) / value, _memory()
     if count * row > memory:
-        raise DescriptionError(f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of the run; "
-                               f"that takes {count * row / 1e9:.3g} GB and this machine has {memory / 1e9:.3g}. Take a "
+        raise DescriptionError(f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of "
+                               "the run; "
+                               f"that takes {count * row / 1e9:.3g} GB and this machine has "
+                               f"{memory / 1e9:.3g}. Take a "
                                "longer one, or run in parts, each from traj[-1] of the one before")
 
 
@@ -90,7 +97,8 @@ def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
         entries = Entries("variable", tuple(variable_names(system)))
         w = usual if given is None else vector(f"{where}: weights", given, len(usual), entries)
     except ShapeError as error:
-        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} ({error})") from None
+        raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} "
+                               f"({error})") from None
     if w.shape != usual.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r}")
     return w

@@ -30,13 +30,17 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
               [(b.name, b.parent.name, _short(b.mobilizer, MOBILIZER), number(b.mass) + _of(b, "mass"),
                 ", ".join(c.name for c in b.coordinates) or "-")
                for b in bodies]),
-        Block("mass centres and inertias", ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz yz"),
-              [(b.name, f"({numbers(b.mass_properties.com)})" + _of(b, "com"), _inertia(b) + _of(b, "inertia"))
+        Block("mass centres and inertias", ("body", "com [m]", "inertia about it [kg m^2]: xx yy zz, xy xz "
+                                                               "yz"),
+              [(b.name, f"({numbers(b.mass_properties.com)})" + _of(b, "com"),
+                _inertia(b) + _of(b, "inertia"))
                for b in bodies]),
         Block("frames", ("body", "X_PF: F on the parent", "X_BM: M on the body"),
-              [(b.name, _place(b.X_PF) + _of(b, "R_PF", "p_PF"), _place(b.X_BM) + _of(b, "R_BM", "p_BM")) for b in bodies]),
+              [(b.name, _place(b.X_PF) + _of(b, "R_PF", "p_PF"), _place(b.X_BM) + _of(b, "R_BM", "p_BM"))
+               for b in bodies]),
         Block("coordinates", ("coordinate", "body", "unit", "default", "range"),
-              [(c.name, body, unit, number(x), "-" if c.range is None else f"{number(c.range[0])} to {number(c.range[1])}")
+              [(c.name, body, unit, number(x), "-" if c.range is None else f"{number(c.range[0])} to "
+                                                                           f"{number(c.range[1])}")
                for c, body, unit, x in zip(coordinates, owner_q, q_units, system.default("q"), strict=True)]),
         Block("speeds", ("speed", "body", "unit", "moved by"),
               [(name, body, unit, "its motion" if j in driven else "forces")
@@ -46,9 +50,12 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
         Block("discrete variables", ("variable", "default"), discrete),
         Block("auxiliary states z", ("state", "default"), z),
         Block("forces", (), [(f"force {name!r}: {_short(law)}",) for name, law in forces.items()]),
-        Block("constraints", (), [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name, c in constraints.items()]),
-        Block("measures", (), [(f"measure {name!r}: {_short(system.measure(name))}",) for name in system.measures]),
-        Block("motions", (), [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies if b.motion is not None]),
+        Block("constraints", (), [(f"constraint {name!r}: {_short(c)}, {_count(c)}",) for name,
+                                  c in constraints.items()]),
+        Block("measures", (), [(f"measure {name!r}: {_short(system.measure(name))}",)
+                               for name in system.measures]),
+        Block("motions", (), [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies
+                              if b.motion is not None]),
     ]
     return [block for block in made if block.rows]
 
@@ -68,7 +75,8 @@ def _short(law: Any, most: int = LAW) -> str:
 
 def _of(body: Body, *parts: str) -> str:
     """The Parameters that a number depends on."""
-    names = dict.fromkeys(p.name for part in parts if part in body.symbolic for p in body.symbolic[part].parameters)
+    names = dict.fromkeys(p.name for part in parts if part in body.symbolic
+                          for p in body.symbolic[part].parameters)
     return f" by {', '.join(names)}" if names else ""
 
 

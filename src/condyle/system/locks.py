@@ -19,7 +19,8 @@ Locked = Mapping[str, Any]
 
 
 def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
-    """Checked names and levels from what a user gave: names (velocity level), or a mapping to levels and accelerations."""
+    """Checked names and levels from what a user gave: names (velocity level), or a mapping to levels and
+    accelerations."""
     if isinstance(locked, Mapping):
         given = dict(locked)
     else:
@@ -34,17 +35,20 @@ def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
         except (TypeError, ValueError):
             number = np.array(np.nan)
         if not np.isfinite(number).all():
-            raise DescriptionError(f"locked: speed {name!r}: expected 'position', 'velocity', 'acceleration', or a number, the "
+            raise DescriptionError(f"locked: speed {name!r}: expected 'position', 'velocity', "
+                                   "'acceleration', or a number, the "
                                    f"acceleration at which it is held [rad/s^2, m/s^2], got {level!r}")
         given[name] = number if number.ndim else float(number)
     return given
 
 
 def masks(speeds: tuple[str, ...], locked: Any) -> dict[str, np.ndarray]:
-    """The tail's parts lock, 0 or infinity, and held, the accelerations, each (..., nu). An array of 0/1 will do too."""
+    """The tail's parts lock, 0 or infinity, and held, the accelerations, each (..., nu). An array of 0/1 will
+    do too."""
     if isinstance(locked, np.ndarray) and locked.dtype != object and locked.dtype.kind in "bif":
         if locked.shape[-1:] != (len(speeds),) or not np.isin(locked, (0, 1)).all():
-            raise ShapeError(f"locked: expected names of speeds, or 0/1 of shape (..., {len(speeds)}), got {locked!r}")
+            raise ShapeError(f"locked: expected names of speeds, or 0/1 of shape (..., {len(speeds)}), got "
+                             f"{locked!r}")
         return {"lock": np.where(locked != 0, np.inf, 0.0)}
     given = levels(speeds, locked)
     lock = np.array([np.inf if name in given else 0.0 for name in speeds])
@@ -57,7 +61,8 @@ def masks(speeds: tuple[str, ...], locked: Any) -> dict[str, np.ndarray]:
 
 def resting(speeds: tuple[str, ...], locked: Any) -> list[int]:
     """Speeds that are locked at position level: they are zero."""
-    return [speeds.index(name) for name, level in locked.items() if isinstance(level, str) and level == "position"] \
+    return [speeds.index(name) for name, level in locked.items() if isinstance(level, str)
+            and level == "position"] \
         if isinstance(locked, Mapping) else []
 
 
@@ -66,7 +71,8 @@ def known(kind: str, names: Iterable[str], all_of_them: tuple[str, ...]) -> froz
     try:
         names = (names,) if isinstance(names, str) else tuple(names)
     except TypeError:
-        raise DescriptionError(f"expected names of {kind}s such as {all_of_them[:3]}, got {names!r}") from None
+        raise DescriptionError(
+            f"expected names of {kind}s such as {all_of_them[:3]}, got {names!r}") from None
     for name in names:
         if not isinstance(name, str) or name not in all_of_them:
             raise UnknownNameError(kind, name, all_of_them)

@@ -1,8 +1,9 @@
-"""Motion of a frame B as a body A sees it, measured and expressed in A, from that of both in ground. r = p_GB - p_GA:
+"""Motion of a frame B as a body A sees it, measured and expressed in A, from that of both in ground. r = p_GB
+- p_GA:
 
-  w_AB = R_GA' (w_B - w_A),                  v_AB = R_GA' (v_B - v_A - w_A x r)                                   (1)
+  w_AB = R_GA' (w_B - w_A),                  v_AB = R_GA' (v_B - v_A - w_A x r)                            (1)
   alpha_AB = R_GA' (alpha_B - alpha_A - w_A x (w_B - w_A))
-  a_AB = R_GA' (a_B - a_A - alpha_A x r - w_A x (w_A x r) - 2 w_A x R_GA v_AB)                                    (2)
+  a_AB = R_GA' (a_B - a_A - alpha_A x r - w_A x (w_A x r) - 2 w_A x R_GA v_AB)                             (2)
 
 alpha_AB and a_AB are the rates of w_AB and v_AB, component by component in A.
 """
@@ -18,7 +19,8 @@ cross = np.cross
 
 def _in_A(X_GA: Transform, angular: Array, linear: Array) -> Array:
     R = np.swapaxes(X_GA.R, -1, -2)
-    return np.concatenate(np.broadcast_arrays(*((R @ x[..., None])[..., 0] for x in (angular, linear))), axis=-1)
+    return np.concatenate(np.broadcast_arrays(*((R @ x[..., None])[..., 0] for x in (angular, linear))),
+                          axis=-1)
 
 
 def _difference(X_GA: Transform, V_A: Array, p: Array, V: Array) -> tuple[Array, Array, Array, Array]:

@@ -39,9 +39,11 @@ _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 
 
 class State(Shown, OfState):
-    """Everything variable about a system: time, coordinates, speeds and the rest; made by `system.state(...)`.
+    """Everything variable about a system: time, coordinates, speeds and the rest; made by
+    `system.state(...)`.
 
-    Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves valid.
+    Arrays are read-only. `state.replace(u=...)` is a new State that shares every result the change leaves
+    valid.
 
     Attributes:
         system: whose state it is.
@@ -55,13 +57,16 @@ class State(Shown, OfState):
         locked: from names of locked speeds to their levels, or to the accelerations at which they are held.
         disabled: names of disabled forces and constraints, and of bodies whose motion is disabled.
 
-    q and u hold what enabled motions prescribe at t, whatever was given there; speeds locked at position level are zero.
+    q and u hold what enabled motions prescribe at t, whatever was given there; speeds locked at position
+    level are zero.
     """
 
     plumbing = frozenset({"of", "result", "tail"})
     elsewhere: ClassVar[dict[str, str]] = {
-        "explain": "system.explain(state)", "describe": "system.describe()", "project": "cd.assemble(system, state)",
-        "simulate": "cd.simulate(system, state, t_final)", "jacobian": "system.jacobian(operator, q, u, wrt=...)",
+        "explain": "system.explain(state)", "describe": "system.describe()",
+        "project": "cd.assemble(system, state)",
+        "simulate": "cd.simulate(system, state, t_final)",
+        "jacobian": "system.jacobian(operator, q, u, wrt=...)",
         "measure": "part of a run: cd.simulate(...).measure(name); integrals and samples are state[name]",
         "set": "state.replace(q={'knee': 0.3}): a new State"}
 
@@ -84,7 +89,8 @@ class State(Shown, OfState):
         """A checked state. Vectors are arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
-        return cls._made(system, {"t": 0.0, "locked": MappingProxyType({}), "disabled": frozenset(), **start}, given, {})
+        return cls._made(system, {"t": 0.0, "locked": MappingProxyType({}), "disabled": frozenset(), **start},
+                         given, {})
 
     def replace(self, **changes: Any) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
@@ -98,10 +104,12 @@ class State(Shown, OfState):
         first = min((INVALIDATES[name] for name in changes), default=Stage.ACCELERATION + 1)
         kept = {key: result for key, result in self._results.items() if result[0] < first}
         tail = self.tail if set(changes) <= {"q", "u"} else None
-        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept, tail)
+        return self._made(self.system, {name: getattr(self, name) for name in INVALIDATES}, changes, kept,
+                          tail)
 
     def _changed(self, name: str, value: Any) -> State | None:
-        """A new State with another value of one variable, if one look is enough: a number t, or a plain vector. Else None."""
+        """A new State with another value of one variable, if one look is enough: a number t, or a plain
+        vector. Else None."""
         now = self.__dict__
         compiled = now["_compiled"]
         if compiled.moves or now["locked"]:
@@ -139,7 +147,8 @@ class State(Shown, OfState):
             else:
                 new[name] = system.compiled.tails.switches(value)
         if tail is None:
-            tail = system.compiled.tails.make({name: x for name, x in new.items() if name not in ("locked", "disabled") or x})
+            tail = system.compiled.tails.make({name: x for name,
+                                               x in new.items() if name not in ("locked", "disabled") or x})
         if system.motions or new["locked"]:
             results = _prescribed(system, new, results, tail)
         for value in new.values():
@@ -153,7 +162,8 @@ class State(Shown, OfState):
         raise AttributeError(f"a State never changes: use state.replace({name}=...) for a new one")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES} | {"locked": dict(self.locked)})
+        return _restored, (self.system, {name: getattr(self, name) for name in INVALIDATES}
+                           | {"locked": dict(self.locked)})
 
     def __repr__(self) -> str:
         """Time, coordinates and speeds by name, and what is not as by default."""
@@ -175,15 +185,16 @@ class State(Shown, OfState):
         values = np.concatenate([self.q, self.u, self.z])
         rows = [(name, number(x), unit) for name, x, unit in zip(names, values, units, strict=True)]
         more = [Block(kind, (kind.removesuffix("s"), "value"), [(n, number(x)) for n, x in zip(
-            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs", "discrete")]
+            self.system.names(kind), getattr(self, kind), strict=True)]) for kind in ("parameters", "inputs",
+                                                                                      "discrete")]
         flags = Block("locked and disabled", (), [*((f"{n}: {level}",) for n, level in self.locked.items()),
                                                   *((f"{n}: disabled",) for n in sorted(self.disabled))])
         return page(f"State at t = {number(self.t)} s", Block("", ("variable", "value", "unit"), rows),
                     *(block for block in (*more, flags) if block.rows))
 
     def __getitem__(self, name: str) -> float:
-        """A coordinate, a speed, an auxiliary state or a discrete variable by its name in tables: `state["knee"]`,
-        `state["knee_speed"]`."""
+        """A coordinate, a speed, an auxiliary state or a discrete variable by its name in tables:
+        `state["knee"]`, `state["knee_speed"]`."""
         k = place(self.system, name)
         for part in (self.q, self.u, self.z, self.discrete):
             if k < len(part):
@@ -194,14 +205,16 @@ class State(Shown, OfState):
     def _named(self, name: str) -> str:
         return f"state[{name!r}]" if name in recorded(self.system)[0] else ""
 
-    __iter__ = None                                         # it is no sequence: without this Python would try state[0]
+    # it is no sequence: without this Python would try state[0]
+    __iter__ = None
 
     @property
     def stage(self) -> Stage:
         """The latest stage of which some result is known."""
         return max((stage for stage, _ in self._results.values()), default=Stage.INSTANCE)
 
-    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None) -> Any:
+    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...],
+               which: str | None) -> Any:
         """The result of a kernel, computed at most once while it is valid."""
         compiled, q, u = self._compiled, self.q, self.u
         key: list[Any] = [record.name, which]
@@ -213,7 +226,8 @@ class State(Shown, OfState):
             key.append("q" if a is q else "u" if a is u else a.tobytes())
         return self._kept(tuple(key), record, function, given)
 
-    def _kept(self, key: tuple[Any, ...], record: Operator, function: NativeFunction, arguments: Sequence[Array]) -> Any:
+    def _kept(self, key: tuple[Any, ...], record: Operator, function: NativeFunction,
+              arguments: Sequence[Array]) -> Any:
         """The result of a kernel under its key, computed if it is not there."""
         found = self._results.get(key)
         if found is None:
@@ -244,8 +258,10 @@ class State(Shown, OfState):
             found = results[compiled.udot_key] = Stage.ACCELERATION, udot
         return found[1]
 
-    def fit_q(self, body: Body | str, X: Transform | ArrayLike, relative_to: Body | str | None = None) -> tuple[State, Array]:
-        """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints stay.
+    def fit_q(self, body: Body | str, X: Transform | ArrayLike,
+              relative_to: Body | str | None = None) -> tuple[State, Array]:
+        """A State in which the coordinates of one joint bring its body nearest to a pose; the other joints
+        stay.
 
         Args:
             body: whose joint to set.
@@ -253,17 +269,21 @@ class State(Shown, OfState):
             relative_to: the body in whose frame X is; ground by default.
 
         Returns:
-            the State, and what is left: angle [rad] and distance [m], shape (2,). The least sum of squares, 1 rad counting as
-            1 m; of several answers one near this state's. Constraints and ranges do not count: `cd.assemble` knows them.
+            the State, and what is left: angle [rad] and distance [m], shape (2,). The least sum of squares, 1
+            rad counting as 1 m; of several answers one near this state's. Constraints and ranges do not
+            count: `cd.assemble` knows them.
         """
         return fit_q(self, body, X, relative_to)
 
-    def fit_u(self, body: Body | str, V: ArrayLike, relative_to: Body | str | None = None) -> tuple[State, Array]:
-        """A State in which the speeds of one joint give its body a velocity, as near as they can; the others stay.
+    def fit_u(self, body: Body | str, V: ArrayLike, relative_to: Body | str | None = None) -> tuple[State,
+                                                                                                    Array]:
+        """A State in which the speeds of one joint give its body a velocity, as near as they can; the others
+        stay.
 
         Args:
             body: whose joint to set.
-            V: angular, then linear velocity of its origin [rad/s, m/s], shape (6,), as `body_velocity(body, relative_to)`.
+            V: angular, then linear velocity of its origin [rad/s, m/s], shape (6,), as `body_velocity(body,
+                relative_to)`.
             relative_to: the body relative to which it moves so, and in whose frame V is; ground by default.
 
         Returns:
@@ -295,7 +315,8 @@ def _values(name: str, value: Any, current: Array, entries: Entries) -> Array:
 def _one_each(locked: dict[str, Any]) -> dict[str, Any]:
     for name, level in locked.items():
         if isinstance(level, np.ndarray):
-            raise ShapeError(f"locked: speed {name!r}: expected one acceleration, got shape {level.shape}; a State is one state")
+            raise ShapeError(f"locked: speed {name!r}: expected one acceleration, got shape {level.shape}; a "
+                             "State is one state")
     return locked
 
 
@@ -305,8 +326,10 @@ def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], ta
     for name, x, stage in (("u", u, Stage.VELOCITY), ("q", q, Stage.POSITION)):
         if not np.isfinite(x).all():
             i = int(np.flatnonzero(~np.isfinite(x))[0])
-            raise ShapeError(f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = {new['t']:g} s; it "
-                             "must be a finite number: look at the function, or disable it by the name of its body")
+            raise ShapeError(f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
+                             f"{new['t']:g} s; it "
+                             "must be a finite number: look at the function, or disable it by the name of "
+                             "its body")
         if not np.array_equal(x, new[name]):
             new[name] = x
             results = {key: result for key, result in results.items() if result[0] < stage}

@@ -56,7 +56,8 @@ class Batch:
 
     @staticmethod
     def tails(system: System, tail: np.ndarray, t: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
-        """Tails (m, k) with the times t (m,) and auxiliary states z (m, nz); all else from `tail`, (k,) or (m, k)."""
+        """Tails (m, k) with the times t (m,) and auxiliary states z (m, nz); all else from `tail`, (k,) or
+        (m, k)."""
         where = system.compiled.model.tail
         out = np.empty((len(t), tail.shape[-1]))
         out[...] = tail
@@ -65,7 +66,8 @@ class Batch:
             out[:, where["z"]] = z
         return out
 
-    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...], which: str | None) -> Any:
+    def result(self, record: Operator, function: NativeFunction, arguments: tuple[Any, ...],
+               which: str | None) -> Any:
         """The result of a kernel, as a State has it, but for all rows in one call."""
         return function.fast(*arguments, self.tail)
 
@@ -77,18 +79,21 @@ class Batch:
 
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operator of the System gives, rows first."""
-        return getattr(self.system, name)(*map(self.array, OPERATORS[name].arrays), *arguments, **named, state=self)
+        return getattr(self.system, name)(*map(self.array, OPERATORS[name].arrays), *arguments, **named,
+                                          state=self)
 
     def shown(self, name: str, result: Any, given: Mapping[str, Any]) -> Any:
         """A Table where the operator has columns, else its result with NaN where there is no state."""
         names = OPERATORS[name].columns
         if names is None:
             return self._blank(result)
-        parts = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else (result,)
+        parts = result.values() if isinstance(result, dict) else result if isinstance(result,
+                                                                                      tuple) else (result,)
         m, columns = len(self.t), names(self.system.compiled.model, given)
         flat = [np.reshape(p, (len(p), int(np.prod(np.shape(p)[1:])))) for p in parts]
         if any(len(p) != m for p in flat) or sum(p.shape[1] for p in flat) != len(columns):
-            raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; the result has the "
+            raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; "
+                             "the result has the "
                              f"shape {', '.join(str(np.shape(p)) for p in parts)}")
         return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
 
@@ -110,21 +115,25 @@ class Batch:
 
 
 class States(Generic[Item], Shown, OfStates):
-    """Many states of one system. It has every operator of the System by its name, without q, u and udot, which are its own:
+    """Many states of one system. It has every operator of the System by its name, without q, u and udot,
+    which are its own:
 
         traj.energy(), traj.reactions("shank"), traj.station_position("foot", p)
 
-    for all rows in one call of machine code, with the time, auxiliary states, inputs, parameters, locks and disabled forces
-    that each row had. Most give a Table with names and units (`.values` is the array); matrices, Jacobians and poses are
-    arrays and Transforms with the rows first. `t=` asks for other times, shape (m,).
+    for all rows in one call of machine code, with the time, auxiliary states, inputs, parameters, locks and
+    disabled forces that each row had. Most give a Table with names and units (`.values` is the array);
+    matrices, Jacobians and poses are arrays and Transforms with the rows first. `t=` asks for other times,
+    shape (m,).
 
-    `states[i]` is one of them, `states[2:10]` some, `states["knee"]` a variable in all rows by its name in tables.
+    `states[i]` is one of them, `states[2:10]` some, `states["knee"]` a variable in all rows by its name in
+    tables.
     """
 
     called: ClassVar[str] = "states"                        # in messages
     _item: ClassVar[str] = "state"                          # what messages call one of them
     elsewhere: ClassVar[dict[str, str]] = {
-        "save": "a method of Tables: .table().save('run.csv')", "to_csv": "a method of Tables: .table().save('run.csv')",
+        "save": "a method of Tables: .table().save('run.csv')",
+        "to_csv": "a method of Tables: .table().save('run.csv')",
         "time": "t, times [s]", "names": "in the Table: .table().names"}
 
     if TYPE_CHECKING:
@@ -211,7 +220,8 @@ def states_method(record: Operator) -> Callable[..., Any]:
 
     gives = "A Table over the rows" if record.columns is not None else "Not a Table: the rows come first"
     call.__name__, call.__qualname__ = name, f"States.{name}"
-    call.__doc__ = f"{vars(method)['summary']}\n\n{gives}, or over the times t [s], shape (m,), if they are given."
+    call.__doc__ = (f"{vars(method)['summary']}\n\n{gives}, or over the times t [s], shape (m,), if they are "
+                    "given.")
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
 

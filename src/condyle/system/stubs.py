@@ -1,4 +1,5 @@
-"""Writes answers.pyi: the operators as methods of State, and of runs and frames, for editors and type checkers.
+"""Writes answers.pyi: the operators as methods of State, and of runs and frames, for editors and type
+checkers.
 
 `python -m condyle.system.stubs` after an operator's record has changed; tests/system/test_state.py compares.
 """
@@ -33,9 +34,11 @@ def text() -> str:
 
 
 def _method(record: Operator, many: bool = False) -> str:
-    parameters = ["self", *(f"{p.name}: {p.annotation}" + ("" if p.default is p.empty else f" = {p.default!r}")
+    parameters = ["self", *(f"{p.name}: {p.annotation}" + ("" if p.default is p.empty
+                                                           else f" = {p.default!r}")
                             for p in asked(record))]
-    answer = "Table" if many and record.columns is not None else inspect.signature(METHODS[record.name]).return_annotation
+    answer = ("Table" if many and record.columns is not None
+              else inspect.signature(METHODS[record.name]).return_annotation)
     start, end = f"    def {record.name}(", f") -> {answer}: ..."
     all_of_them = [*parameters, *["*, t: ArrayLike | None = ..."] * many]
     line = f"{start}{', '.join(all_of_them)}{end}"

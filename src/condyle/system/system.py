@@ -24,10 +24,14 @@ from condyle.tree.body import Body
 _ELSEWHERE = {
     "simulate": "cd.simulate(system, state, t_final)", "integrate": "cd.simulate(system, state, t_final)",
     "assemble": "cd.assemble(system, state, goals)", "relax": "cd.relax(system, state)",
-    "add_joint": "an argument of add_body: mobilizer=cd.Pin()", "add": "add_body, add_force or add_constraint",
-    "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))", "joints": "in system.bodies: each has a mobilizer",
-    "q": "in a state: system.state().q, or system.defaults()[0]", "u": "in a state: system.state().u, or system.defaults()[1]",
-    "t": "in a state: system.state().t", "nx": "nq + nu", "M": "system.mass_matrix(q)", "fd": "system.forward_dynamics(q, u)",
+    "add_joint": "an argument of add_body: mobilizer=cd.Pin()",
+    "add": "add_body, add_force or add_constraint",
+    "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))",
+    "joints": "in system.bodies: each has a mobilizer",
+    "q": "in a state: system.state().q, or system.defaults()[0]",
+    "u": "in a state: system.state().u, or system.defaults()[1]",
+    "t": "in a state: system.state().t", "nx": "nq + nu", "M": "system.mass_matrix(q)",
+    "fd": "system.forward_dynamics(q, u)",
     "id": "system.inverse_dynamics(q, u, udot)", "forward_kinematics": "system.body_pose(q, body)"}
 """Where what a System does not have is."""
 
@@ -43,13 +47,15 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
 
     elsewhere = _ELSEWHERE
 
-    # ---- states -----------------------------------------------------------------------------------------------------
+    # ---- states --------------------------------------------------------------------------------------------
 
     @answered(skip=1)
-    def state(self, t: float = 0.0, q: Vector | None = None, u: Vector | None = None, *, z: Vector | None = None,
+    def state(self, t: float = 0.0, q: Vector | None = None, u: Vector | None = None, *,
+              z: Vector | None = None,
               inputs: Vector | None = None, discrete: Vector | None = None, parameters: Vector | None = None,
               locked: Iterable[str] | Mapping[str, Any] = (), disabled: Iterable[str] = ()) -> State:
-        """A State. Arrays are given in their order, or as mappings from names to values, of which the rest keep their defaults.
+        """A State. Arrays are given in their order, or as mappings from names to values, of which the rest
+        keep their defaults.
 
         Args:
             t: time [s].
@@ -63,48 +69,53 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
             disabled: names of disabled forces, constraints and bodies whose motion does not act.
         """
         self._freeze("state()")
-        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, discrete=discrete, parameters=parameters, locked=locked,
+        return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, discrete=discrete, parameters=parameters,
+                        locked=locked,
                         disabled=disabled)
 
     def explain(self, state: State, tau: Vector | None = None) -> Explanation:
         """Every intermediate of the state's accelerations by name, without native code; print it to read it.
 
-        Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to be finite.
+        Use it when a result is NaN or a surprise: it says which body, mobilizer or force is the first not to
+        be finite.
 
         Args:
             state: of this system.
             tau: generalised forces [N m, N], shape (nu,); zero if left out.
         """
         if not isinstance(state, State):
-            raise ArgumentError(f"explain: expected a State: system.explain(system.state(q=..., u=...), tau=None), got {state!r}")
+            raise ArgumentError("explain: expected a State: system.explain(system.state(q=..., u=...), "
+                                f"tau=None), got {state!r}")
         if state.system is not self:
-            raise DescriptionError("explain: the state belongs to another system; make it with system.state()")
-        given = self.compiled.no_tau if tau is None else vector("explain: tau", tau, self.nu, self.compiled.entries["tau"])
+            raise DescriptionError("explain: the state belongs to another system; make it with "
+                                   "system.state()")
+        given = self.compiled.no_tau if tau is None else vector("explain: tau", tau, self.nu,
+                                                                self.compiled.entries["tau"])
         if given.ndim > 1:
             raise ShapeError(f"explain: tau: expected ({self.nu},), got {given.shape}; a State is one state")
         return explain(self.compiled.model, state.q, state.u, given, state.tail)
 
-    # ---- derivatives and expressions --------------------------------------------------------------------------------
+    # ---- derivatives and expressions -----------------------------------------------------------------------
 
     @answered(skip=1)
     def jvp(self, operator: str, *arguments: Any, tangents: Mapping[str, Vector], **options: Any) -> Array:
         """Derivative of an operator in a direction, exact:
         `system.jvp("forward_dynamics", q, u, tau, tangents={"q": dq, "u": du})`.
 
-        With respect to q, derivatives are along the manifold (q has nu directions, quaternions stay normalised):
-        column j = d/de f(q + e N(q) e_j). A table look-up is differentiated with its row held fixed; at a stop's edge the
-        side that is taken counts.
+        With respect to q, derivatives are along the manifold (q has nu directions, quaternions stay
+        normalised): column j = d/de f(q + e N(q) e_j). A table look-up is differentiated with its row held
+        fixed; at a stop's edge the side that is taken counts.
 
         Args:
             operator: its name: one that is a kernel of its own.
             arguments: as the operator takes them; body_pose and the like take the body's name too.
-            tangents: directions by variable: q (..., nu), u, tau, udot, f, station, t, z, inputs, discrete, parameters, as far as
-                the operator has them.
+            tangents: directions by variable: q (..., nu), u, tau, udot, f, station, t, z, inputs, discrete,
+                parameters, as far as the operator has them.
             options: those of the operator, except `out`.
 
         Returns:
-            shape (..., size of the result): the operator's, flat; body_pose as R row by row, then p; energy as (kinetic,
-            potential).
+            shape (..., size of the result): the operator's, flat; body_pose as R row by row, then p; energy
+            as (kinetic, potential).
 
         Raises:
             UnknownNameError: an operator or a variable that there is not.
@@ -113,7 +124,8 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
         return derivatives.jvp(self._freeze("jvp()"), operator, arguments, tangents, options)
 
     @answered(skip=1)
-    def vjp(self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",), **options: Any
+    def vjp(self, operator: str, *arguments: Any, cotangent: Vector, wrt: Sequence[str] = ("q",),
+            **options: Any
             ) -> dict[str, Array]:
         """Gradients of cotangent . result with respect to some variables.
 
@@ -153,33 +165,37 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
         return derivatives.jacobian(self._freeze("jacobian()"), operator, arguments, wrt, options)
 
     @answered(skip=1)
-    def casadi(self, operator: str, body: Body | str | None = None, *, locked: Any = None, disabled: Any = None) -> Function:
+    def casadi(self, operator: str, body: Body | str | None = None, *, locked: Any = None,
+               disabled: Any = None) -> Function:
         """An operator as a casadi.Function of expressions, for optimisers and derivatives of your own.
 
         Args:
             operator: its name, such as "forward_dynamics".
-            body: whose, for operators of one body: "body_pose" (R row by row, then p), "frame_jacobian", and the like.
+            body: whose, for operators of one body: "body_pose" (R row by row, then p), "frame_jacobian", and
+                the like.
             locked: as for operators; it is built in.
             disabled: as for operators; it is built in.
 
         Returns:
-            inputs by name: the operator's arrays, then t, z, inputs, discrete and parameters where the system has some: columns
-            in the order of their names. tau and t are zero where they are left out; what else is left out is NaN, or its default
-            if that is one number. Outputs by name too, matrices as such. Where the operator would raise SingularError, numbers
-            mean nothing.
+            inputs by name: the operator's arrays, then t, z, inputs, discrete and parameters where the system
+            has some: columns in the order of their names. tau and t are zero where they are left out; what
+            else is left out is NaN, or its default if that is one number. Outputs by name too, matrices as
+            such. Where the operator would raise SingularError, numbers mean nothing.
 
         Raises:
             DescriptionError: the system looks something up in a table, as long splines and series do.
         """
         which = None if body is None or self.body(body).is_ground else self.body(body).index
-        given = {name: value for name, value in (("locked", locked), ("disabled", disabled)) if value is not None}
+        given = {name: value for name, value in (("locked", locked), ("disabled", disabled))
+                 if value is not None}
         return casadi_function(self._freeze("casadi()"), operator, which, given)
 
-    # ---- prescribed motion and constraints --------------------------------------------------------------------------
+    # ---- prescribed motion and constraints -----------------------------------------------------------------
 
     def prescribe(self, q: Vector, u: Vector, **options: Any) -> tuple[Array, Array]:
-        """q and u with what the enabled motions prescribe at t in place of what was there, and u = 0 where `locked` says
-        position. The other entries stay. States are made so; operators take q and u as they are given.
+        """q and u with what the enabled motions prescribe at t in place of what was there, and u = 0 where
+        `locked` says position. The other entries stay. States are made so; operators take q and u as they are
+        given.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -191,8 +207,10 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
         """
         return self._prescribed("prescribe", "prescribed", q, u, options)[:2]
 
-    def _prescribed(self, what: str, kernel: str, q: Vector, u: Vector, options: Mapping[str, Any]) -> tuple[Array, Array, Array]:
-        """q, u and the tail of some states that a user gave, what motions prescribe in place; they broadcast."""
+    def _prescribed(self, what: str, kernel: str, q: Vector, u: Vector,
+                    options: Mapping[str, Any]) -> tuple[Array, Array, Array]:
+        """q, u and the tail of some states that a user gave, what motions prescribe in place; they
+        broadcast."""
         for option in options:
             if option not in TAIL:
                 raise UnknownNameError(f"option of {what}()", option, TAIL)
@@ -204,25 +222,30 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
         try:
             np.broadcast_shapes(q.shape[:-1], u.shape[:-1], tail.shape[:-1])
         except ValueError:
-            raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u {u.shape}, options "
+            raise ShapeError(f"{what}: shapes do not broadcast before their last dimension: q {q.shape}, u "
+                             f"{u.shape}, options "
                              f"{tail.shape[:-1]}; give as many rows of each, or one") from None
         q, u = compiled.prescribed(q, u, tail, options.get("locked"))
-        for name, x in (("q", q), ("u", u)):                # only now: what was given in place of a motion does not count
+        # only now: what was given in place of a motion does not count
+        for name, x in (("q", q), ("u", u)):
             check_finite(f"{what}: {name}", x, compiled.entries[name])
         return q, u, tail
 
-    def project(self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10, **options: Any
+    def project(self, q: Vector, u: Vector, *, weights: Vector | None = None, tolerance: float = 1e-10,
+                **options: Any
                 ) -> tuple[Array, Array]:
-        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised: Newton steps, each the
-        shortest, so that close to the constraints it is the nearest. From far away `cd.assemble` finds the nearest.
+        """A near q (..., nq) and u (..., nu) that satisfy all enabled constraints, quaternions normalised:
+        Newton steps, each the shortest, so that close to the constraints it is the nearest. From far away
+        `cd.assemble` finds the nearest.
 
         Args:
             q: coordinates, shape (..., nq).
-            u: speeds, shape (..., nu). They change as by an impulse of the constraints, by the least kinetic energy. Locked and
-                prescribed ones do not change, except by what motions prescribe at t.
-            weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of `simulate`'s errors, so
-                that 1 rad costs as much as one length of the system.
-            tolerance: largest error of an equation, in its own unit; for velocities in the unit times the largest speed or 1.
+            u: speeds, shape (..., nu). They change as by an impulse of the constraints, by the least kinetic
+                energy. Locked and prescribed ones do not change, except by what motions prescribe at t.
+            weights: W, shape (nu,): what a change of each speed's coordinate costs; by default that of
+                `simulate`'s errors, so that 1 rad costs as much as one length of the system.
+            tolerance: largest error of an equation, in its own unit; for velocities in the unit times the
+                largest speed or 1.
             options: t, z, inputs, parameters, locked and disabled, as for operators.
 
         Raises:

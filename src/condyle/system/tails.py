@@ -1,5 +1,5 @@
-"""The tail of the operators' arguments, from the keyword options: one vector with time, z, inputs, parameters, switches and
-locks, as condyle.model lays it out."""
+"""The tail of the operators' arguments, from the keyword options: one vector with time, z, inputs,
+parameters, switches and locks, as condyle.model lays it out."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -26,12 +26,14 @@ class Tails:
     Args:
         model: whose layout they have.
         entries: names and defaults of z, inputs, discrete variables and parameters, by these words.
-        instance: from parameters (..., n) to these and what is derived from them, (..., n + k); it refuses what they cannot be.
+        instance: from parameters (..., n) to these and what is derived from them, (..., n + k); it refuses
+            what they cannot be.
 
     Attributes:
         default: the tail without options, shape (n,), read-only.
-        one: the tail of one state from a number t and plain vectors of the others; the rest is that of a second argument, the
-            default tail if it is left out. None if there is anything else, which `make` checks and explains.
+        one: the tail of one state from a number t and plain vectors of the others; the rest is that of a
+            second argument, the default tail if it is left out. None if there is anything else, which `make`
+            checks and explains.
     """
 
     def __init__(self, model: Model, entries: Mapping[str, Entries], instance: NativeFunction) -> None:
@@ -48,7 +50,8 @@ class Tails:
         self.one = _quick(self.default, model, instance)
 
     def make(self, options: Mapping[str, Any]) -> np.ndarray:
-        """Checked tails (..., n) from the options; those that are None or no part of the tail do not count."""
+        """Checked tails (..., n) from the options; those that are None or no part of the tail do not
+        count."""
         given = {name: value for name, value in options.items() if name in NAMES and value is not None}
         if not given:
             return self.default
@@ -59,7 +62,8 @@ class Tails:
             if name in given:
                 entries = self._entries[name]
                 values = vector(name, given[name], len(entries.names), entries)
-                if name == "parameters":                    # what they must be besides finite, the INSTANCE kernel says
+                # what they must be besides finite, the INSTANCE kernel says
+                if name == "parameters":
                     parts["instance"] = self._instance.fast(values)
                 else:
                     check_finite(name, values, entries)
@@ -74,7 +78,8 @@ class Tails:
             batch = np.broadcast_shapes(*shapes) if len(shapes) > 1 else shapes.pop()
         except ValueError:
             called = {"instance": "parameters"}
-            got = ", ".join(f"{called.get(name, name)} {v.shape[:-1]}" for name, v in parts.items() if v.ndim > 1)
+            got = ", ".join(f"{called.get(name, name)} {v.shape[:-1]}" for name, v in parts.items()
+                            if v.ndim > 1)
             raise ShapeError(f"options: leading dimensions do not broadcast: {got}") from None
         tail = np.empty(batch + self.default.shape)
         tail[...] = self.default
@@ -104,9 +109,11 @@ class Tails:
 
 
 def _quick(default: np.ndarray, model: Model, instance: NativeFunction) -> Callable[..., np.ndarray | None]:
-    """Tails.one: a function with all it needs at hand, since it is called for every state that is asked for."""
+    """Tails.one: a function with all it needs at hand, since it is called for every state that is asked
+    for."""
     where, derived = model.tail, model.instance
-    places = {name: (where[name], plain(where[name].stop - where[name].start)) for name in _VECTORS if name != "parameters"}
+    places = {name: (where[name], plain(where[name].stop - where[name].start)) for name in _VECTORS
+              if name != "parameters"}
     shape = (where["parameters"].stop - where["parameters"].start,)
 
     def one(options: Mapping[str, Any], start: np.ndarray = default) -> np.ndarray | None:

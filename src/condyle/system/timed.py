@@ -1,7 +1,7 @@
 """Which operators of a system depend on time, and through what: they need `t=` for a batch of states.
 
-One state without t is at t = 0, as the signatures say. For many states that would be a guess: recorded frames are at times
-of their own.
+One state without t is at t = 0, as the signatures say. For many states that would be a guess: recorded frames
+are at times of their own.
 """
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from condyle.model.time import TimeReader, time_readers
 
 
 class TimeDependence:
-    """What of a system depends on time, for each operator: words for errors, and the name by which it is disabled, if it can
-    be."""
+    """What of a system depends on time, for each operator: words for errors, and the name by which it is
+    disabled, if it can be."""
 
     def __init__(self, model: Model) -> None:
-        found: dict[str, list[tuple[str, str]]] = {"joints": [], "forces": [], "constraints": [], "motions": []}
+        found: dict[str, list[tuple[str, str]]] = {"joints": [], "forces": [], "constraints": [],
+                                                   "motions": []}
         for reader in time_readers(model, stored=True):
             if _reads(reader) and (source := (reader.words, reader.switch)) not in found[reader.kind]:
                 found[reader.kind].append(source)
@@ -35,7 +36,8 @@ class TimeDependence:
         acting = [words for words, name in self.sources[operator] if not name or name not in off]
         if acting and (shape := next((np.shape(a) for a in arrays if _rank(a) > 1), None)) is not None:
             more = f" and {len(acting) - 1} more depend" if len(acting) > 1 else " depends"
-            raise DescriptionError(f"{what}: {acting[0]}{more} on time, and there are many states, {shape}: give t=, one "
+            raise DescriptionError(f"{what}: {acting[0]}{more} on time, and there are many states, {shape}: "
+                                   "give t=, one "
                                    "number or one per state [s]")
 
 

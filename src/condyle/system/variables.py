@@ -11,7 +11,8 @@ from condyle.tree import scales
 
 
 def variables(system: Any) -> tuple[list[str], list[str]]:
-    """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called NAME_speed."""
+    """Names and units of q, u, z side by side. A speed that has the name of its coordinate is called
+    NAME_speed."""
     q_units, u_units = scales.units(system.bodies)
     more = len(system.state_variables)
     return variable_names(system), [*q_units, *u_units, *[""] * more]
@@ -31,10 +32,12 @@ def recorded(system: Any) -> tuple[list[str], list[str]]:
 
 
 def place(system: Any, name: str, names: list[str] | None = None) -> int:
-    """Where a variable is in q, u, z and the discrete variables side by side, or among some names, from its name in tables."""
+    """Where a variable is in q, u, z and the discrete variables side by side, or among some names, from its
+    name in tables."""
     names = recorded(system)[0] if names is None else names
     if not isinstance(name, str) or name not in names:
-        kind = "coordinate, speed, state or discrete variable" if system.discrete else "coordinate, speed or state variable"
+        kind = ("coordinate, speed, state or discrete variable" if system.discrete
+                else "coordinate, speed or state variable")
         raise UnknownNameError(kind, name, names)
     return names.index(name)
 

@@ -1,16 +1,28 @@
-"""User functions as expressions: a plain Python function is called once with symbols and becomes a CasADi SX Function.
+"""User functions as expressions: a plain Python function is called once with symbols and becomes a CasADi SX
+Function.
 
-A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)` calls it with one `Symbol` per name,
-keeps what came out as a `Traced` record (serialised SX, so it pickles and can key a cache), and then calls f again with
-plain floats at random points to see that the two agree.
+A user writes `def f(q): return 0.1 * np.sin(q)`. `trace(f, ["knee"], what=...)` calls it with one `Symbol`
+per name, keeps what came out as a `Traced` record (serialised SX, so it pickles and can key a cache), and
+then calls f again with plain floats at random points to see that the two agree.
 
 A Symbol is every value at once. Whatever needs one number now (float, int, if, min, max, the math module,
-SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare casadi.SX
-would silently become NaN there.
+SciPy's splines) is refused by a TraceError that shows the user's line and says what to write instead; a bare
+casadi.SX would silently become NaN there.
 """
 from __future__ import annotations
 
-from condyle.trace.symbol import DEFAULTED, Number, Numbers, Symbol, defaulted_in, is_truth, symbols, to_sx, where
+from condyle.trace.symbol import (
+           DEFAULTED,
+           Number,
+           Numbers,
+           Symbol,
+           defaulted_in,
+           is_truth,
+           symbols,
+           to_sx,
+           where,
+)
 from condyle.trace.tracing import Traced, trace
 
-__all__ = ["DEFAULTED", "Number", "Numbers", "Symbol", "Traced", "defaulted_in", "is_truth", "symbols", "to_sx", "trace", "where"]
+__all__ = ["DEFAULTED", "Number", "Numbers", "Symbol", "Traced", "defaulted_in", "is_truth", "symbols",
+           "to_sx", "trace", "where"]

@@ -1,7 +1,8 @@
-"""Numbers that may change without compiling again: Parameter (describes the system), Input (drives it) and Discrete (its memory).
+"""Numbers that may change without compiling again: Parameter (describes the system), Input (drives it) and
+Discrete (its memory).
 
-All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may be given wherever a number may. Equal
-names are the same parameter.
+All are symbols: whatever is computed from them, `0.4 * cd.Parameter("height", 1.8)`, may be given wherever a
+number may. Equal names are the same parameter.
 """
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ class Parameter(Symbol):
             value = np.nan
         if not np.isfinite(value):
             raise DescriptionError(f"{self.kind} {name!r}: its default is one finite number, got {default!r}")
-        # One node per name and default: a symbol that is found in an expression then tells which parameter it is.
+        # One node per name and default: a symbol that is found in an expression then tells which parameter it
+        # is.
         sx = _NODES.setdefault((type(self), name, value), ca.SX.sym(name))
         super().__init__(sx)
         self.name, self.default = name, value
@@ -63,9 +65,11 @@ class Input(Parameter):
 
 
 class Discrete(Parameter):
-    """A discrete variable: a number that the system remembers, and that actions of events change. Otherwise as a Parameter.
+    """A discrete variable: a number that the system remembers, and that actions of events change. Otherwise
+    as a Parameter.
 
-    It is constant between events, `state.replace(discrete={"gear": 2})` changes it, and runs show it over time.
+    It is constant between events, `state.replace(discrete={"gear": 2})` changes it, and runs show it over
+    time.
     """
 
     __slots__ = ()
@@ -79,7 +83,8 @@ def parameters_in(sx: ca.SX, what: str) -> list[Parameter]:
     for symbol in ca.symvar(sx):
         known = DEFAULTED.get(symbol.element_hash())
         if not isinstance(known, Parameter):
-            raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter, cd.Input or cd.Discrete")
+            raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter, "
+                                   "cd.Input or cd.Discrete")
         found.append(known)
     return found
 
@@ -136,7 +141,8 @@ class Registry:
         known = self._items.setdefault(parameter.name, parameter)
         if known.default != parameter.default:
             raise DescriptionError(f"{self.kind} {parameter.name!r} has the defaults {known.default:g} and "
-                                   f"{parameter.default:g}; equal names are the same {self.kind}: give one default")
+                                   f"{parameter.default:g}; equal names are the same {self.kind}: give one "
+                                   "default")
 
     def __iter__(self) -> Any:
         return iter(self._items.values())

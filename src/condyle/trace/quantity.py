@@ -1,4 +1,5 @@
-"""Quantity: what numbers a description takes, of which any may be a Parameter. Checked one way, refused in one wording."""
+"""Quantity: what numbers a description takes, of which any may be a Parameter. Checked one way, refused in
+one wording."""
 from __future__ import annotations
 
 import math
@@ -61,7 +62,8 @@ class Quantity:
         n = math.prod(self.shape)
         few = {1: "one", 3: "three", 6: "six"}.get(n, str(n))
         s = "s" if n > 1 else ""
-        text = f"{few} {'' if self.infinite else 'finite '}number{s}" + ("" if self.plain else f" or cd.Parameter{s}")
+        text = f"{few} {'' if self.infinite else 'finite '}number{s}" + ("" if self.plain
+                                                                         else f" or cd.Parameter{s}")
         text += f" [{self.unit}]" if self.unit else ""
         if self.lowest > -math.inf:
             text += f", {'above' if self.positive else 'at least'} {self.lowest:g}"

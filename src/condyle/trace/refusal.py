@@ -36,22 +36,29 @@ _NUMPY_NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "
                 "atanh": "arctanh", "atan2": "arctan2", "pow": "power", "dist": "hypot"}
 REMEDIES = {
     "spline": "Use cd.Spline(x, y) instead of a SciPy spline or np.interp.",
-    "scipy": "SciPy cannot calculate with symbols: use NumPy's functions, or tabulate it and use cd.Spline(x, y).",
+    "scipy": "SciPy cannot calculate with symbols: use NumPy's functions, or tabulate it and use "
+             "cd.Spline(x, y).",
     "store": "An array of floats cannot hold symbols: build it from its entries, np.array([[...], ...]), "
              "or make it with dtype=object.",
-    "function": "Write it with arithmetic and NumPy's elementary functions, or tabulate it and use cd.Spline(x, y).",
-    "bool": "Use np.where(condition, a, b) or cd.where instead of if, while, and, or; combine conditions by & | ~; "
-            "use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays of symbols.",
-    "truth": "Return the difference instead of a == b: a - b is zero, or changes sign, where they are equal; to choose between "
+    "function": "Write it with arithmetic and NumPy's elementary functions, or tabulate it and use "
+                "cd.Spline(x, y).",
+    "bool": "Use np.where(condition, a, b) or cd.where instead of if, while, and, or; combine conditions by "
+            "& | ~; "
+            "use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays of "
+            "symbols.",
+    "truth": "Return the difference instead of a == b: a - b is zero, or changes sign, where they are equal; "
+             "to choose between "
              "two numbers use np.where(condition, a, b).",
-    "int": "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, y).",
+    "int": "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, "
+           "y).",
     "float": "Leave out float() and dtype=float; use np.sin, np.sqrt, ... instead of the math module, "
              "and cd.Spline(x, y) instead of a SciPy spline.",
 }
 
 
 def refuse(kind: str, did: str) -> NoReturn:
-    """Raise the TraceError for something a Symbol cannot do. It is kept too, in case NumPy or SciPy swallows it."""
+    """Raise the TraceError for something a Symbol cannot do. It is kept too, in case NumPy or SciPy swallows
+    it."""
     call = _current.get() or UserCall("user code", "it")
     inner: list[str] = []
     frame: FrameType | None = sys._getframe(2)
@@ -70,7 +77,8 @@ def refuse(kind: str, did: str) -> NoReturn:
 
 
 def _spot(frame: FrameType) -> tuple[str, Any]:
-    """` at file:line: `source`` for the expression that the frame is at, and the function it calls if it is a call."""
+    """` at file:line: `source`` for the expression that the frame is at, and the function it calls if it is a
+    call."""
     line, end, first, last = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     source = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
     whole = line == end == frame.f_lineno and first is not None
@@ -81,7 +89,8 @@ def _spot(frame: FrameType) -> tuple[str, Any]:
         match ast.parse(text, mode="eval").body:
             case ast.Call(func=ast.Name(id=name)):
                 called = names[name]
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if inspect.ismodule(names[module]):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module),
+                                             attr=name)) if inspect.ismodule(names[module]):
                 called = getattr(names[module], name)
     return f" at {frame.f_code.co_filename}:{frame.f_lineno}" + (f": `{text}`" if text else ""), called
 
@@ -105,14 +114,18 @@ def describe(function: Any) -> str:
     """`function name (file:line)`, as far as they are known."""
     while isinstance(function, functools.partial):
         function = function.func
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__",
+                                                              None) or type(function).__name__
     name = "lambda" if name.endswith("<lambda>") else name.replace("<locals>.", "")
     method = getattr(inspect.unwrap(function), "__func__", inspect.unwrap(function))
-    code = getattr(method, "__code__", None) or getattr(type(method).__dict__.get("__call__"), "__code__", None)
-    return f"function {name}" + (f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, CodeType) else "")
+    code = getattr(method, "__code__", None) or getattr(type(method).__dict__.get("__call__"), "__code__",
+                                                        None)
+    return f"function {name}" + (f" ({code.co_filename}:{code.co_firstlineno})" if isinstance(code, CodeType)
+                                 else "")
 
 
-def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[Any], Any] | None, arguments: Sequence[Any],
+def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[Any], Any] | None,
+             arguments: Sequence[Any],
              symbolic: bool) -> Any:
     """The function's result; what fails in it is told as what the user did."""
     token = _current.set(call)
@@ -122,11 +135,15 @@ def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[An
     except TraceError:
         raise
     except Exception as error:
-        for library, remedy in (("scipy.interpolate", "spline"), ("scipy", "scipy"), ("numpy.linalg", "function")):
-            if symbolic and isinstance(error, (TypeError, ValueError)) and _passes(error.__traceback__, library):
-                raise call.error(f"gives symbols to {library}, which fails: {error}. {REMEDIES[remedy]}") from error
+        for library, remedy in (("scipy.interpolate", "spline"), ("scipy", "scipy"),
+                                ("numpy.linalg", "function")):
+            if symbolic and isinstance(error, (TypeError, ValueError)) and _passes(error.__traceback__,
+                                                                                   library):
+                raise call.error(
+                    f"gives symbols to {library}, which fails: {error}. {REMEDIES[remedy]}") from error
         if symbolic and isinstance(error, TypeError) and "has no callable" in str(error):
-            raise call.error(f"gives an array that mixes symbols and numbers to a NumPy function ({error}). Apply the "
+            raise call.error(f"gives an array that mixes symbols and numbers to a NumPy function ({error}). "
+                             "Apply the "
                              "function to the entries: np.array([np.sqrt(q), 1.0])") from error
         values = "symbols, one scalar for each argument" if symbolic else f"{[float(a) for a in arguments]}"
         error.add_note(f"Condyle called {call.function} for {call.what} with {values}.")
@@ -145,7 +162,8 @@ def _passes(traceback: TracebackType | None, library: str) -> bool:
 
 @contextlib.contextmanager
 def refusal_first(call: UserCall) -> Iterator[None]:
-    """What a Symbol refused is the cause of what fails later, even if NumPy, SciPy or the user's function caught it."""
+    """What a Symbol refused is the cause of what fails later, even if NumPy, SciPy or the user's function
+    caught it."""
     try:
         yield
     except Exception as error:
@@ -162,5 +180,6 @@ def check_arity(function: Callable[..., Any], names: tuple[str, ...], call: User
     try:
         signature.bind(*names)
     except TypeError as error:
-        raise call.error(f"takes {signature}, but is called with {len(names)} value(s), ({', '.join(names)}): "
+        raise call.error(f"takes {signature}, but is called with {len(names)} value(s), "
+                         f"({', '.join(names)}): "
                          f"{error}") from error

@@ -30,7 +30,8 @@ UNARY: dict[str, Callable[[ca.SX], ca.SX]] = {
     "arcsin": ca.asin, "arccos": ca.acos, "arctan": ca.atan,
     "arcsinh": ca.asinh, "arccosh": ca.acosh, "arctanh": ca.atanh,
     "negative": lambda x: -x, "positive": lambda x: x, "conjugate": lambda x: x, "absolute": ca.fabs,
-    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "cbrt": lambda x: ca.sign(x) * ca.fabs(x) ** (1 / 3),
+    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x,
+    "cbrt": lambda x: ca.sign(x) * ca.fabs(x) ** (1 / 3),
     "exp2": lambda x: ca.SX(2) ** x, "log2": lambda x: ca.log(x) / math.log(2),
     "rint": _rint, "trunc": lambda x: ca.if_else(x < 0, ca.ceil(x), ca.floor(x)),
     "deg2rad": lambda x: x * (math.pi / 180), "rad2deg": lambda x: x * (180 / math.pi),
@@ -54,7 +55,9 @@ BINARY: dict[str, Callable[[ca.SX, ca.SX], ca.SX]] = {
 }
 RULES: dict[str, Callable[..., Any]] = {
     **UNARY, **BINARY, "clip": lambda x, low, high: ca.fmin(ca.fmax(x, low), high)}
-TRUTHS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or",
-                    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
+TRUTHS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and",
+                    "logical_or",
+                    "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert",
+                    "isnan", "isfinite",
                     "isinf"})
 """Rules whose results are true or false."""

@@ -19,9 +19,9 @@ class Symbol:
     """One scalar value that is not known yet. It behaves like a float in arithmetic and in NumPy's functions.
 
     Comparisons give Symbols (1 or 0): combine them with & | ~ and use them in `np.where` or `cd.where`.
-    NumPy arrays of Symbols have dtype object. Arithmetic, dot, cross, @, stack and sum work on them. np.sin and such
-    work if all entries are Symbols; comparisons, maximum, sign and clip do not, since NumPy wants plain booleans there:
-    do those entry by entry.
+    NumPy arrays of Symbols have dtype object. Arithmetic, dot, cross, @, stack and sum work on them. np.sin
+    and such work if all entries are Symbols; comparisons, maximum, sign and clip do not, since NumPy wants
+    plain booleans there: do those entry by entry.
     """
 
     __slots__ = ("sx",)
@@ -46,7 +46,8 @@ class Symbol:
         """What is computed from Parameters pickles: as its serialised expression."""
         outside = defaulted_in(self.sx)
         if len(outside) != len(ca.symvar(self.sx)):
-            raise TypeError(f"{self!r} cannot be pickled: it has no value outside the function that is being traced")
+            raise TypeError(f"{self!r} cannot be pickled: it has no value outside the function that is being "
+                            "traced")
         return _restored, (ca.Function("f", [s.sx for s in outside], [self.sx]).serialize(), outside)
 
     def __float__(self) -> NoReturn:
@@ -72,7 +73,8 @@ class Symbol:
     def __rdivmod__(self, other: Any) -> Any:
         return _apply("floor_divide", other, self), _apply("remainder", other, self)
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None,
+                        **options: Any) -> Any:
         if out is not None and any(isinstance(o, np.ndarray) and o.dtype != object for o in out):
             refuse("store", "puts a symbol into an array of floats")
         name, on_objects = ufunc.__name__, ["O" * ufunc.nin + "->" + "O" * ufunc.nout]
@@ -95,7 +97,8 @@ class Symbol:
             return _ARRAY_FUNCTIONS[func](*args, **kwargs)
         return plain(func(*boxed(args), **{key: boxed(value) for key, value in kwargs.items()}))
 
-    if TYPE_CHECKING:                                       # what _add_operators gives it, for editors and mypy
+    # what _add_operators gives it, for editors and mypy
+    if TYPE_CHECKING:
         def __add__(self, other: Any) -> Symbol: ...
         def __radd__(self, other: Any) -> Symbol: ...
         def __sub__(self, other: Any) -> Symbol: ...
@@ -148,7 +151,8 @@ DEFAULTED: dict[int, Symbol] = {}
 
 
 def _add_operators() -> None:
-    """Give Symbol its operators, and the methods .sin(), .sqrt(), ... that NumPy calls on entries of object arrays."""
+    """Give Symbol its operators, and the methods .sin(), .sqrt(), ... that NumPy calls on entries of object
+    arrays."""
     def unary(name: str) -> Callable:
         return lambda self: _apply(name, self)
 
@@ -158,12 +162,15 @@ def _add_operators() -> None:
     def backward(name: str) -> Callable:
         return lambda self, other: _apply(name, other, self) if _is_operand(other) else NotImplemented
 
-    for operator, name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
-                           "mod": "remainder", "floordiv": "floor_divide", "and": "logical_and", "or": "logical_or",
+    for operator, name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide",
+                           "pow": "power",
+                           "mod": "remainder", "floordiv": "floor_divide", "and": "logical_and",
+                           "or": "logical_or",
                            "xor": "logical_xor"}.items():
         setattr(Symbol, f"__{operator}__", forward(name))
         setattr(Symbol, f"__r{operator}__", backward(name))
-    for operator, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
+    for operator, name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
+                           "eq": "equal",
                            "ne": "not_equal"}.items():
         setattr(Symbol, f"__{operator}__", forward(name))
     for operator, name in {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "logical_not",
@@ -186,8 +193,10 @@ def is_symbolic(value: Any) -> bool:
 
 
 def is_truth(value: Any) -> bool:
-    """Whether the value is true or false rather than a number: a Python or NumPy bool, or a comparison of symbols."""
-    return isinstance(value, (bool, np.bool_, Truth)) or (isinstance(value, np.ndarray) and value.dtype == bool)
+    """Whether the value is true or false rather than a number: a Python or NumPy bool, or a comparison of
+    symbols."""
+    return isinstance(value, (bool, np.bool_, Truth)) or (isinstance(value, np.ndarray)
+                                                          and value.dtype == bool)
 
 
 def _is_operand(value: Any) -> bool:
@@ -201,11 +210,13 @@ def scalar(value: Any) -> ca.SX:
         return ca.densify(value)
     if is_number(value):
         return ca.SX(float(value))
-    raise TypeError(f"cannot calculate with {value!r} ({type(value).__name__}) and a symbol; use real numbers")
+    raise TypeError(f"cannot calculate with {value!r} ({type(value).__name__}) and a symbol; use real "
+                    "numbers")
 
 
 def _apply(name: str, *inputs: Any) -> Any:
-    """The rule `name` on Symbols and numbers; entry by entry, to an object array, if an input is an array or a list."""
+    """The rule `name` on Symbols and numbers; entry by entry, to an object array, if an input is an array or
+    a list."""
     kind = Truth if name in TRUTHS else Symbol
 
     def rule(*values: Any) -> Symbol:
@@ -217,7 +228,8 @@ def _apply(name: str, *inputs: Any) -> Any:
 
 
 def boxed(value: Any) -> Any:
-    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not hand the call back to them."""
+    """Symbols as 0-d object arrays, also inside lists and tuples, so that NumPy does not hand the call back
+    to them."""
     if isinstance(value, Symbol):
         box = np.empty((), dtype=object)
         box[()] = value
@@ -232,8 +244,8 @@ def plain(value: Any) -> Any:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b: `if` for numbers, arrays and symbols alike.
 
-    Both sides are always evaluated. If the side not taken can be NaN or infinite (the root of a negative number, a
-    division by zero), guard its argument so that derivatives stay finite too:
+    Both sides are always evaluated. If the side not taken can be NaN or infinite (the root of a negative
+    number, a division by zero), guard its argument so that derivatives stay finite too:
     `where(x > 0, np.sqrt(where(x > 0, x, 1.0)), 0.0)`.
     """
     def choose(c: Any, x: Any, y: Any) -> Symbol:
@@ -273,7 +285,8 @@ _add_operators()
 
 
 def symbols(sx: ca.SX) -> NDArray[np.object_]:
-    """The entries of an SX matrix as an object array of Symbols; a column gives shape (n,), else (rows, columns)."""
+    """The entries of an SX matrix as an object array of Symbols; a column gives shape (n,), else (rows,
+    columns)."""
     array = np.empty(sx.shape, dtype=object)
     for i, j in np.ndindex(*sx.shape):
         array[i, j] = Symbol(ca.densify(sx[i, j]))

@@ -15,7 +15,8 @@ from condyle.tree.prescribed import Driver
 
 @dataclass(frozen=True)
 class Coordinate:
-    """A name for a coordinate, with its default value and the range it is meant for (both in the coordinate's unit).
+    """A name for a coordinate, with its default value and the range it is meant for (both in the coordinate's
+    unit).
 
     The range is information for users, plots and studies; nothing stops a motion at its ends.
     """

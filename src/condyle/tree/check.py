@@ -1,8 +1,9 @@
-"""Does every mobility move some inertia? A massless tip has no acceleration: found when a system is first used.
+"""Does every mobility move some inertia? A massless tip has no acceleration: found when a system is first
+used.
 
-The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at the default
-and at random coordinates and times. A pivot that is zero against its value before elimination cannot be divided by. A prescribed
-speed needs no inertia: it is not solved for.
+The pivots D of the articulated-body algorithm (condyle.dynamics.aba (2)) are computed with plain numbers, at
+the default and at random coordinates and times. A pivot that is zero against its value before elimination
+cannot be divided by. A prescribed speed needs no inertia: it is not solved for.
 """
 from __future__ import annotations
 
@@ -20,14 +21,17 @@ SMALLEST_PIVOT = 1e-12
 
 
 def check_inertia(tree: Tree, seed: int = 0) -> None:
-    """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs little when every body has a full
-    rotational inertia and mass of its own: then a pivot vanishes only where a user's joint moves nothing."""
+    """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs little when every body
+    has a full rotational inertia and mass of its own: then a pivot vanishes only where a user's joint moves
+    nothing."""
     rng = np.random.default_rng(seed)
     at = [(0.0, tree.defaults()), *((rng.uniform(0.5, 2.0), _random_q(tree, rng)) for _ in range(2))]
-    at = [(t, q) for t, q in at if _finite(tree, t, q)]     # elsewhere an operator says which mobilizer has no numbers there
+    # elsewhere an operator says which mobilizer has no numbers there
+    at = [(t, q) for t, q in at if _finite(tree, t, q)]
     if not at:
         return
-    if all(b.mobilizer.nu == 0 or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at)) for b in tree.bodies):
+    if all(b.mobilizer.nu == 0 or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at))
+           for b in tree.bodies):
         return
     best: dict[int, float] = {}
     for t, q in at:
@@ -37,19 +41,25 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
         for name, k in zip(body.speeds, tree.speeds_of(body.index), strict=True):
             if best[k] < SMALLEST_PIVOT:
                 raise DescriptionError(
-                    f"body {body.name!r}: its {body.mobilizer!r} moves no inertia with speed {name!r} (mass {body.mass:g} kg "
-                    "and what it carries), so that this acceleration has no answer; give the body or its children mass and "
-                    "inertia, or weld it: cd.Weld(). Each coordinate of a joint must move it in a way of its own")
+                    f"body {body.name!r}: its {body.mobilizer!r} moves no inertia with speed {name!r} (mass "
+                    f"{body.mass:g} kg "
+                    "and what it carries), so that this acceleration has no answer; give the body or its "
+                    "children mass and "
+                    "inertia, or weld it: cd.Weld(). Each coordinate of a joint must move it in a way of its "
+                    "own")
 
 
 def _finite(tree: Tree, t: float, q: Array) -> bool:
-    """Whether the joints that users write have numbers and first derivatives there: the root of zero has none."""
+    """Whether the joints that users write have numbers and first derivatives there: the root of zero has
+    none."""
     own = [b for b in tree.bodies if b.mobilizer.named_by_user and b.mobilizer.nu]
-    return all(np.isfinite(x).all() for b in own for x in motion_at(b.mobilizer, t, q[b.q], np.zeros(b.mobilizer.nu))[:4])
+    return all(np.isfinite(x).all() for b in own for x in motion_at(b.mobilizer, t, q[b.q],
+                                                                    np.zeros(b.mobilizer.nu))[:4])
 
 
 def _independent(body: Body, at: list[tuple[float, Array]]) -> bool:
-    """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that users write."""
+    """Whether each speed moves the body in a way of its own somewhere. True of all joints but those that
+    users write."""
     if not body.mobilizer.named_by_user:
         return True
     for t, q in at:
@@ -92,6 +102,7 @@ def _pivots(tree: Tree, t: float, q: Array) -> dict[int, float]:
             P[B] = P[B] - np.outer(U, U) / D if D > 0 else P[B]
         if (parent := tree.parent(B)) is not None:
             R_PM, p_PM = X_MB[parent] @ body.X_PF @ X_FM
-            A = np.block([[R_PM.T, np.zeros((3, 3))], [-R_PM.T @ skew(p_PM), R_PM.T]])       # V_M = A V_P, angular first
+            # V_M = A V_P, angular first
+            A = np.block([[R_PM.T, np.zeros((3, 3))], [-R_PM.T @ skew(p_PM), R_PM.T]])
             P[parent], C[parent] = P[parent] + A.T @ P[B] @ A, C[parent] + A.T @ C[B] @ A
     return ratios

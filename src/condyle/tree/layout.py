@@ -1,12 +1,13 @@
 """The tree as the recursions see it: every body described in its own frame M.
 
-The recursions need only M: F is placed on the parent's M, mass properties are taken about M's origin in M's axes. For a pin
-or a ball the hinge axes then pass through the point of reference, and half of H is zero (counted in operations, a tenth
-of the articulated-body recursion). Body frames B return only where a user asks for them.
+The recursions need only M: F is placed on the parent's M, mass properties are taken about M's origin in M's
+axes. For a pin or a ball the hinge axes then pass through the point of reference, and half of H is zero
+(counted in operations, a tenth of the articulated-body recursion). Body frames B return only where a user
+asks for them.
 
-Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a table, which an
-INSTANCE kernel fills once per set of parameters. Those of one body are side by side, in the order of `Placed`, so that loops over
-bodies read them where they are.
+Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a
+table, which an INSTANCE kernel fills once per set of parameters. Those of one body are side by side, in the
+order of `Placed`, so that loops over bodies read them where they are.
 """
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from condyle.tree.body import Body
 from condyle.tree.tree import Tree
 
 ROUNDING = 4 * np.finfo(float).eps
-"""Entries of a product of rotations this near to 0 or ±1 are meant to be that: a structural zero costs nothing."""
+"""Entries of a product of rotations this near to 0 or ±1 are meant to be that: a structural zero costs
+nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Placed:
         p_MB: origin of the user's body frame on M.
         mass: mass of the body.
         com: mass centre from M's origin, in M's axes.
-        I: inertia about M's origin, in M's axes: a 3 x 3 matrix where Parameters are in it, else as `principal` gives it.
+        I: inertia about M's origin, in M's axes: a 3 x 3 matrix where Parameters are in it, else as
+            `principal` gives it.
     """
 
     R_PF: Any
@@ -54,8 +57,8 @@ class Tabulated:
 
     Attributes:
         placed: the constants; fields with Parameters in them as symbols of the table.
-        symbols: the table as symbols, shape (n,). A field has all its entries there, column by column; an inertia has the lower
-            half of its entries.
+        symbols: the table as symbols, shape (n,). A field has all its entries there, column by column; an
+            inertia has the lower half of its entries.
         meanings: the expression of each symbol, shape (n,).
         starts: where each body's entries begin.
     """
@@ -71,8 +74,8 @@ LOWER = [(i, j) for j in range(3) for i in range(j, 3)]
 
 
 def principal(I: Array) -> tuple[float, Array, Array]:
-    """l, a, b with I = l 1 + a a' - b b': l the middle one of the principal moments, a and b along the axes of the largest and
-    of the smallest. What is within rounding of zero is zero."""
+    """l, a, b with I = l 1 + a a' - b b': l the middle one of the principal moments, a and b along the axes
+    of the largest and of the smallest. What is within rounding of zero is zero."""
     (least, l, most), axes = np.linalg.eigh(I)
 
     def along(axis: Array, moment: float) -> Array:
@@ -102,12 +105,14 @@ def _numeric(body: Body, on: Placed | None) -> Placed:
     X_MB = body.X_BM.inverse()
     X_PF = body.X_PF if on is None else Transform.unchecked(on.R_MB, on.p_MB) @ body.X_PF
     m: MassProperties = body.mass_properties.transformed(X_MB)
-    return Placed(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com, principal(m.inertia_about_origin()))
+    return Placed(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com,
+                  principal(m.inertia_about_origin()))
 
 
 def _symbolic(body: Body, on: Placed | None) -> Placed:
     """The same as `_numeric` over SX."""
-    given = {"R_PF": body.X_PF.R, "p_PF": body.X_PF.p, "R_BM": body.X_BM.R, "p_BM": body.X_BM.p, "mass": body.mass,
+    given = {"R_PF": body.X_PF.R, "p_PF": body.X_PF.p, "R_BM": body.X_BM.R, "p_BM": body.X_BM.p,
+             "mass": body.mass,
              "com": body.mass_properties.com, "inertia": body.mass_properties.inertia}
     x = {name: body.symbolic[name].sx if name in body.symbolic else ca.sparsify(ca.SX(ca.DM(value)))
          for name, value in given.items()}
@@ -128,11 +133,13 @@ def _number(value: ca.SX) -> Any:
     if not value.is_constant():
         return value
     number = np.array(ca.DM(value).full())
-    return number if number.shape == (3, 3) else number[:, 0] if number.shape == (3, 1) else float(number[0, 0])
+    return number if number.shape == (3, 3) else number[:, 0] if number.shape == (3,
+                                                                                  1) else float(number[0, 0])
 
 
 def tabulated(placed: list[Placed]) -> Tabulated:
-    """The same constants with a symbol in place of every entry that depends on Parameters, each with its place in the table."""
+    """The same constants with a symbol in place of every entry that depends on Parameters, each with its
+    place in the table."""
     symbols: list[ca.SX] = []
     meanings: list[ca.SX] = []
 

@@ -1,8 +1,9 @@
-"""Prescribed motion of a mobilizer: coordinates, speeds or accelerations that are given as functions: docs/theory/motion.md.
+"""Prescribed motion of a mobilizer: coordinates, speeds or accelerations that are given as functions:
+docs/theory/motion.md.
 
-    position level        q = f(t),           u with N u = qdot,       udot = du/dt                                  (1)
-    velocity level        u = f(t, q),        udot = f_t + f_q N u                                                   (2)
-    acceleration level    udot = f(t, q, u)                                                                          (3)
+    position level        q = f(t),           u with N u = qdot,       udot = du/dt                        (1)
+    velocity level        u = f(t, q),        udot = f_t + f_q N u                                         (2)
+    acceleration level    udot = f(t, q, u)                                                                (3)
 
 q and u are the mobilizer's own. Rates come by automatic differentiation.
 """
@@ -35,18 +36,20 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prescribed:
-    """How a mobilizer moves, whatever the forces are: `add_body(..., motion=cd.Prescribed(position=f))`. One level is given.
+    """How a mobilizer moves, whatever the forces are: `add_body(..., motion=cd.Prescribed(position=f))`. One
+    level is given.
 
     Args:
         position: q = f(t) [rad, m], t in seconds. A quaternion is normalised.
         velocity: u = f(t), or f(t, *q) of the mobilizer's own coordinates [rad/s, m/s].
         acceleration: udot = f(t), or f(t, *q, *u) [rad/s^2, m/s^2].
 
-    f gives one value for each coordinate (or speed): a number if there is one, else a sequence. Or give a sequence instead, one
-    entry for each coordinate (or speed): functions, `cd.Spline`s, numbers and Parameters; None leaves it free. Functions are
-    traced once: use NumPy. Their derivatives with respect to time are taken exactly: q = f(t) must be twice differentiable.
-    Measured values may be given for a function or an entry as a pair (times, values), shapes (n,) and (n,), or (n, coordinates)
-    for all at once: the natural cubic spline through them, `cd.Spline(times, values)`.
+    f gives one value for each coordinate (or speed): a number if there is one, else a sequence. Or give a
+    sequence instead, one entry for each coordinate (or speed): functions, `cd.Spline`s, numbers and
+    Parameters; None leaves it free. Functions are traced once: use NumPy. Their derivatives with respect to
+    time are taken exactly: q = f(t) must be twice differentiable. Measured values may be given for a function
+    or an entry as a pair (times, values), shapes (n,) and (n,), or (n, coordinates) for all at once: the
+    natural cubic spline through them, `cd.Spline(times, values)`.
     """
 
     position: Any = None
@@ -56,7 +59,8 @@ class Prescribed:
     def __post_init__(self) -> None:
         given = [level for level in LEVELS if getattr(self, level) is not None]
         if len(given) != 1:
-            raise DescriptionError(f"Prescribed: expected one of position=, velocity= and acceleration=, got {given or 'none'}; "
+            raise DescriptionError("Prescribed: expected one of position=, velocity= and acceleration=, got "
+                                   f"{given or 'none'}; "
                                    "the others follow from it")
 
     def __repr__(self) -> str:
@@ -66,12 +70,15 @@ class Prescribed:
     def level(self) -> str:
         return next(level for level in LEVELS if getattr(self, level) is not None)
 
-    def of(self, mobilizer: Mobilizer, what: str, coordinates: Sequence[str], speeds: Sequence[str]) -> Driver:
-        """The motion of one mobilizer, whose coordinates and speeds have these names, its functions traced."""
+    def of(self, mobilizer: Mobilizer, what: str, coordinates: Sequence[str],
+           speeds: Sequence[str]) -> Driver:
+        """The motion of one mobilizer, whose coordinates and speeds have these names, its functions
+        traced."""
         level, given = self.level, getattr(self, self.level)
         names = mobilizer.coordinate_names if level == "position" else mobilizer.speed_names
         if not names:
-            raise DescriptionError(f"{what}: {mobilizer!r} has no coordinates that could be prescribed; leave motion= out")
+            raise DescriptionError(f"{what}: {mobilizer!r} has no coordinates that could be prescribed; "
+                                   "leave motion= out")
         arguments = ["t", *(mobilizer.coordinate_names if level != "position" else ()),
                      *(mobilizer.speed_names if level == "acceleration" else ())]
         what = f"{what}: {level} of its motion"
@@ -94,12 +101,14 @@ class Prescribed:
 
 def _columns(series: Any, entries: Entries, what: str) -> Array:
     """Values of a pair (times, values) by coordinates, or speeds, shape (coordinates, n)."""
-    names, given = entries.names, by_label(what, series[1], entries) if len(entries.names) > 1 else bare(series[1])
+    names, given = entries.names, by_label(what, series[1],
+                                           entries) if len(entries.names) > 1 else bare(series[1])
     times, values = real(what, series[0]), real(what, given)
     values = values[:, None] if values.ndim == 1 else values
     if values.shape != (len(times), len(names)):
         shape = f"({len(times)}, {len(names)})"
-        raise DescriptionError(f"{what}: (times, values): expected values of shape {shape} for {len(times)} times and the "
+        raise DescriptionError(f"{what}: (times, values): expected values of shape {shape} for {len(times)} "
+                               "times and the "
                                f"coordinates {tuple(names)}, got shape {np.shape(series[1])}")
     return values.T
 
@@ -110,7 +119,8 @@ def _entries(given: Any, names: Sequence[str], what: str) -> list[Any]:
     if len(entries) != len(names):
         got = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
         hint = "; measured values need their times: (times, values)" if isinstance(given, np.ndarray) else ""
-        raise DescriptionError(f"{what}: expected a function of t, or {len(names)} of them for {tuple(names)}, None where one is "
+        raise DescriptionError(f"{what}: expected a function of t, or {len(names)} of them for "
+                               f"{tuple(names)}, None where one is "
                                f"free, got {got}{hint}")
     return entries
 
@@ -123,7 +133,8 @@ def _traced(function: Any, arguments: Sequence[str], what: str, shape: tuple[int
         return trace(constant, arguments, what=what, outputs=shape, ranges=ranges)
     count = _required(function, len(arguments))
     if count not in (1, len(arguments)):
-        raise DescriptionError(f"{what}: {function!r} takes {count} arguments; expected t alone, or ({', '.join(arguments)})")
+        raise DescriptionError(f"{what}: {function!r} takes {count} arguments; expected t alone, or "
+                               f"({', '.join(arguments)})")
 
     def law(*x: Any) -> Any:
         result = function(*x[:count])
@@ -142,7 +153,8 @@ def _required(function: Any, all_of_them: int) -> int:
         return 1
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return all_of_them
-    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    return sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+               for p in parameters)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +184,8 @@ class Driver:
         for j in range(self.mobilizer.nu):
             mine = [p for p in parts if any(pattern.has_nz(i, j) for i in p[0])]
             parts = [p for p in parts if p not in mine]
-            parts.append((sorted(i for p in mine for i in p[0]), sorted([j, *(k for p in mine for k in p[1])])))
+            parts.append((sorted(i for p in mine for i in p[0]),
+                          sorted([j, *(k for p in mine for k in p[1])])))
         return sorted(parts)
 
     @cached_property
@@ -199,8 +212,8 @@ class Driver:
 
     @cached_property
     def closure(self) -> Closure:
-        """t, q, u -> prescribed coordinates; prescribed speeds; their accelerations. The first two are empty, or shorter, at
-        lower levels: speeds at acceleration level are not prescribed themselves."""
+        """t, q, u -> prescribed coordinates; prescribed speeds; their accelerations. The first two are empty,
+        or shorter, at lower levels: speeds at acceleration level are not prescribed themselves."""
         m = self.mobilizer
         t, q, u = ca.SX.sym("t"), ca.SX.sym("q", m.nq), ca.SX.sym("u", m.nu)
         values = ca.vertcat(*self._values(t, q, u))
@@ -248,11 +261,13 @@ class Driver:
         return ca.vertcat(ca.SX(0, 1), *(found[j] for j in sorted(found)))
 
     def check(self, what: str) -> None:
-        """Refuse what cannot be: a part of a quaternion, an orientation that its speeds cannot follow, an Input that moves."""
+        """Refuse what cannot be: a part of a quaternion, an orientation that its speeds cannot follow, an
+        Input that moves."""
         names, m = self.mobilizer.coordinate_names, self.mobilizer
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
-                raise DescriptionError(f"{what}: contains {p!r}, but nothing says how fast an input changes; use a "
+                raise DescriptionError(f"{what}: contains {p!r}, but nothing says how fast an input changes; "
+                                       "use a "
                                        "cd.Parameter or a function of t, or prescribe acceleration=")
         for rows, columns in self.parts if self.level == "position" else ():
             mine = [i for i in rows if i in self._chosen]
@@ -260,21 +275,25 @@ class Driver:
                 continue
             if mine != rows:
                 missing = [names[i] for i in rows if i not in mine]
-                raise DescriptionError(f"{what}: {tuple(names[i] for i in rows)} move together; {missing} must be given too, or "
+                raise DescriptionError(f"{what}: {tuple(names[i] for i in rows)} move together; {missing} "
+                                       "must be given too, or "
                                        "use velocity=")
             free = ca.SX.sym("q", m.nq)
             others = ca.vertcat(ca.SX(0, 1), *(free[i] for i in range(m.nq) if i not in self._chosen))
             if others.numel() and ca.depends_on(m.N(free)[rows, columns], others):
-                raise DescriptionError(f"{what}: N of {m!r} depends on all coordinates; prescribe all of them, or velocity=")
+                raise DescriptionError(f"{what}: N of {m!r} depends on all coordinates; prescribe all of "
+                                       "them, or velocity=")
             if len(columns) not in (len(rows), 3) or (len(rows) != len(columns) and len(rows) != 4):
-                raise DescriptionError(f"{what}: the {len(columns)} speeds of {m!r} cannot follow all {len(rows)} coordinates "
+                raise DescriptionError(f"{what}: the {len(columns)} speeds of {m!r} cannot follow all "
+                                       f"{len(rows)} coordinates "
                                        f"{tuple(names[i] for i in rows)}; prescribe velocity= instead")
         rng = np.random.default_rng(0)
         for t in rng.uniform(0.0, 1.0, 4):
             values = self.at(t, m.random_q(rng), np.zeros(m.nu))
             if np.isfinite(np.concatenate(values)).all():
                 return
-        raise DescriptionError(f"{what}: it, or its derivative with respect to time, is NaN or infinite at all points tried, "
+        raise DescriptionError(f"{what}: it, or its derivative with respect to time, is NaN or infinite at "
+                               "all points tried, "
                                f"such as t = {t:.6g} s; expected finite values")
 
     def at(self, t: float, q: Any, u: Any, parameters: dict[str, float] | None = None) -> list[Array]:

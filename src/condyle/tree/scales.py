@@ -29,13 +29,14 @@ def length(bodies: Sequence[Body]) -> float:
 
 
 def reach(bodies: Sequence[Body]) -> float:
-    """How far the system extends from its base [m]: the longest chain of frames, to the end of a body as its mass centre and
-    radius of gyration show it; what joints shift is left out. 0 if no length is in it."""
+    """How far the system extends from its base [m]: the longest chain of frames, to the end of a body as its
+    mass centre and radius of gyration show it; what joints shift is left out. 0 if no length is in it."""
     ends: list[float] = []
     far = 0.0
     for b in bodies:
         m = b.mass_properties
-        own = float(np.linalg.norm(m.com) + np.sqrt(max(np.trace(m.inertia), 0.0) / (2 * m.mass))) if m.mass > 0 else 0.0
+        own = float(np.linalg.norm(m.com) + np.sqrt(max(np.trace(m.inertia),
+                                                        0.0) / (2 * m.mass))) if m.mass > 0 else 0.0
         start = 0.0 if b.parent is None or b.parent.is_ground else ends[b.parent.index]
         ends.append(start + float(np.linalg.norm(b.X_PF.p) + np.linalg.norm(b.X_BM.p)))
         far = max(far, ends[-1] + own)
@@ -43,8 +44,9 @@ def reach(bodies: Sequence[Body]) -> float:
 
 
 def weights(bodies: Sequence[Body]) -> tuple[Array, Array]:
-    """Weights of errors in q (nq,) and u (nu,) that make them shares of a unit: radians as they are, quaternions twice, lengths
-    by the system's length, speeds by 0.1 s; units that are neither angles nor lengths as they are."""
+    """Weights of errors in q (nq,) and u (nu,) that make them shares of a unit: radians as they are,
+    quaternions twice, lengths by the system's length, speeds by 0.1 s; units that are neither angles nor
+    lengths as they are."""
     shares = _ANGLES | {unit: size / length(bodies) for unit, size in _LENGTHS.items()}
     names_q, names_u = units(bodies)
     q = np.array([shares.get(unit, 1.0) for unit in names_q])

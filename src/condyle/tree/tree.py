@@ -18,14 +18,16 @@ from condyle.tree.prescribed import Prescribed
 
 
 class Tree:
-    """Bodies in the order they were added, parents before children; `driven` are those whose motion is prescribed."""
+    """Bodies in the order they were added, parents before children; `driven` are those whose motion is
+    prescribed."""
 
     def __init__(self) -> None:
         self.ground = Body("ground")
         self.bodies: list[Body] = []
         self.driven: list[Body] = []
         self.nq = self.nu = 0
-        self.parameters, self.inputs, self.discrete = (Registry(kind) for kind in ("parameter", "input", "discrete variable"))
+        self.parameters, self.inputs, self.discrete = (Registry(kind) for kind in ("parameter", "input",
+                                                                                   "discrete variable"))
         self._index: dict[str, int] = {"ground": -1}
         self._coordinate_index: dict[str, int] = {}
         self._speed_index: dict[str, int] = {}
@@ -37,7 +39,8 @@ class Tree:
         other.driven = list(self.driven)
         other.nq, other.nu = self.nq, self.nu
         other._coordinate_index, other._speed_index = dict(self._coordinate_index), dict(self._speed_index)
-        other.parameters, other.inputs, other.discrete = self.parameters.copy(), self.inputs.copy(), self.discrete.copy()
+        other.parameters, other.inputs, other.discrete = (self.parameters.copy(), self.inputs.copy(),
+                                                          self.discrete.copy())
         return other
 
     @property
@@ -51,7 +54,8 @@ class Tree:
     @property
     def quaternions(self) -> list[slice]:
         """Where unit quaternions are in q."""
-        return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.bodies for part in b.mobilizer.quaternions]
+        return [slice(b.q.start + part.start, b.q.start + part.stop) for b in self.bodies
+                for part in b.mobilizer.quaternions]
 
     @property
     def base_to_tip(self) -> Sequence[int]:
@@ -82,9 +86,11 @@ class Tree:
     def body(self, which: Body | str) -> Body:
         """A body from its name or itself."""
         if isinstance(which, Body):
-            if which is self.ground or (0 <= which.index < len(self.bodies) and self.bodies[which.index] is which):
+            if which is self.ground or (0 <= which.index < len(self.bodies)
+                                        and self.bodies[which.index] is which):
                 return which
-            raise DescriptionError(f"{which!r} belongs to another system; use its name or the body of this system")
+            raise DescriptionError(f"{which!r} belongs to another system; use its name or the body of this "
+                                   "system")
         if not isinstance(which, str):
             raise DescriptionError(f"a body is given by itself or its name, got {which!r}")
         if which not in self._index:
@@ -104,11 +110,13 @@ class Tree:
     def defaults(self) -> Array:
         """Default coordinates, shape (nq,)."""
         parts = [np.array([d if c.default is None else c.default for c, d in zip(
-            body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.bodies if body.mobilizer]
+            body.coordinates, body.mobilizer.default_q(), strict=True)]) for body in self.bodies
+                 if body.mobilizer]
         return np.concatenate([np.zeros(0), *parts])
 
     def add(self, name: str, parent: Body | str, mobilizer: Any, X_PF: object, X_BM: object, mass: object,
-            com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None, given: Prescribed | None = None
+            com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None,
+            given: Prescribed | None = None
             ) -> Body:
         """Check everything, then add the body: an error leaves the tree as it was."""
         if not isinstance(name, str) or not name.strip():
@@ -118,18 +126,22 @@ class Tree:
         what = f"body {name!r}"
         if not isinstance(mobilizer, Mobilizer):
             hint = f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else ""
-            raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got {mobilizer!r}{hint}")
+            raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got "
+                                   f"{mobilizer!r}{hint}")
         _check_stated(mobilizer, what)
         parent_body = self.body(parent)
         names = self._coordinates(name, mobilizer, coordinates)
         numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia)
         speeds = _speed_names(name, mobilizer, names)
         for taken in set(speeds) & self._speed_index.keys():
-            raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its coordinates")
+            raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its "
+                                   "coordinates")
         if given is not None and not isinstance(given, Prescribed):
-            raise DescriptionError(f"{what}: motion must be cd.Prescribed(position=f), velocity= or acceleration=, got {given!r}")
+            raise DescriptionError(f"{what}: motion must be cd.Prescribed(position=f), velocity= or "
+                                   f"acceleration=, got {given!r}")
         motion = None if given is None else given.of(mobilizer, what, [c.name for c in names], speeds)
-        self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer, what)
+        self.register([p for e in symbolic.values() for p in e.parameters] + mobilizer_parameters(mobilizer,
+                                                                                                  what)
                       + (motion.parameters() if motion else []))
         body = Body(
             name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
@@ -161,23 +173,28 @@ class Tree:
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
             return self._unique(tuple(Coordinate(n) for n in names), taken, name)
         if isinstance(given, Mapping):
-            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got {given!r}; a default value "
+            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got "
+                                   f"{given!r}; a default value "
                                    "is given by cd.Coordinate(name, default)")
         try:
             given = [given] if isinstance(given, (str, Coordinate)) else list(given)
         except TypeError:
-            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got {given!r}") from None
+            raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got "
+                                   f"{given!r}") from None
         items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in given]
         if len(items) != mobilizer.nq:
-            raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} coordinates "
+            raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} "
+                                   "coordinates "
                                    f"{mobilizer.coordinate_names}, but {len(items)} names were given")
         for c in items:
             if not isinstance(c.name, str) or not c.name:
-                raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got {c.name!r}")
+                raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got "
+                                       f"{c.name!r}")
             if c.default is not None and not _finite(c.default):
                 raise DescriptionError(f"coordinate {c.name!r}: default {c.default!r} is not a finite number")
             if c.range is not None and not (np.shape(c.range) == (2,) and c.range[0] < c.range[1]):
-                raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with low < high")
+                raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with "
+                                       "low < high")
         return self._unique(tuple(items), taken, name)
 
     @staticmethod
@@ -202,11 +219,14 @@ def _check_stated(mobilizer: Mobilizer, what: str) -> None:
     own = type(mobilizer).__mro__[:type(mobilizer).__mro__.index(Mobilizer)]
     silent = not any("quaternions" in vars(x) for x in (mobilizer, *own))
     if silent and mobilizer.coordinate_names[:4] == QUATERNION:
-        raise DescriptionError(f"{what}: {type(mobilizer).__name__} has coordinates {QUATERNION}: if they are a unit quaternion "
-                               "its class must state quaternions = (slice(0, 4),), if they are not quaternions = ()")
+        raise DescriptionError(f"{what}: {type(mobilizer).__name__} has coordinates {QUATERNION}: if they "
+                               "are a unit quaternion "
+                               "its class must state quaternions = (slice(0, 4),), if they are not "
+                               "quaternions = ()")
     for names, units in (("coordinate_names", "units"), ("speed_names", "speed_units")):
         if len(getattr(mobilizer, names)) != len(getattr(mobilizer, units)):
-            raise DescriptionError(f"{what}: {type(mobilizer).__name__}: {units} must be one for each of {names} "
+            raise DescriptionError(f"{what}: {type(mobilizer).__name__}: {units} must be one for each of "
+                                   f"{names} "
                                    f"{getattr(mobilizer, names)}, got {getattr(mobilizer, units)}")
 
 
@@ -242,7 +262,8 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
             given[name] = number if number.shape == (3, 3) else flat
             for p in expression.parameters:
                 if isinstance(p, (Input, Discrete)):
-                    raise DescriptionError(f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; what describes a body, "
+                    raise DescriptionError(f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; "
+                                           "what describes a body, "
                                            "and may change from call to call, is a cd.Parameter")
             if expression.parameters:
                 symbolic[name] = expression

@@ -43,7 +43,8 @@ def test_help_stays_when_a_builtin_takes_over():
     """The signature without annotations, and the docstring, of the method that it stands for."""
     system = cd.System()
     system.add_body("arm", mobilizer=cd.Pin(), mass=1.0, com=(0, -0.2, 0))
-    for name, arguments in (("forward_dynamics", 2), ("inverse_dynamics", 3), ("qdot", 2), ("gravity_forces", 1)):
+    for name, arguments in (("forward_dynamics", 2), ("inverse_dynamics", 3), ("qdot", 2),
+                            ("gravity_forces", 1)):
         method = getattr(system, name)
         method(*np.zeros((arguments, 1)))
         builtin = getattr(system, name)
@@ -66,7 +67,8 @@ def test_builtin_takes_the_short_way(f, monkeypatch):
         np.testing.assert_array_equal(g.fast(a), a + 1)
     assert not slow
     odd = np.empty(57, np.uint8)[1:].view(np.float64)[:5]
-    others = [draw(10)[::2], draw(1, 5), draw(5, 1), draw(5, 5).T, draw(4), odd, x.astype(">f8"), x.astype("f4"), x.view("i8"),
+    others = [draw(10)[::2], draw(1, 5), draw(5, 1), draw(5, 5).T, draw(4), odd, x.astype(">f8"),
+              x.astype("f4"), x.view("i8"),
               x.view("m8[s]"), x.view(type("Sub", (np.ndarray,), {})), x.tolist(), np.float64(1), None]
     for a in others:
         assert g.fast(a) == "slow"
@@ -95,14 +97,16 @@ def named():
 
 
 def test_results_in_a_dict():
-    """Under their keys, in their order, held by nobody else; what the builtin cannot do comes from the slow path."""
+    """Under their keys, in their order, held by nobody else; what the builtin cannot do comes from the slow
+    path."""
     direct, u = named()
     q = draw(7)
     keys = [sys.getrefcount(key) for key in "abc"]
     results = [direct(q, EMPTY) for _ in range(100)]
     python = [{"a": draw(7)}]
     assert {sys.getrefcount(r) for r in results} == {sys.getrefcount(r) for r in python}
-    assert {sys.getrefcount(r[key]) for r in results for key in "abc"} == {sys.getrefcount(r["a"]) for r in python}
+    assert {sys.getrefcount(r[key]) for r in results for key in "abc"} == {sys.getrefcount(r["a"])
+                                                                           for r in python}
     assert all(type(r) is dict and list(r) == ["a", "b", "c"] for r in results)
     check(results[-1].values(), q, u)
     del results, python
@@ -119,7 +123,8 @@ def test_results_as_matrices():
                        outputs=[("a", 6), ("b", 2), ("c", 0)], direct=True, keys=("a", "b", "c"), rows=2)
     h(np.zeros(3), np.zeros(2))
     result = h.direct(lambda *given: None, np.array([1.0, 2.0]))(np.array([1.0, 2.0, 3.0]))
-    assert {name: y.tolist() for name, y in result.items()} == {"a": [[1, 2, 3], [2, 3, 4]], "b": [[2], [4]], "c": [[], []]}
+    assert {name: y.tolist() for name, y in result.items()} == {"a": [[1, 2, 3], [2, 3, 4]], "b": [[2], [4]],
+                                                                "c": [[], []]}
     assert all(y.flags.c_contiguous and y.flags.owndata for y in result.values())
 
 
@@ -166,9 +171,12 @@ def _resident() -> int:
 
 
 def _failing_after(count: int, real: int) -> jit.Library:
-    """A function `make` that calls `real` so many times in every `count` + 1 calls, then fails as Python does."""
+    """A function `make` that calls `real` so many times in every `count` + 1 calls, then fails as Python
+    does."""
     no_memory = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
-    arguments = "ptr {0}a, i32 {0}b, ptr {0}c, i32 {0}d, ptr {0}e, ptr {0}f, i32 {0}g, i32 {0}h, ptr {0}i".format("%")
+    arguments = (
+        "ptr {0}a, i32 {0}b, ptr {0}c, i32 {0}d, ptr {0}e, ptr {0}f, i32 {0}g, i32 {0}h, ptr {0}i".format(
+            "%"))
     return jit.Library(jit.compile_ir(f"""
 @calls = internal global i64 0
 define ptr @make({arguments}) {{
@@ -225,7 +233,8 @@ def test_no_memory_is_an_error(entry, monkeypatch):
 
 
 def test_builtin_needs_a_known_layout(monkeypatch):
-    for name, value in (("_DATA", 24), ("_DIMS", 40), ("_DESCR", 48), ("_NDIM", 28), ("_ARRAY_TYPE", 3), ("_KIND", 28)):
+    for name, value in (("_DATA", 24), ("_DIMS", 40), ("_DESCR", 48), ("_NDIM", 28), ("_ARRAY_TYPE", 3),
+                        ("_KIND", 28)):
         fastcall._table.cache_clear()
         with monkeypatch.context() as patch:
             patch.setattr(fastcall, name, value)
@@ -258,7 +267,8 @@ def test_no_warnings_from_flags():
     with np.errstate(all="raise"):
         for states in ((), (3,), (40,)):
             f(np.broadcast_to(bad, (*states, 5)), threads=2)
-        for after in (lambda: ones + 1, lambda: np.float64(1) / 3, lambda: np.linalg.inv(np.eye(3)), lambda: ones @ ones,
+        for after in (lambda: ones + 1, lambda: np.float64(1) / 3, lambda: np.linalg.inv(np.eye(3)),
+                      lambda: ones @ ones,
                       lambda: ones.astype(np.float32), lambda: ones.astype(int), lambda: ones.sum(),
                       lambda: np.interp(0.5, [0.0, 1.0], [0.0, 1.0]), lambda: np.float32(np.float64(1.1))):
             f.fast(bad)
@@ -281,7 +291,8 @@ def chain(count: int = 2, time: bool = False) -> cd.System:
 
 
 def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
-    """tau may be left out; t, inputs and parameters as plain values go past the method, and nothing else does."""
+    """tau may be left out; t, inputs and parameters as plain values go past the method, and nothing else
+    does."""
     system = chain()
     q, u, zero = draw(2), draw(2), np.zeros(2)
     expected = system.forward_dynamics(q, u, zero)
@@ -294,7 +305,8 @@ def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
     np.testing.assert_array_equal(system.forward_dynamics(q, u, **given), pushed)
     np.testing.assert_array_equal(system.forward_dynamics(q, u, zero, **given), pushed)
     assert not slow
-    bad = [{"t": np.nan}, {"t": "now"}, {"inputs": np.array([np.nan])}, {"inputs": np.array([np.inf])}, {"inputs": np.zeros(2)},
+    bad = [{"t": np.nan}, {"t": "now"}, {"inputs": np.array([np.nan])}, {"inputs": np.array([np.inf])},
+           {"inputs": np.zeros(2)},
            {"inputs": [1.0]}, {"t": 1.0, "locked": ()}, {"other": 1}, {"threads": 1}]
     for options in bad:
         system.forward_dynamics(q, u, **options)
@@ -310,9 +322,12 @@ def test_the_short_way_refuses_as_the_method_does():
     system = chain(time=True)
     q, u = draw(2), draw(2)
     system.forward_dynamics(q, u)
-    for call in (lambda: system.forward_dynamics(q, np.array([np.nan, 0.0]), t=1.0), lambda: system.forward_dynamics(q[:1], u),
-                 lambda: system.forward_dynamics(q, u, t=np.inf), lambda: system.forward_dynamics(draw(3, 2), u),
-                 lambda: system.forward_dynamics(system.state(), t=1.0), lambda: system.forward_dynamics(q, t=1.0),
+    for call in (lambda: system.forward_dynamics(q, np.array([np.nan, 0.0]), t=1.0),
+                 lambda: system.forward_dynamics(q[:1], u),
+                 lambda: system.forward_dynamics(q, u, t=np.inf), lambda: system.forward_dynamics(draw(3, 2),
+                                                                                                  u),
+                 lambda: system.forward_dynamics(system.state(), t=1.0),
+                 lambda: system.forward_dynamics(q, t=1.0),
                  lambda: system.forward_dynamics(q, u, parameters=np.array([-1.0])),
                  lambda: system.forward_dynamics(draw(3, 2), u, inputs=np.array([1.0]))):
         with pytest.raises(Exception) as short:

@@ -31,7 +31,8 @@ def test_batches(f, shape):
 def test_broadcasting(f):
     q, u = draw(40, 1, 7), draw(5, 3)
     check(f(q, EMPTY, u), q, u)
-    check(f(draw(7), np.empty((4, 0)), u[0]), np.tile(draw(7), (4, 1)), u[0])      # the empty argument has the batch
+    # the empty argument has the batch
+    check(f(draw(7), np.empty((4, 0)), u[0]), np.tile(draw(7), (4, 1)), u[0])
 
 
 @pytest.mark.parametrize("states", [3, 50])
@@ -72,12 +73,15 @@ def test_unaligned_and_subclass(f):
     ((draw(7), EMPTY, draw(3), draw(3)), r"forward: expected 3 arrays .* got 4"),
     ((), r"forward: expected 3 arrays .* got 0"),
     ((draw(4, 7), EMPTY, draw(5, 3)), r"forward: shapes do not broadcast.*q \(4, 7\).*u \(5, 3\)"),
-    ((draw(7) * 1j, EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got ndarray of complex128"),
+    ((draw(7) * 1j, EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got ndarray of "
+                                     r"complex128"),
     (("abc", EMPTY, draw(3)), r"forward: q: expected real numbers of shape \(..., 7\), got str: 'abc'"),
     ((None, EMPTY, draw(3)), "forward: q: expected real numbers .* got NoneType: None"),
     ((ca.SX.sym("q", 7), EMPTY, draw(3)), "forward: q: expected real numbers.* got SX"),
-        (({"hip": 1.0}, EMPTY, draw(3)), "forward: q: expected real numbers .* got dict: {'hip': 1.0}; .* not by name"),
-        ((draw(7, 20), EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(7, 20\); one row per state: transpose it"),
+        (({"hip": 1.0}, EMPTY, draw(3)), "forward: q: expected real numbers .* got dict: {'hip': 1.0}; .* "
+                                         "not by name"),
+        ((draw(7, 20), EMPTY, draw(3)), r"forward: q: expected \(..., 7\), got \(7, 20\); one row per state: "
+                                        r"transpose it"),
     (([[1, 2], [1]], EMPTY, draw(3)), "forward: q: expected .* rows of different lengths"),
 ])
 def test_refusals(f, call, arguments, message):
@@ -115,7 +119,8 @@ def test_out_of_other_kinds():
 @pytest.mark.parametrize("states", [4, 60])
 def test_out_may_overlap_the_inputs(states, count):
     f = add_one()
-    for first, second in ((slice(0, -1), slice(1, None)), (slice(1, None), slice(0, -1)), (slice(None), slice(None))):
+    for first, second in ((slice(0, -1), slice(1, None)), (slice(1, None), slice(0, -1)),
+                          (slice(None), slice(None))):
         room = draw(states, 5)
         want = room[first] + 1
         f(room[first], out=room[second], threads=count)
@@ -153,14 +158,16 @@ def test_no_inputs_and_no_outputs():
     nothing = NativeFunction("nothing", lambda: ca.Function("f", [ca.SX.sym("x", 2)], [ca.SX(0, 1)]), key="n",
                              inputs=[("x", 2)], outputs=[("none", 0)])
     assert [nothing.fast(np.zeros(s)).shape for s in ((2,), (2,), (30, 2))] == [(0,), (0,), (30, 0)]
-    silent = NativeFunction("silent", lambda: ca.Function("f", [ca.SX.sym("x", 2)], []), key="s", inputs=[("x", 2)],
+    silent = NativeFunction("silent", lambda: ca.Function("f", [ca.SX.sym("x", 2)], []), key="s",
+                            inputs=[("x", 2)],
                             outputs=[])
     assert [silent.fast(np.zeros(s)) for s in ((2,), (2,), (30, 2))] == [()] * 3
 
 
 def test_sparse_results_are_filled_with_zeros():
     x = ca.SX.sym("x", 2)
-    f = NativeFunction("f", lambda: ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1), x[1])]), key="sparse",
+    f = NativeFunction("f", lambda: ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1), x[1])]),
+                       key="sparse",
                        inputs=[("x", 2)], outputs=[("y", 3)])
     np.testing.assert_array_equal(f.fast(np.array([1.0, 2.0])), [1, 0, 2])
 
@@ -173,7 +180,8 @@ def test_sparse_results_are_filled_with_zeros():
     (lambda x: x, r"build\(\) returned SX, expected a casadi.Function"),
 ])
 def test_build_is_checked(made, message):
-    f = NativeFunction("wrong", lambda: made(ca.SX.sym("x", 5)), key="wrong", inputs=[("x", 5)], outputs=[("y", 5)])
+    f = NativeFunction("wrong", lambda: made(ca.SX.sym("x", 5)), key="wrong", inputs=[("x", 5)],
+                       outputs=[("y", 5)])
     with pytest.raises(NativeError, match=f"wrong: .*{message}"):
         f.fast(np.zeros(5))
 
@@ -224,7 +232,8 @@ def test_error_in_build_is_not_kept():
 def test_contraction_is_a_choice():
     """x y + z rounded twice without, once with; the cache keeps them apart."""
     x = ca.SX.sym("x", 3)
-    f, g = (NativeFunction("fma", lambda: ca.Function("f", [x], [x[0] * x[1] + x[2]]), key="fma", inputs=[("x", 3)],
+    f, g = (NativeFunction("fma", lambda: ca.Function("f", [x], [x[0] * x[1] + x[2]]), key="fma",
+                           inputs=[("x", 3)],
                            outputs=[("y", 1)], contract=c) for c in (False, True))
     e = 2.0**-30
     values = np.array([1 + e, 1 - e, -1.0])
@@ -265,7 +274,8 @@ def test_threads_change_nothing(f, states, count):
 def test_threads_are_used(f, monkeypatch):
     """A long batch is cut into as many pieces as there are threads to have; a short one is not."""
     pieces: list[int] = []
-    monkeypatch.setattr(threads, "run", lambda tasks: [pieces.append(len(tasks))] and [task() for task in tasks])
+    monkeypatch.setattr(threads, "run", lambda tasks: [pieces.append(len(tasks))]
+                        and [task() for task in tasks])
     monkeypatch.setenv("CONDYLE_THREADS", "3")
     states = 4 * function.THREAD_WORK // build().n_instructions()
     check(f(draw(states, 7), EMPTY, draw(3)), draw(states, 7), draw(3))

@@ -21,16 +21,19 @@ EPS = np.finfo(float).eps
 
 def make_loop(W: int) -> gufunc.InnerLoop:
     x, none, y = ca.SX.sym("x", 11), ca.SX.sym("none", 0), ca.SX.sym("y", 3)
-    f = ca.Function("f", [x, none, y], [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])])
+    f = ca.Function("f", [x, none, y],
+                    [x * y[0] - x[0], ca.SX(0, 1), ca.vertcat(y[::-1] + x[:3], y[1] / x[10])])
     module = Module(W)
-    work = add_kernel(module, f, "kernel", split=10)         # several parts, so that the scratch memory is used
+    # several parts, so that the scratch memory is used
+    work = add_kernel(module, f, "kernel", split=10)
     assert work > 0
     gufunc.add_loop(module, "loop", "kernel", SIZES_IN, SIZES_OUT, work)
     return gufunc.InnerLoop(jit.Library(jit.compile_ir(module.text())), "loop", "f", SIZES_IN, SIZES_OUT)
 
 
 def expected(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return x * y[..., :1] - x[..., :1], np.concatenate([y[..., ::-1] + x[..., :3], y[..., 1:2] / x[..., 10:]], -1)
+    return x * y[..., :1] - x[..., :1], np.concatenate([y[..., ::-1] + x[..., :3], y[..., 1:2] / x[..., 10:]],
+                                                       -1)
 
 
 @pytest.fixture(scope="module", params=[1, 2, 4, 8])
@@ -41,7 +44,8 @@ def loop(request: pytest.FixtureRequest) -> gufunc.InnerLoop:
 @pytest.mark.parametrize("by", ["ufunc", "ctypes"])
 @pytest.mark.parametrize("states", [1, 2, 7, 8, 9, 16, 21])
 def test_strides_and_tails(loop, states, by, monkeypatch):
-    """Rows near and far, columns near and far, one state for all; nothing is written beside what was asked."""
+    """Rows near and far, columns near and far, one state for all; nothing is written beside what was
+    asked."""
     if by == "ctypes":
         monkeypatch.setattr(loop, "ufunc", None)
     rng = np.random.default_rng(states)
@@ -54,7 +58,8 @@ def test_strides_and_tails(loop, states, by, monkeypatch):
                 a, b = room[1:-1, 1:12], np.full((states + 2, 9), np.nan)[1:-1, :8:2]
                 loop([x, np.empty((states, 0)), y], [a, np.empty((states, 0)), b])
                 want = expected(x, np.broadcast_to(y, (states, 3)))
-                # Two operations on numbers up to 6: a product fused with a sum may differ by half a unit of either.
+                # Two operations on numbers up to 6: a product fused with a sum may differ by half a unit of
+                # either.
                 np.testing.assert_allclose(a, want[0], rtol=0, atol=8 * EPS)
                 np.testing.assert_allclose(b, want[1], rtol=0, atol=8 * EPS)
                 a[...] = np.nan
@@ -84,7 +89,8 @@ def test_scratch_memory_is_kept_and_released():
     loop = make_loop(4)
     context = loop._context
     assert not context[0]
-    arguments = [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))], [np.empty((5, 11)), np.empty((5, 0)), np.empty((5, 4))]
+    arguments = [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))], [np.empty((5, 11)), np.empty((5, 0)),
+                                                                        np.empty((5, 4))]
     loop(*arguments)
     kept = context[0]
     assert kept
@@ -97,7 +103,8 @@ def test_scratch_memory_is_kept_and_released():
 
 def test_no_memory_is_an_error_and_not_for_ever():
     loop = make_loop(2)
-    arguments = [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))], [np.empty((5, 11)), np.empty((5, 0)), np.empty((5, 4))]
+    arguments = [np.ones((5, 11)), np.empty((5, 0)), np.ones((5, 3))], [np.empty((5, 11)), np.empty((5, 0)),
+                                                                        np.empty((5, 4))]
     allocate = loop._context[1]
     nothing = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda size: None)
     loop._context[1] = ctypes.cast(nothing, ctypes.c_void_p).value

@@ -14,8 +14,8 @@ from condyle.native.machine import jit
 
 
 def _loops(b: Builder) -> None:
-    """out[0] counts the rounds of loop(count, 3), out[1] adds their indices, out[2] those of overlapping(count, 3);
-    out[3] is the last index of loop(count - 5), or -1."""
+    """out[0] counts the rounds of loop(count, 3), out[1] adds their indices, out[2] those of
+    overlapping(count, 3); out[3] is the last index of loop(count - 5), or -1."""
     out, count = b.arguments
     for place, indices in ((0, False), (1, True)):
         with b.loop(count, 3) as i:
@@ -56,7 +56,8 @@ def _choices(b: Builder) -> None:
 
 
 def _search(b: Builder) -> None:
-    """out[0]: the first k with k^2 >= count, at most 5; out[1]: whether there is one; nothing for count = 9."""
+    """out[0]: the first k with k^2 >= count, at most 5; out[1]: whether there is one; nothing for count =
+    9."""
     out, count = b.arguments
     nine = b.label("nine")
     b.require(b.compare("ne", count, 9), nine)
@@ -79,7 +80,8 @@ def library():
 
 def _run(library: jit.Library, write, count: int) -> list[int]:
     out = np.zeros(4, np.int64)
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(library.address(write.__name__))(out.ctypes.data, count)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(library.address(write.__name__))(out.ctypes.data,
+                                                                                             count)
     return out.tolist()
 
 
@@ -91,7 +93,8 @@ def test_loops(library, count):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_choices(library, count):
-    assert _run(library, _choices, count) == [1 if count > 2 else 2, 7 if count else 0, {0: 10, 1: 20}.get(count, 30), 0]
+    assert _run(library, _choices, count) == [1 if count > 2 else 2, 7 if count else 0,
+                                              {0: 10, 1: 20}.get(count, 30), 0]
 
 
 @pytest.mark.parametrize("count", [0, 5, 9, 25, 26])
@@ -102,7 +105,8 @@ def test_early_exits(library, count):
 
 @pytest.mark.parametrize("W", [1, 4])
 def test_values_carry_their_type(W):
-    """The same words for one state and for lanes: x |x| - 2 / 3 where x is above 1, else the bits of x without the sign."""
+    """The same words for one state and for lanes: x |x| - 2 / 3 where x is above 1, else the bits of x
+    without the sign."""
     module = Module(W)
     with module.function("f", [POINTER, POINTER], internal=False) as b:
         source, target = b.arguments
@@ -119,5 +123,6 @@ def test_values_carry_their_type(W):
 
 
 def test_constants():
-    assert [constant(t, x) for t, x in ((DOUBLE, 1), (LONG, -3), (BOOL, 1), (INT, 7), (wide(LONG, 4), 2))] == [
+    assert [constant(t, x) for t, x in ((DOUBLE, 1), (LONG, -3), (BOOL, 1), (INT, 7),
+                                        (wide(LONG, 4), 2))] == [
         "0x3FF0000000000000", "-3", "true", "7", "splat (i64 2)"]

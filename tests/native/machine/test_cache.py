@@ -110,7 +110,8 @@ def test_surroundings_are_part_of_the_key(monkeypatch):
 
 
 def test_what_surroundings_say(tmp_path, monkeypatch):
-    """Every source file, the versions, the processor; nothing when a file changed after the process read it."""
+    """Every source file, the versions, the processor; nothing when a file changed after the process read
+    it."""
     monkeypatch.undo()
     package = tmp_path / "condyle"
     (package / "native").mkdir(parents=True)
@@ -151,10 +152,12 @@ def _damage(kind: str, data: bytes) -> bytes:
         at = {"flip magic": 3, "flip length": 24, "flip header": 40, "flip code": len(data) // 2,
               "flip checksum": len(data) - 5}[kind]
         return data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
-    return {"empty": b"", "short": data[:20], "truncated": data[:-100], "longer": data + b"x", "text": b"x" * 5000}[kind]
+    return {"empty": b"", "short": data[:20], "truncated": data[:-100], "longer": data + b"x",
+            "text": b"x" * 5000}[kind]
 
 
-@pytest.mark.parametrize("kind", ["flip magic", "flip length", "flip header", "flip code", "flip checksum", "empty",
+@pytest.mark.parametrize("kind", ["flip magic", "flip length", "flip header", "flip code", "flip checksum",
+                                  "empty",
                                   "short", "truncated", "longer", "text"])
 def test_damaged_entries_are_made_anew(directory, kind):
     assert works(twice())
@@ -220,7 +223,8 @@ def test_orphans_of_ended_processes_go(directory):
     os.utime(old, (1e9,) * 2)
     before = cache.info()
     assert (before.entries, before.unfinished) == (1, 2)
-    assert before.bytes == sum(path.stat().st_size for path in directory.iterdir())     # nothing that nobody counts
+    # nothing that nobody counts
+    assert before.bytes == sum(path.stat().st_size for path in directory.iterdir())
     assert "2 unfinished" in str(before)
     cache.store("b", b"code", FACTS)
     assert not old.exists()
@@ -245,7 +249,8 @@ cache.store("a", bytes(1000), {})
     assert cache.info().unfinished == 1
     assert cache.info().bytes == orphan.stat().st_size > 1000
     cache.store("b", b"code", FACTS)
-    assert orphan.exists()                                  # written a moment ago, perhaps from a container that we cannot see
+    # written a moment ago, perhaps from a container that we cannot see
+    assert orphan.exists()
     os.utime(orphan, (time.time() - 60,) * 2)
     cache.store("c", b"code", FACTS)
     assert not orphan.exists()
@@ -253,7 +258,8 @@ cache.store("a", bytes(1000), {})
 
 def test_info_and_clear(directory):
     info = cache.info()
-    assert (info.directory, info.entries, info.bytes, info.limit, info.note) == (directory, 0, 0, 512_000_000, "")
+    assert (info.directory, info.entries, info.bytes, info.limit, info.note) == (directory, 0, 0, 512_000_000,
+                                                                                 "")
     assert cache.clear() == 0
     for key in "abc":
         cache.store(key, b"code", FACTS)
@@ -417,12 +423,14 @@ def _with_code(path: Path, code: bytes, facts: dict | None = None) -> None:
     """Write an entry that checks, with other code or facts."""
     data = path.read_bytes()
     digest = path.name.removesuffix(".code")
-    header = json.dumps({"key": digest, "facts": cache._open(data, digest)[1] if facts is None else facts}).encode()
+    header = json.dumps({"key": digest, "facts": cache._open(data, digest)[1] if facts is None
+                         else facts}).encode()
     body = cache._MAGIC + len(header).to_bytes(8, "little") + header + code
     path.write_bytes(body + hashlib.sha256(body).digest())
 
 
-@pytest.mark.parametrize(("code", "facts"), [(b"no object file", None), (b"", None), (None, {}), (None, {"operations": "many"})])
+@pytest.mark.parametrize(("code", "facts"), [(b"no object file", None), (b"", None), (None, {}),
+                                             (None, {"operations": "many"})])
 def test_entries_that_cannot_be_loaded_are_made_anew(directory, code, facts):
     """The checksum is right; what it covers is of no use. Once it was an error at every start."""
     assert works(twice())
@@ -440,14 +448,16 @@ def test_entries_that_cannot_be_loaded_are_made_anew(directory, code, facts):
 
 @pytest.mark.parametrize("harm", [
     {"code": b"no object file"}, {"code": b""}, {"facts": {}}, {"facts": {"layout": {}, "tables": {}}},
-    {"facts": {"layout": 3, "tables": []}}, {"tables": {"x": [[1], [2, 3]]}}, {"facts": "right", "code": b"wrong object"}])
+    {"facts": {"layout": 3, "tables": []}}, {"tables": {"x": [[1], [2, 3]]}},
+    {"facts": "right", "code": b"wrong object"}])
 def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
     made = []
 
     def make():
         made.append(1)
         sizes = {"x": 1}
-        return Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes, counts=["n"]), {"x": np.ones((2, 1))}
+        return Program(Scan("n", kernel(lambda x: x + 1, "x", "x", sizes)), sizes,
+                       counts=["n"]), {"x": np.ones((2, 1))}
 
     def runs():
         program, tables = kept("counting", make)
@@ -477,7 +487,8 @@ def test_programs_that_cannot_be_loaded_are_made_anew(directory, harm):
 def test_somebody_elses_file_is_not_used(directory, monkeypatch):
     cache.store("a", b"code", {})
     real = os.fstat
-    monkeypatch.setattr(cache.os, "fstat", lambda fd: os.stat_result([*real(fd)[:4], real(fd).st_uid + 1, *real(fd)[5:]]))
+    monkeypatch.setattr(cache.os, "fstat",
+                        lambda fd: os.stat_result([*real(fd)[:4], real(fd).st_uid + 1, *real(fd)[5:]]))
     assert cache.fetch("a") is None
     assert len(entries(directory)) == 1
 
@@ -533,7 +544,8 @@ print(cache.info().hits, cache.info().misses, cache.info().note)
 
 
 def test_many_processes_at_once(directory):
-    """Five on one empty cache, all at the same keys, while one clears it: every answer right, every entry whole."""
+    """Five on one empty cache, all at the same keys, while one clears it: every answer right, every entry
+    whole."""
     crowd = [start("-c", CROWD, str(k)) for k in range(5)]
     try:
         for process in crowd:

@@ -49,7 +49,8 @@ def test_without_it_casadi_makes_another_error_of_the_interrupt():
 
 
 def answer(*parts) -> BaseException:
-    """The KeyboardInterrupt that comes out of `patient` around these calls; SIGINT is afterwards what it was before."""
+    """The KeyboardInterrupt that comes out of `patient` around these calls; SIGINT is afterwards what it was
+    before."""
     before = signal.getsignal(signal.SIGINT)
 
     def together():
@@ -79,7 +80,8 @@ def test_an_interrupt_inside_casadi_comes_afterwards():
 
 
 def test_an_interrupt_that_was_put_off_comes_before_the_block_ends():
-    """Also if the block ends before the next attempt, and whatever ends it; then no attempt is left that comes later."""
+    """Also if the block ends before the next attempt, and whatever ends it; then no attempt is left that
+    comes later."""
     for _ in range(5):
         answer(convert)
     answer(convert, convert)

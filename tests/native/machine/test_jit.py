@@ -12,7 +12,8 @@ from tests.native.straight.kernels import Kernels
 from tests.native.straight.test_emit import chain
 
 GOOD = "define double @f(double %x) {\n%y = fadd double %x, 1.0\nret double %y\n}"
-CALLS = GOOD.replace("fadd double %x, 1.0", "call double @nowhere(double %x)") + "\ndeclare double @nowhere(double)"
+CALLS = GOOD.replace("fadd double %x, 1.0",
+                     "call double @nowhere(double %x)") + "\ndeclare double @nowhere(double)"
 
 
 def call(library: jit.Library, x: float) -> float:
@@ -84,7 +85,8 @@ def test_long_modules_are_compiled_in_pieces(monkeypatch, W, threads):
 
 
 def test_joined_objects_that_are_torn():
-    data = parallel.join([jit.compile_ir(GOOD), jit.compile_ir(CALLS.replace("@f", "@h").replace("nowhere", "sin"))])
+    data = parallel.join([jit.compile_ir(GOOD),
+                          jit.compile_ir(CALLS.replace("@f", "@h").replace("nowhere", "sin"))])
     assert call(jit.Library(data), 1.0) == 2.0
     for torn in (data[:-1], data[:20], data[:18], data + b"\0"):
         with pytest.raises(NativeError, match="cannot be loaded"):

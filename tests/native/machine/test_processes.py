@@ -27,7 +27,8 @@ def batch(seed, count=None):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fork():
-    """Children forked after the parent used its threads compute, with one thread each; so do those that compile anew."""
+    """Children forked after the parent used its threads compute, with one thread each; so do those that
+    compile anew."""
     program = PROLOGUE + """
 import warnings
 warnings.simplefilter("ignore", DeprecationWarning)         # Python >= 3.12 warns of threads before a fork
@@ -61,7 +62,8 @@ print("good")
 
 
 def test_spawn(tmp_path):
-    """Workers of multiprocessing use one thread, whatever the variable says, unless their call asks for more."""
+    """Workers of multiprocessing use one thread, whatever the variable says, unless their call asks for
+    more."""
     script = tmp_path / "workers.py"
     script.write_text(PROLOGUE + """
 if __name__ == "__main__":
@@ -72,7 +74,8 @@ if __name__ == "__main__":
     print("good")
 """, encoding="utf-8")
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    assert output(sys.executable, script, environment={"CONDYLE_THREADS": "3", "PYTHONPATH": path}).split() == ["good"]
+    assert output(sys.executable, script, environment={"CONDYLE_THREADS": "3",
+                                                       "PYTHONPATH": path}).split() == ["good"]
 
 
 def test_deleted_at_once():

@@ -12,7 +12,8 @@ LANES = pytest.mark.parametrize("W", [1, 2, WIDE], ids=lambda W: f"W{W}")
 
 
 def run(tree, sizes, inputs, W=1, streams=None, counts=None, **options):
-    """Run the tree for lanes of inputs, name -> (size, lanes); returns slices by name, shape (size, lanes)."""
+    """Run the tree for lanes of inputs, name -> (size, lanes); returns slices by name, shape (size,
+    lanes)."""
     tables = {n: s if isinstance(s, Stream) else a.shape[1] for n, (s, a) in (streams or {}).items()}
     program = Program(tree, sizes, W=W, streams=tables, counts=tuple(counts or {}), **options)
     lanes = next(iter(inputs.values())).shape[1]
@@ -38,7 +39,8 @@ def halving():
 
 
 def nested():
-    """Scan over rows of a While with an If inside: sums of lengths of Collatz sequences, with the odd steps counted."""
+    """Scan over rows of a While with an If inside: sums of lengths of Collatz sequences, with the odd steps
+    counted."""
     sizes = {"x": 1, "first": 1, "n": 1, "odds": 1, "busy": 1, "odd": 1}
     load = kernel(lambda first, row: first + row, "first row", "x", sizes | {"row": 1}, "load")
     look = kernel(lambda x: (x > 1, x / 2 > ca.floor(x / 2)), "x", "busy odd", sizes, "look")

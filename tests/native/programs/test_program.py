@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError, ShapeError
-from condyle.native.programs.nodes import Call, Get, If, Ints, Kernel, Put, Scan, Status, Stream, While, kernel
+from condyle.native.programs.nodes import (
+    Call,
+    Get,
+    If,
+    Ints,
+    Kernel,
+    Put,
+    Scan,
+    Status,
+    Stream,
+    While,
+    kernel,
+)
 from condyle.native.programs.program import Program, compile_kernel
 from tests.native.programs.programs import LANES, WIDE, halving, nested, run
 
@@ -35,7 +47,8 @@ def test_one_bad_lane_does_not_spoil_the_others(W):
 
 @LANES
 def test_no_round_at_all(W):
-    """A flag that is zero at the start leaves everything as it was; elsewhere a limit of zero is reached at once."""
+    """A flag that is zero at the start leaves everything as it was; elsewhere a limit of zero is reached at
+    once."""
     sizes = {"busy": 1, "x": 1}
     tree = While("busy", kernel(lambda x: x + 1, "x", "x", sizes), 0)
     y = run(tree, sizes, {"busy": np.array([[0, 1, 0, 0, 1, 0, 0, -1]]), "x": np.full((1, 8), 5.0)}, W)
@@ -104,7 +117,8 @@ def test_lanes_equal_scalars_to_the_last_bit(seed):
     """The same operations in the same order: masks choose what is stored and never change a value."""
     sizes = {"x": 3, "y": 1, "busy": 1, "low": 1}
     look = kernel(lambda x, y: (ca.sumsqr(x) * y > 1e-3, ca.sum1(x) < 0), "x y", "busy low", sizes)
-    turn = kernel(lambda x, y: (0.95 * ca.vertcat(x[1], x[2] - x[0] / 3, 0.7 * x[0]), y * 0.99), "x y", "x y", sizes)
+    turn = kernel(lambda x, y: (0.95 * ca.vertcat(x[1], x[2] - x[0] / 3, 0.7 * x[0]), y * 0.99), "x y", "x y",
+                  sizes)
     flip = kernel(lambda x: -x / (1 + ca.sumsqr(x)), "x", "x", sizes)
     tree = [look, While("busy", [turn, If("low", flip), look], 60)]
     rng = np.random.default_rng(seed)
@@ -181,7 +195,8 @@ def test_put_writes_only_rows_that_exist(W):
 def test_empty_table(W):
     sizes = {"i": 1, "x": 2}
     empty = np.empty((0, 2) + (W,) * (W > 1))
-    y = run([Get("t", "i", "x"), Put("x", "t", "i")], sizes, {"i": np.zeros((1, 8)), "x": np.full((2, 8), 3.0)}, W,
+    y = run([Get("t", "i", "x"), Put("x", "t", "i")], sizes,
+            {"i": np.zeros((1, 8)), "x": np.full((2, 8), 3.0)}, W,
             {"t": (2, empty)})
     assert (y["x"] == 3).all()
     assert (y["status"] == Status.INDEX).all()
@@ -286,7 +301,8 @@ def test_outside_function_by_address(W):
 @LANES
 def test_a_function_used_in_many_places_is_compiled_once(W):
     f = ca.Function("square_plus_one", [x := ca.SX.sym("x", 2)], [x * x + 1])
-    k = [Kernel(f, ("a",), ("b",)), Kernel(f, ("b",), ("a",)), If("f", Kernel(ca.Function(f), ("a",), ("a",)))]
+    k = [Kernel(f, ("a",), ("b",)), Kernel(f, ("b",), ("a",)),
+         If("f", Kernel(ca.Function(f), ("a",), ("a",)))]
     program = Program(k, {"a": 2, "b": 2, "f": 1}, W=W)
     assert program.text.count("square_plus_one(") == 1 + 3  # one definition, three calls
     workspace = program.workspace()
@@ -314,7 +330,8 @@ def test_kernel_compiled_elsewhere_is_linked_by_its_symbol(W):
 
 
 def test_large_kernels_share_one_scratch():
-    """A straight line that is cut into parts keeps its values in the workspace's scratch, not in someone's slice."""
+    """A straight line that is cut into parts keeps its values in the workspace's scratch, not in someone's
+    slice."""
     x = ca.SX.sym("x", 3)
     y = [x]
     for i in range(700):

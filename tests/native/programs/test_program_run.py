@@ -24,8 +24,10 @@ def test_lanes_and_threads_share_a_queue(W):
     """1000 members, taken by all lanes of three threads: each is served once, and its row is its own."""
     sizes = {"member": 1, "busy": 1, "x": 2, "count": 1}
     take = [Take("queue", "member"), kernel(lambda i, n: i < n, "member count", "busy", sizes, "some")]
-    work = [kernel(lambda i: ca.vertcat(i, i ** 2), "member", "x", sizes, "square"), Put("x", "out", "member"), *take]
-    program = Program([*take, While("busy", work, 2000)], sizes, W=W, streams={"queue": Stream(1, True), "out": Stream(2, True)})
+    work = [kernel(lambda i: ca.vertcat(i, i ** 2), "member", "x", sizes, "square"),
+            Put("x", "out", "member"), *take]
+    program = Program([*take, While("busy", work, 2000)], sizes, W=W, streams={"queue": Stream(1, True),
+                                                                               "out": Stream(2, True)})
     queue, out = np.zeros((1, 1)), np.full((1000, 2), np.nan)
     workspaces = [program.workspace() for _ in range(3)]
 
@@ -49,7 +51,8 @@ def test_lanes_and_threads_share_a_queue(W):
 def test_a_run_in_single_rounds_equals_one_run(W):
     """Stopping at the head of every loop, inside If, While and nested Scans, changes nothing."""
     tree, sizes = nested()
-    tree = [Scan(2, tree, {"row": 0, "out": "rows"}), If("first", Scan(3, kernel(lambda x: x + 1, "x", "x", sizes)))]
+    tree = [Scan(2, tree, {"row": 0, "out": "rows"}),
+            If("first", Scan(3, kernel(lambda x: x + 1, "x", "x", sizes)))]
     program = Program(tree, sizes, W=W, streams={"row": 1, "out": 1}, counts=["rows"])
     shape = (10, 1) + (W,) * (W > 1)
     row = np.broadcast_to(np.reshape([7.0, 1, 6, 9, 3] * 2, (10,) + (1,) * (len(shape) - 1)), shape)
@@ -109,7 +112,8 @@ def test_interrupted_and_resumed():
 
 
 def test_ctrl_c_comes_through():
-    """A keyboard interrupt reaches Python long before the program ends; were it lost, all rounds would be counted."""
+    """A keyboard interrupt reaches Python long before the program ends; were it lost, all rounds would be
+    counted."""
     program = counting()
     workspace = program.workspace()
     workspace["goal"] = 1e6 * FAR
@@ -229,7 +233,8 @@ def identity(n, m=None):
 
 def test_wrong_trees_are_refused():
     body = Kernel(identity(2), ("x",), ("x",))
-    refused(Kernel(identity(2), ("xx",), ("x",)), UnknownNameError, r"slice 'xx'; did you mean 'x'.*Kernel 'identity'")
+    refused(Kernel(identity(2), ("xx",), ("x",)), UnknownNameError,
+            r"slice 'xx'; did you mean 'x'.*Kernel 'identity'")
     refused(Kernel(identity(3), ("x",), ("x",)), DescriptionError, "has 3 elements, slice 'x' has 2")
     refused(Kernel(identity(2), ("x",), ("flag",)), DescriptionError, "o0 has 2 elements, slice 'flag' has 1")
     refused(Kernel(identity(2), ("x", "x"), ("x",)), DescriptionError, "has 1 inputs, but 2 slices")
@@ -240,12 +245,17 @@ def test_wrong_trees_are_refused():
     refused(While("x", body, 3), DescriptionError, "flag 'x' has size 2; it must be 1")
     refused(While("flag", body, 3, "x"), DescriptionError, "status 'x' has size 2")
     refused(If("flg", body), UnknownNameError, "did you mean 'flag'")
-    refused(Scan("count", body), UnknownNameError, "unknown count 'count'; did you mean 'counts'", counts=["counts"])
+    refused(Scan("count", body), UnknownNameError, "unknown count 'count'; did you mean 'counts'",
+            counts=["counts"])
     refused(Scan(3, body, ["y"]), UnknownNameError, "unknown stream 'y'")
-    refused(Scan(3, body, ["y"]), DescriptionError, "table 'y' cannot move", streams={"y": Stream(2, shared=True)})
-    refused(Get("y", "flag", "x"), DescriptionError, "rows of 'y' have 3 elements, 'x' has 2", streams={"y": 3})
-    refused(Kernel(identity(2), ("x",), ("y",)), DescriptionError, "is no slice", streams={"y": Stream(2, shared=True)})
-    refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1", streams={"y": Stream(2, shared=True)})
+    refused(Scan(3, body, ["y"]), DescriptionError, "table 'y' cannot move",
+            streams={"y": Stream(2, shared=True)})
+    refused(Get("y", "flag", "x"), DescriptionError, "rows of 'y' have 3 elements, 'x' has 2",
+            streams={"y": 3})
+    refused(Kernel(identity(2), ("x",), ("y",)), DescriptionError, "is no slice",
+            streams={"y": Stream(2, shared=True)})
+    refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1",
+            streams={"y": Stream(2, shared=True)})
     refused(Take("y", "flag"), DescriptionError, "'y' must be a shared stream of size 1", streams={"y": 1})
     refused(Take("y", "x"), DescriptionError, "result 'x' has size 2", streams={"y": Stream(1, shared=True)})
     refused(Scan(3, Get("y", "flag", "x"), ["y"]), DescriptionError, "moves with a Scan", streams={"y": 2})
@@ -260,19 +270,23 @@ def test_wrong_trees_are_refused():
     refused(body, DescriptionError, "one name for two", streams={"x": 2})
     refused(body, DescriptionError, "positive integer", W=0)
     x = ca.SX.sym("x", 2)
-    refused(Kernel(ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1))]), ("x",), ("x",)), DescriptionError, "sparse")
-    refused(Kernel(ca.Function("f", [x], [x * ca.SX.sym("k")], {"allow_free": True}), ("x",), ("x",)), DescriptionError,
+    refused(Kernel(ca.Function("f", [x], [ca.vertcat(x[0], ca.SX(1, 1))]), ("x",), ("x",)), DescriptionError,
+            "sparse")
+    refused(Kernel(ca.Function("f", [x], [x * ca.SX.sym("k")], {"allow_free": True}), ("x",), ("x",)),
+            DescriptionError,
             "depends on .*k")
 
 
 def test_errors_say_where_in_the_tree():
     body = Kernel(identity(3), ("x",), ("x",))
-    refused([Scan(2, [While("flag", [body], 3)])], DescriptionError, r"Scan\(2\) > While\('flag'\) > Kernel 'identity'")
+    refused([Scan(2, [While("flag", [body], 3)])], DescriptionError,
+            r"Scan\(2\) > While\('flag'\) > Kernel 'identity'")
 
 
 def test_wrong_arguments_are_refused():
     sizes = {"x": 2}
-    tree = Scan("n", kernel(lambda x, a: (x, x + a), "x a", "x out", sizes | {"a": 2, "out": 2}), ["a", "out"])
+    tree = Scan("n", kernel(lambda x, a: (x, x + a), "x a", "x out", sizes | {"a": 2, "out": 2}),
+                ["a", "out"])
     program = Program(tree, sizes, streams={"a": 2, "out": 2}, counts=["n"])
     workspace, good = program.workspace(), np.zeros((3, 2))
 
@@ -280,7 +294,8 @@ def test_wrong_arguments_are_refused():
         with pytest.raises(error, match=match):
             program.run(workspace, {"a": good, "out": np.zeros((3, 2))} | streams, counts or {"n": 3})
 
-    program.run(workspace, {"a": good.astype(int)[::1], "out": np.zeros((3, 2))}, {"n": 3})   # inputs are converted
+    # inputs are converted
+    program.run(workspace, {"a": good.astype(int)[::1], "out": np.zeros((3, 2))}, {"n": 3})
     wrong(r"'out' is written: expected a writeable", out=np.zeros((3, 2), int))
     wrong(r"'out' is written", out=np.zeros((2, 3)).T)
     wrong(r"'out' is written", out=np.broadcast_to(0.0, (3, 2)))

@@ -14,7 +14,8 @@ EPS = np.finfo(float).eps
 
 
 def cases(n: int = N) -> dict[str, ca.Function]:
-    """Sums and products of vectors; in any order; with sums over all; unit quaternions, entries go together."""
+    """Sums and products of vectors; in any order; with sums over all; unit quaternions, entries go
+    together."""
     h, t, x, y = ca.SX.sym("h"), ca.SX.sym("t"), ca.SX.sym("x", n), ca.SX.sym("y", n)
     order = np.random.default_rng(1).permutation(n).tolist()
     fours = [x[4 * k:4 * k + 4] for k in range(n // 4)]

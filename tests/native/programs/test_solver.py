@@ -1,4 +1,5 @@
-"""Solvers in the place of look-ups: loops in lanes and one by one, their status, and derivatives of what they find."""
+"""Solvers in the place of look-ups: loops in lanes and one by one, their status, and derivatives of what they
+find."""
 from __future__ import annotations
 
 import itertools
@@ -34,7 +35,8 @@ def evaluator(request, monkeypatch):
 def halvings(limit: int = 40) -> Solver:
     """How often p can be halved until it is at most 1: another number of rounds for every p."""
     return Solver.of("halvings", 1, lambda p: (ca.vertcat(p, 0), p > 1),
-                     lambda p, x: (ca.vertcat(x[0] / 2, x[1] + 1), ca.if_else(x[0] == x[0], x[0] / 2 > 1, np.nan)),
+                     lambda p, x: (ca.vertcat(x[0] / 2, x[1] + 1), ca.if_else(x[0] == x[0], x[0] / 2 > 1,
+                                                                              np.nan)),
                      lambda p, x: ca.vertcat(x[1], x[0]), limit)
 
 
@@ -51,7 +53,7 @@ def compiled(solver: Solver, needs: int = 1) -> NativeFunction:
     return native(lambda: Staged("solve", [p], [get(solver, p)]), [("p", needs)], [("row", solver.width)])
 
 
-# ---- The loop -----------------------------------------------------------------------------------------------------------
+# ---- The loop ----------------------------------------------------------------------------------------------
 
 def test_every_state_has_its_own_number_of_rounds(evaluator):
     p = np.array([1.0, 2, 3, 1000, 1, 1e6, 0, -5, 4, 4.1, 7e8, 1, 1, 1, 2, 2, 1e3, 9, 5])[:, None]
@@ -73,7 +75,8 @@ def test_status_and_nan_where_nothing_was_found(evaluator):
     p = np.tile([[100.0], [np.nan], [8.0], [np.inf], [9.0]], (5, 1))
     f = compiled(halvings(3))
     for rows in (f(p), np.stack([f(x) for x in p])):
-        np.testing.assert_array_equal(rows[:5, 2], [codes.LIMIT, codes.OK, codes.OK, codes.LIMIT, codes.LIMIT])
+        np.testing.assert_array_equal(rows[:5, 2], [codes.LIMIT, codes.OK, codes.OK, codes.LIMIT,
+                                                    codes.LIMIT])
         np.testing.assert_array_equal(rows[2], [3, 1, 0])
         assert np.isnan(rows[[0, 3, 4], :2]).all()
         np.testing.assert_array_equal(rows[:5], rows[20:])
@@ -86,20 +89,22 @@ def test_status_and_nan_where_nothing_was_found(evaluator):
 
 def test_a_busy_that_becomes_nan_ends_the_loop(evaluator):
     """Without the guard it would run to its limit of 2^60 rounds."""
-    forever = Solver.of("forever", 1, lambda p: (p, 1), lambda p, x: (x / 2, ca.log(x - 1)), lambda p, x: x, 2**60)
+    forever = Solver.of("forever", 1, lambda p: (p, 1), lambda p, x: (x / 2, ca.log(x - 1)), lambda p, x: x,
+                        2**60)
     for p in (np.full((20, 1), 5.0), np.array([5.0])):
         np.testing.assert_array_equal(compiled(forever)(p)[..., 1], codes.NAN)
 
 
 def test_no_round_at_all(evaluator):
-    np.testing.assert_array_equal(compiled(halvings(0))(np.array([[0.5], [3.0]]))[:, 2], [codes.OK, codes.LIMIT])
+    np.testing.assert_array_equal(compiled(halvings(0))(np.array([[0.5], [3.0]]))[:, 2],
+                                  [codes.OK, codes.LIMIT])
 
 
 def test_codes_are_those_of_programs():
     assert (codes.OK, codes.LIMIT, codes.NAN) == (Status.OK, Status.LIMIT, Status.NAN)
 
 
-# ---- In stages ----------------------------------------------------------------------------------------------------------
+# ---- In stages ---------------------------------------------------------------------------------------------
 
 def test_equal_solvers_are_called_in_a_loop_and_sorted_by_name(evaluator):
     """Made anew each time, in any order, among tables, some that need what others found."""
@@ -155,7 +160,7 @@ def test_refusals():
         implicit(ROOT, lambda x, p: ca.vertcat(x, x), ca.SX.sym("p"))
 
 
-# ---- Derivatives --------------------------------------------------------------------------------------------------------
+# ---- Derivatives -------------------------------------------------------------------------------------------
 
 def newton2(r, tol=1e-9) -> Solver:
     """Two equations by plain Newton steps from (1, 1)."""
@@ -184,16 +189,19 @@ def test_derivatives_of_a_root_against_its_closed_form(evaluator):
 
 def test_derivatives_of_two_unknowns_against_mpmath():
     """Jacobian, its product with a direction, and Hessian of a system without a closed form."""
-    r = lambda x, p: ca.vertcat(x[0] + 0.3 * ca.sin(x[1] * p[0]) - p[1], x[1] + 0.2 * ca.exp(x[0]) - p[0] * p[1])
+    r = lambda x, p: ca.vertcat(x[0] + 0.3 * ca.sin(x[1] * p[0]) - p[1],
+                                x[1] + 0.2 * ca.exp(x[0]) - p[0] * p[1])
     solver, p, w = newton2(r), ca.SX.sym("p", 2), ca.SX.sym("w", 2)
     x = implicit(solver, r, p, 2)[:2]
     J = ca.jacobian(x, p)
     H = ca.jacobian(ca.vec(J), p)
     outputs = [x, ca.vec(J), ca.vec(H), ca.jtimes(x, p, w), ca.jtimes(x, p, w, True)]
-    f = native(lambda: Staged("two", [p, w], outputs), [("p", 2), ("w", 2)], [("x", 2), ("J", 4), ("H", 8), ("a", 2), ("b", 2)])
+    f = native(lambda: Staged("two", [p, w], outputs), [("p", 2), ("w", 2)],
+               [("x", 2), ("J", 4), ("H", 8), ("a", 2), ("b", 2)])
     at, along = np.array([0.7, 1.3]), np.array([0.4, -1.1])
     x, J, H, forward, reverse = f(at, along)
-    J, H = J.reshape(2, 2).T, H.reshape(2, 2, 2).transpose(2, 1, 0)             # H[i, j, k] = d2 x_i / dp_j dp_k
+    # H[i, j, k] = d2 x_i / dp_j dp_k
+    J, H = J.reshape(2, 2).T, H.reshape(2, 2, 2).transpose(2, 1, 0)
     with mpmath.workdps(50):
         def exact(i):
             def root(a, b):
@@ -201,7 +209,8 @@ def test_derivatives_of_two_unknowns_against_mpmath():
                 return mpmath.findroot(g, (mpmath.mpf(x[0]), mpmath.mpf(x[1])))[i]
             return root
         point = tuple(mpmath.mpf(float(v)) for v in at)
-        value = [[mpmath.diff(exact(i), point, n) for n in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))] for i in range(2)]
+        value = [[mpmath.diff(exact(i), point, n) for n in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))]
+                 for i in range(2)]
     value = np.array(value, dtype=float)
     # Values near 1 from some fifty operations.
     np.testing.assert_allclose(x, value[:, 0], rtol=0, atol=20 * EPS)

@@ -20,7 +20,8 @@ class Kernels:
                  masked: bool = False) -> None:
         module = Module(W, contract)
         self.W, self.functions, self.masked = W, functions, masked
-        self.work = [add_kernel(module, f, f"k{i}", split=split, masked=masked) for i, f in enumerate(functions)]
+        self.work = [add_kernel(module, f, f"k{i}", split=split, masked=masked) for i,
+                     f in enumerate(functions)]
         if masked:
             for i, f in enumerate(functions):
                 _add_with_mask_in_memory(module, f, f"k{i}")
@@ -31,14 +32,15 @@ class Kernels:
                  fill: float = np.nan) -> list[np.ndarray]:
         """Outputs of function i, shape (states, nnz) each, for inputs of shape (states, nnz).
 
-        States are padded with copies of the last to whole blocks. `mask`, one entry per lane, holds for every block;
-        lanes that it leaves out keep `fill`.
+        States are padded with copies of the last to whole blocks. `mask`, one entry per lane, holds for every
+        block; lanes that it leaves out keep `fill`.
         """
         f, W = self.functions[i], self.W
         states = len(inputs[0])
         blocks = -(-states // W)
         rows = np.minimum(np.arange(blocks * W), states - 1)
-        packed = [np.asarray(x, float).reshape(states, -1)[rows].reshape(blocks, W, -1).transpose(0, 2, 1).copy()
+        packed = [np.asarray(x, float).reshape(states, -1)[rows].reshape(blocks, W, -1).transpose(0, 2,
+                                                                                                  1).copy()
                   for x in inputs]
         results = [np.full((blocks, f.nnz_out(j), W), fill) for j in range(f.n_out())]
         work = np.full(self.work[i] * W + 1, np.nan)
@@ -63,4 +65,5 @@ def evaluate(f: ca.Function, *inputs: np.ndarray) -> list[np.ndarray]:
     """The same by CasADi's own evaluator, all states in one call; outputs must be dense."""
     states = len(inputs[0])
     results = f.map(states).call([ca.DM(np.asarray(x, float).reshape(states, -1).T) for x in inputs])
-    return [np.array(r).reshape(r.size1(), states, -1).transpose(1, 2, 0).reshape(states, -1) for r in results]
+    return [np.array(r).reshape(r.size1(), states, -1).transpose(1, 2, 0).reshape(states, -1)
+            for r in results]

@@ -1,4 +1,5 @@
-"""Kernels against CasADi's own evaluator: every operation at special values, cuts, masks, arguments that overlap."""
+"""Kernels against CasADi's own evaluator: every operation at special values, cuts, masks, arguments that
+overlap."""
 from __future__ import annotations
 
 import ctypes
@@ -19,11 +20,13 @@ from tests.native.straight.graphs import EXACT, LOGIC, OTHER, SPECIAL
 from tests.native.straight.kernels import Kernels, evaluate
 
 WIDTHS = sorted({1, 2, jit.lane_width()})
-VALUES = (*SPECIAL, -0.5, -3.0, 0.7, 1e-8, 1e5, -2.5, 709.7, 709.79, -745.1, -745.2, -708.5, 1e9, -1e22, 1 - 2.0**-53,
+VALUES = (*SPECIAL, -0.5, -3.0, 0.7, 1e-8, 1e5, -2.5, 709.7, 709.79, -745.1, -745.2, -708.5, 1e9, -1e22,
+          1 - 2.0**-53,
           1 + 2.0**-52, 1.7976931348623157e308)
 PAIRS = np.array(list(itertools.product(VALUES, VALUES)))
 OPERATIONS = EXACT | LOGIC | OTHER
-OWN = {"sin", "cos", "exp", "log"}                          # not the C library's: up to 2 units in the last place
+# not the C library's: up to 2 units in the last place
+OWN = {"sin", "cos", "exp", "log"}
 
 
 def of_two(operation) -> ca.Function:
@@ -33,7 +36,8 @@ def of_two(operation) -> ca.Function:
 
 def same(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Equal with the sign of zero; every NaN is like every other."""
-    return (np.isnan(got) & np.isnan(expected)) | ((got == expected) & (np.signbit(got) == np.signbit(expected)))
+    return ((np.isnan(got) & np.isnan(expected))
+            | ((got == expected) & (np.signbit(got) == np.signbit(expected))))
 
 
 @pytest.fixture(scope="module", params=WIDTHS)
@@ -57,7 +61,8 @@ def test_operation_at_special_values(operations, name):
 
 
 def test_every_scalar_operation_of_casadi_is_tested():
-    tested = {f.instruction_id(k) for o in OPERATIONS.values() for f in [of_two(o)] for k in range(f.n_instructions())}
+    tested = {f.instruction_id(k) for o in OPERATIONS.values() for f in [of_two(o)]
+              for k in range(f.n_instructions())}
     known = set(emit._EMIT) - {emit.CHOICE}
     assert known <= tested
     assert tested - known == {ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST}
@@ -154,7 +159,8 @@ def test_cuts_change_nothing(W):
         for got, expected in zip(cut(0, x), whole(0, x)):
             np.testing.assert_array_equal(got, expected)
     for got, expected in zip(whole(0, x), evaluate(f, x)):
-        # A few hundred well-conditioned operations: rounding and contraction stay below 1e-12 of the largest value.
+        # A few hundred well-conditioned operations: rounding and contraction stay below 1e-12 of the largest
+        # value.
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
@@ -200,7 +206,8 @@ def test_mask_leaves_other_lanes_alone(W, split):
     square, total = Kernels([f], W, split=split, masked=True)(0, values, mask=mask, fill=-7.0)
     np.testing.assert_array_equal(square, np.where(np.array(mask)[:, None], values**2, -7.0))
     # Sums of three in either order differ by less than 4 units in the last place of the largest.
-    np.testing.assert_allclose(total[mask, 0], values[mask].sum(axis=1), rtol=0, atol=1e-15 * np.abs(values).max() * 4)
+    np.testing.assert_allclose(total[mask, 0], values[mask].sum(axis=1), rtol=0,
+                               atol=1e-15 * np.abs(values).max() * 4)
     assert (total[~np.array(mask)] == -7).all()
 
 

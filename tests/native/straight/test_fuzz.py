@@ -36,11 +36,13 @@ def check_exact(seed: int, W: int) -> None:
     kernels = Kernels(functions, W, contract=False, split=25)
     for i, (f, x) in enumerate(zip(functions, inputs)):
         got, expected = kernels(i, x)[0], evaluate(f, x)[0]
-        assert same(got, expected).all(), f"seed {seed}, graph {i}, W = {W}: {got} instead of {expected}\n{f.str(True)}"
+        assert same(got, expected).all(), (f"seed {seed}, graph {i}, W = {W}: {got} instead of "
+                                           f"{expected}\n{f.str(True)}")
 
 
 def check_close(seed: int, contract: bool) -> tuple[int, int]:
-    """All operations: within the spread of two right evaluations, scalar and W lanes, which are the same bits.
+    """All operations: within the spread of two right evaluations, scalar and W lanes, which are the same
+    bits.
 
     Returns outputs compared and outputs in all.
     """
@@ -52,13 +54,16 @@ def check_close(seed: int, contract: bool) -> tuple[int, int]:
         with np.errstate(all="ignore"):
             allowed, known = spread(f, x, contract)
             # Each of the two may lie this far from the exact one.
-            right = (np.isnan(got) & np.isnan(expected)) | (got == expected) | (np.abs(got - expected) <= 2 * allowed)
+            right = (np.isnan(got) & np.isnan(expected)) | (got == expected) | (np.abs(got - expected) <= 2
+                                                                                * allowed)
         where = f"seed {seed}, graph {i}, contract {contract}"
         bad = np.argwhere(known & ~right)
-        assert not len(bad), (f"{where}: at {x[bad[0, 0]]}: {got[bad[0, 0]]} instead of {expected[bad[0, 0]]}, allowed "
+        assert not len(bad), (f"{where}: at {x[bad[0, 0]]}: {got[bad[0, 0]]} instead of "
+                              f"{expected[bad[0, 0]]}, allowed "
                               f"{allowed[bad[0, 0]]}\n{f.str(True)}")
         lanes = wide(i, x)[0]
-        alike = same(got, lanes) | (~known if "copysign" in f.str(True) else False)      # of a NaN: either sign
+        # of a NaN: either sign
+        alike = same(got, lanes) | (~known if "copysign" in f.str(True) else False)
         assert alike.all(), f"{where}: {lanes} in lanes instead of {got}\n{f.str(True)}"
         compared += int(known.sum())
         total += known.size

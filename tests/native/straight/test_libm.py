@@ -1,4 +1,5 @@
-"""Our own mathematical functions: error in units in the last place against mpmath, and the special values of libm."""
+"""Our own mathematical functions: error in units in the last place against mpmath, and the special values of
+libm."""
 from __future__ import annotations
 
 import math
@@ -62,7 +63,8 @@ def worst_error(name: str, x: np.ndarray, got: np.ndarray) -> tuple[float, float
 
 @pytest.mark.parametrize("name", NAMES)
 def test_error_in_units_in_the_last_place(functions, name):
-    # What libm.py states, with room: 2 for all but erfinv, whose conditioning near 0.5 and three calls of libm cost 4.
+    # What libm.py states, with room: 2 for all but erfinv, whose conditioning near 0.5 and three calls of
+    # libm cost 4.
     allowed = 4 if name == "erfinv" else 2
     for label, x in arguments(name).items():
         worst, place = worst_error(name, x, functions(name, x))
@@ -71,22 +73,28 @@ def test_error_in_units_in_the_last_place(functions, name):
 
 
 def test_far_arguments_are_the_c_library(functions):
-    x = np.array([1e9, -1e9, 1.1e9, 1e15, -3e22, 1.7976931348623157e308, float.fromhex("0x1.6ac5b262ca1ffp+849")])
+    x = np.array([1e9, -1e9, 1.1e9, 1e15, -3e22, 1.7976931348623157e308,
+                  float.fromhex("0x1.6ac5b262ca1ffp+849")])
     np.testing.assert_array_equal(functions("sin", x), [math.sin(v) for v in x])
     np.testing.assert_array_equal(functions("cos", x), [math.cos(v) for v in x])
 
 
 INF, NAN, TINY = math.inf, math.nan, 5e-324
 SPECIAL = {
-    "sin": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (1e-310, 1e-310), (2e-9, 2e-9), (INF, NAN),
+    "sin": [(0.0, 0.0), (-0.0, -0.0), (TINY, TINY), (-TINY, -TINY), (1e-310, 1e-310), (2e-9, 2e-9),
+            (INF, NAN),
             (-INF, NAN), (NAN, NAN)],
     "cos": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (1e-310, 1.0), (INF, NAN), (-INF, NAN), (NAN, NAN)],
-    "exp": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN), (709.0, math.exp(709.0)),
-            (709.7827128933841, INF), (710.0, INF), (1e308, INF), (-745.1332191019411, TINY), (-745.1332191019412, 0.0),
+    "exp": [(0.0, 1.0), (-0.0, 1.0), (TINY, 1.0), (INF, INF), (-INF, 0.0), (NAN, NAN),
+            (709.0, math.exp(709.0)),
+            (709.7827128933841, INF), (710.0, INF), (1e308, INF), (-745.1332191019411, TINY),
+            (-745.1332191019412, 0.0),
             (-1e308, 0.0), (-708.3964185322641, 2.2250738585072626e-308)],
-    "log": [(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF), (-INF, NAN), (-1.0, NAN), (-TINY, NAN), (NAN, NAN),
+    "log": [(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF), (-INF, NAN), (-1.0, NAN), (-TINY, NAN),
+            (NAN, NAN),
             (TINY, math.log(TINY)), (1e-310, math.log(1e-310)), (2.0**-1022, math.log(2.0**-1022))],
-    "erfinv": [(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (1.5, NAN), (-2.0, NAN), (NAN, NAN), (INF, NAN)],
+    "erfinv": [(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (1.5, NAN), (-2.0, NAN), (NAN, NAN),
+               (INF, NAN)],
 }
 
 
@@ -96,7 +104,8 @@ def test_special_values(functions, name):
     got = functions(name, x)
     for value, result, wish in zip(x, got, expected):
         alike = result == wish and math.copysign(1, result) == math.copysign(1, wish)
-        assert alike or (math.isnan(result) and math.isnan(wish)), f"{name}({value!r}) is {result!r}, not {wish!r}"
+        assert alike or (math.isnan(result)
+                         and math.isnan(wish)), f"{name}({value!r}) is {result!r}, not {wish!r}"
 
 
 def test_erfinv_agrees_with_casadi(functions):

@@ -18,7 +18,8 @@ def whole(q, x, f):
 
 
 def run(matrix: Matrix, q: np.ndarray, how: str) -> np.ndarray:
-    f = NativeFunction("matrix", lambda: matrix, key=f"{np.random.default_rng().integers(2**62)}", inputs=[("q", q.shape[-1])],
+    f = NativeFunction("matrix", lambda: matrix, key=f"{np.random.default_rng().integers(2**62)}",
+                       inputs=[("q", q.shape[-1])],
                        outputs=[("A", matrix.m * matrix.n)])
     f._evaluator._casadi = how == "casadi"
     many = f(np.repeat(q, 2, axis=0))[::2]                   # enough states for lanes
@@ -37,7 +38,8 @@ def test_linear_functions(how, offset):
     one = np.ones(STATES)
     expected = [[at[:, 0], one, at[:, 1] * at[:, 2]], [0 * one, np.sin(at[:, 3]), at[:, 0]]]
     # Of b = 5 some bits are lost when it is taken away again.
-    np.testing.assert_allclose(found, np.moveaxis(np.array(expected), -1, 0), rtol=0, atol=10 * np.finfo(float).eps)
+    np.testing.assert_allclose(found, np.moveaxis(np.array(expected), -1, 0), rtol=0,
+                               atol=10 * np.finfo(float).eps)
 
 
 @HOW

@@ -10,7 +10,8 @@ from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import Table, get
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
 
-N, STATES = 23, 21                                           # rows; states: some blocks of lanes and a part of one
+# rows; states: some blocks of lanes and a part of one
+N, STATES = 23, 21
 # Sums of at most N products of numbers near 1.
 ROUNDING = 100 * np.finfo(float).eps
 
@@ -34,10 +35,12 @@ class Case:
         self.x = rng.uniform(-1, 1, (STATES, self.nx))
         self.bias = rng.uniform(-1, 1, (STATES, 2))
         self.arguments, self.results = [("x", self.nx), ("bias", 2)], [("y", n), ("total", 1)]
-        self.windows = {"x": ("x", self.offset), "bias": ("bias", 0), "y": ("y", np.arange(n)), "total": ("total", 0)}
+        self.windows = {"x": ("x", self.offset), "bias": ("bias", 0), "y": ("y", np.arange(n)),
+                        "total": ("total", 0)}
 
     def rows(self, steps, **changes) -> Sweep:
-        made = {"types": self.types, "parents": self.parents, "constants": {"gain": self.gain}, "windows": self.windows,
+        made = {"types": self.types, "parents": self.parents, "constants": {"gain": self.gain},
+                "windows": self.windows,
                 "arguments": self.arguments, "results": self.results, **changes}
         return Sweep(**made, steps=steps)
 
@@ -45,17 +48,20 @@ class Case:
         """a = gain a_parent + f(x), the root has bias 0; also left for a later pass: half of x."""
         def kernel(n, f):
             x, a, gain = sym("x", n), sym("a"), sym("gain")
-            return RowKernel({"x": x, "parent.a": a, "constant.gain": gain}, {"me.a": gain * a + f(x), "me.half": x / 2})
+            return RowKernel({"x": x, "parent.a": a, "constant.gain": gain},
+                             {"me.a": gain * a + f(x), "me.half": x / 2})
         bias = sym("bias", 2)
         return Pass([RowKernel({"bias": bias}, {"me.a": bias[0], "me.s": ca.SX(0.0)}),
                      kernel(1, ca.sin), kernel(2, lambda x: x[0] * x[1])])
 
     def inward(self) -> Pass:
-        """Each row adds a and its halves to the sum s of its parent; y is the sum of what hangs from a row, itself included."""
+        """Each row adds a and its halves to the sum s of its parent; y is the sum of what hangs from a row,
+        itself included."""
         def kernel(n):
             a, half, s, up = sym("a"), sym("half", n), sym("s"), sym("up")
             own = a + ca.sum1(half) + s
-            return RowKernel({"me.a": a, "me.half": half, "me.s": s, "parent.s": up}, {"parent.s": up + own, "y": own})
+            return RowKernel({"me.a": a, "me.half": half, "me.s": s, "parent.s": up},
+                             {"parent.s": up + own, "y": own})
         s, a = sym("s"), sym("a")
         return Pass([RowKernel({"me.s": s, "me.a": a}, {"y": s + a}), kernel(1), kernel(2)], backwards=True)
 
@@ -81,7 +87,8 @@ class Case:
 
 def run(rows: Sweep, arrays, how: str):
     sides = {"inputs": list(rows.arguments), "outputs": list(rows.results)}
-    f = NativeFunction("rows", lambda: rows, key=f"{id(rows)} {np.random.default_rng().integers(2**62)}", **sides)
+    f = NativeFunction("rows", lambda: rows, key=f"{id(rows)} {np.random.default_rng().integers(2**62)}",
+                       **sides)
     f._evaluator._casadi = how == "interpreted"
     if how != "scalar":
         return f(*arrays)
@@ -105,7 +112,8 @@ def test_two_passes(seed, how):
 def test_a_line_reads_and_writes_some_rows(how):
     case = Case(2)
     a5, a9, bias = sym("a5"), sym("a9"), sym("bias", 2)
-    line = Line({(5, "a"): a5, (9, "a"): a9, "bias": bias}, {(9, "a"): a9 + bias[1] * a5, "total": a5 * bias[0]})
+    line = Line({(5, "a"): a5, (9, "a"): a9, "bias": bias},
+                {(9, "a"): a9 + bias[1] * a5, "total": a5 * bias[0]})
     y, total = run(case.rows([case.zero(), case.outward(), line, case.inward()]), (case.x, case.bias), how)
     a = case_a(case)
     np.testing.assert_allclose(y, case.expected({9: case.bias[:, 1] * a[5]}), rtol=0, atol=ROUNDING * N)
@@ -130,7 +138,8 @@ def test_sums_in_the_root(how):
         x, t = sym("x", n), sym("t")
         return RowKernel({"x": x, "root.t": t}, {"root.t": t + ca.sum1(x)})
     t = sym("t")
-    steps = [Pass([RowKernel({}, {"me.t": ca.SX(0.0)}), kernel(1), kernel(2)]), Line({(0, "t"): t}, {"total": t})]
+    steps = [Pass([RowKernel({}, {"me.t": ca.SX(0.0)}), kernel(1), kernel(2)]),
+             Line({(0, "t"): t}, {"total": t})]
     _, total = run(case.rows(steps), (case.x, case.bias), how)
     np.testing.assert_allclose(total[:, 0], case.x.sum(1), rtol=0, atol=ROUNDING)
 
@@ -160,7 +169,8 @@ def test_look_ups_in_kernels(how):
     mine = np.flatnonzero(case.types == 1)
     at = case.x[:, case.offset[mine]]
     found = table.rows[np.floor(3 * at + 3).astype(int)]
-    np.testing.assert_allclose(y[:, mine], case.gain[mine, 0] * (found[..., 0] + found[..., 1] * at), rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(y[:, mine], case.gain[mine, 0] * (found[..., 0] + found[..., 1] * at), rtol=0,
+                               atol=ROUNDING)
 
 
 def test_long_kernels_travel_through_work():
@@ -175,7 +185,8 @@ def test_long_kernels_travel_through_work():
     expected = run(rows, (case.x, case.bias), "interpreted")[0][:, mine]
     # Each step shrinks errors by 0.9 and adds one rounding of numbers below 3.
     for how in ("scalar", "lanes"):
-        np.testing.assert_allclose(run(rows, (case.x, case.bias), how)[0][:, mine], expected, rtol=0, atol=10 * ROUNDING)
+        np.testing.assert_allclose(run(rows, (case.x, case.bias), how)[0][:, mine], expected, rtol=0,
+                                   atol=10 * ROUNDING)
 
 
 def test_machine_code_does_not_grow_with_rows():
@@ -187,7 +198,8 @@ def test_machine_code_does_not_grow_with_rows():
         case.types[1:3] = 1, 2
         module = Module(1)
         case.rows([case.zero(), case.outward(), case.inward()]).emit(module, "f")
-        kernels.append("\n".join(line for line in module.text().splitlines() if not line.startswith("@")).count("\n"))
+        kernels.append("\n".join(line for line in module.text().splitlines()
+                                 if not line.startswith("@")).count("\n"))
     assert kernels[0] == kernels[1]
 
 
@@ -202,14 +214,15 @@ def test_refusals():
         case.rows([Pass([None, RowKernel({"x": x}, {"me.a": x}), None]),
                    Pass([None, RowKernel({"me.a": (a := sym("a", 2))}, {"y": a[0]}), None])]).merged(0)
     with pytest.raises(NativeError, match="constant 'gain' has 1 numbers per row, a kernel reads 2"):
-        case.rows([Pass([None, RowKernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}), None])]).merged(0)
+        case.rows([Pass([None, RowKernel({"constant.gain": (g := sym("g", 2))}, {"y": g[0]}),
+                         None])]).merged(0)
     from condyle.native.ir.module import Module
     with pytest.raises(NativeError, match="no argument 'elsewhere'"):
         case.rows([Pass([None, RowKernel({"x": x}, {"y": x}), None])], windows={
             "x": ("elsewhere", 0), "y": ("y", 0)}).emit(Module(1), "f")
 
 
-# ---- Links ----------------------------------------------------------------------------------------------------------
+# ---- Links -------------------------------------------------------------------------------------------------
 
 def linked(case: Case, springs: int, seed: int) -> tuple[Sweep, np.ndarray, np.ndarray, np.ndarray]:
     """Rows of a fourth type, each with links a and b to rows of the tree; both may lead to one row."""
@@ -217,7 +230,8 @@ def linked(case: Case, springs: int, seed: int) -> tuple[Sweep, np.ndarray, np.n
     a, b = rng.integers(0, case.n, (2, springs))
     b[: springs // 3] = a[: springs // 3]
     k, none = rng.uniform(0.5, 1.0, (springs, 1)), np.full(case.n, -1)
-    types, parents = np.concatenate([case.types, np.full(springs, 3)]), np.concatenate([case.parents, np.zeros(springs, int)])
+    types, parents = (np.concatenate([case.types, np.full(springs, 3)]),
+                      np.concatenate([case.parents, np.zeros(springs, int)]))
     x_a, x_b, stiff = sym("x_a"), sym("x_b"), sym("k")
     pull = stiff * (x_b - x_a) + 1
     spring = RowKernel({"a.a": x_a, "b.a": x_b, "constant.k": stiff}, {}, {"a.s": pull, "b.s": 2 * pull})
@@ -226,7 +240,8 @@ def linked(case: Case, springs: int, seed: int) -> tuple[Sweep, np.ndarray, np.n
     windows = {name: (argument, np.concatenate([np.broadcast_to(at, case.n), np.zeros(springs, int)]))
                for name, (argument, at) in case.windows.items()}
     rows = case.rows(steps, types=types, parents=parents, windows=windows, constants={
-        "gain": np.concatenate([case.gain, np.ones((springs, 1))]), "k": np.concatenate([np.ones((case.n, 1)), k])},
+        "gain": np.concatenate([case.gain, np.ones((springs, 1))]),
+        "k": np.concatenate([np.ones((case.n, 1)), k])},
         links={"a": np.concatenate([none, a]), "b": np.concatenate([none, b])})
     return rows, a, b, k
 
@@ -248,5 +263,6 @@ def test_links_lead_to_any_rows_and_sums_lose_nothing(how):
 def test_a_link_that_leads_nowhere_is_refused():
     rows = linked(Case(5), 4, 6)[0]
     with pytest.raises(NativeError, match="link 'a' leads to rows"):
-        Sweep(rows.types, rows.parents, rows.constants, rows.windows, rows.arguments, rows.results, rows.steps,
+        Sweep(rows.types, rows.parents, rows.constants, rows.windows, rows.arguments, rows.results,
+              rows.steps,
               {"a": np.full(len(rows.types), 99)})

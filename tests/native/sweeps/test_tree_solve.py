@@ -36,7 +36,8 @@ def test_solutions(before, widths):
     """As one state and in lanes, and by CasADi's evaluator."""
     M, entries, b = problem(before, widths, np.random.default_rng(0), 37)
     made, n = solver(before, widths), len(before)
-    f = NativeFunction("solve", lambda: made, key=f"{before} {widths}", inputs=[("m", entries.shape[1]), ("b", n * sum(widths))],
+    f = NativeFunction("solve", lambda: made, key=f"{before} {widths}",
+                       inputs=[("m", entries.shape[1]), ("b", n * sum(widths))],
                        outputs=[*((f"x{i}", n * w) for i, w in enumerate(widths)), ("more", 1)])
     expected = np.split(np.linalg.solve(M, b), np.cumsum(widths)[:-1], axis=2)
     flat = b.reshape(len(b), -1)
@@ -59,4 +60,5 @@ def test_infinite_entries_answer_zero():
     x = solver(before, (2,)).evaluate([entries.T, b.reshape(1, -1).T])[0].reshape(len(before), 2)
     free = [k for k in range(len(before)) if k != held]
     assert (x[held] == 0).all()
-    np.testing.assert_allclose(x[free], np.linalg.solve(M[0][np.ix_(free, free)], b[0, free]), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(x[free], np.linalg.solve(M[0][np.ix_(free, free)], b[0, free]), rtol=0,
+                               atol=1e-12)

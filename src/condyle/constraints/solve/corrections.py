@@ -2,12 +2,12 @@
 
     du = -S G' (G S G')^+ e,    S = W^-2 for positions, M^-1 for speeds; zero where a speed is locked    (1)
 
-is the least du' S^-1 du with G du = -e (projection.py (1), (2)); the pseudo-inverse is that of multipliers.py. Speeds change as
-by an impulse of the constraints, which does not touch what moves along them. With W in its place, what is normal to constraints
-that nearly lose rank, and large, would leak into the motion. Of an estimated error (e_q, e_u) projection removes what is normal,
-to first order
+is the least du' S^-1 du with G du = -e (projection.py (1), (2)); the pseudo-inverse is that of
+multipliers.py. Speeds change as by an impulse of the constraints, which does not touch what moves along them.
+With W in its place, what is normal to constraints that nearly lose rank, and large, would leak into the
+motion. Of an estimated error (e_q, e_u) projection removes what is normal, to first order
 
-    e_q <- e_q + N du,   du by (1) for  p_q e_q,        e_u <- e_u + du,   du by (1) for  G e_u                (2)
+    e_q <- e_q + N du,   du by (1) for  p_q e_q,        e_u <- e_u + du,   du by (1) for  G e_u            (2)
 
 and of a quaternion's part what is along the quaternion.
 """
@@ -33,38 +33,45 @@ def rows_of(rows: ConstraintEquations, *levels: str) -> list[int]:
     return [i for _, part, at in rows.parts if part.level in levels for i in range(at.start, at.stop)]
 
 
-def turns(rows: ConstraintEquations, P: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+def turns(rows: ConstraintEquations, P: ca.SX, lock: ca.SX, weights: ca.SX,
+          errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
     """du of (1) for each of some errors of position rows P, shape (nu,), and whether these are delicate."""
     return _changes(rows, P, ca.sparsify(ca.diag(1 / (weights ** 2 + lock)) @ P.T), lock, errors)
 
 
-def impulses(rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX, errors: Sequence[ca.SX]) -> list[ca.SX]:
-    """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights serve as masses where there are none."""
+def impulses(rows: ConstraintEquations, V: ca.SX, lock: ca.SX, weights: ca.SX,
+             errors: Sequence[ca.SX]) -> list[ca.SX]:
+    """du of (1) for each of some errors of the rows V of speeds, shape (nu,). Weights serve as masses where
+    there are none."""
     factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock + MASSLESS * weights ** 2)
     columns = [solve.call([factor, ca.densify(V[i, :].T)], True, False)[0] for i in range(V.shape[0])]
     return _changes(rows, V, ca.sparsify(ca.horzcat(ca.SX(rows.tree.nu, 0), *columns)), lock, errors)[0]
 
 
-def _changes(rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX, errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
+def _changes(rows: ConstraintEquations, G: ca.SX, Z: ca.SX, lock: ca.SX,
+             errors: Sequence[ca.SX]) -> tuple[list[ca.SX], ca.SX]:
     found = Blocks(rows.tree, G, Z, lock)
     return [ca.densify(found.meet(ca.SX(rows.tree.nu, 1), e).x) for e in errors], found.delicate
 
 
 def position_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised; and whether the
-    constraints are delicate."""
-    (du,), delicate = turns(rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights, [rows.errors()[0]])
+    """du that takes q towards the constraints, shape (nu,): q <- q + N du, then quaternions are normalised;
+    and whether the constraints are delicate."""
+    (du,), delicate = turns(rows, rows.jacobian()[rows_of(rows, "position"), :], lock, weights,
+                            [rows.errors()[0]])
     return du, delicate
 
 
 def velocity_change(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX) -> ca.SX:
     """du that takes u to the constraints, shape (nu,): in one step where they are linear in u."""
-    return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights, [rows.errors()[1]])[0]
+    return impulses(rows, rows.jacobian()[rows_of(rows, "position", "velocity"), :], lock, weights,
+                    [rows.errors()[1]])[0]
 
 
 def jump(rows: ConstraintEquations, du: ca.SX, lock: ca.SX) -> list[ca.SX]:
-    """Impulses of the constraints: du without them becomes du - M^-1 G' lambda with G du = -v, for rows of position and velocity;
-    lambda (m,) of all rows, zero for those of accelerations; what is left of G du + v, and what may be, multipliers.py (8)."""
+    """Impulses of the constraints: du without them becomes du - M^-1 G' lambda with G du = -v, for rows of
+    position and velocity; lambda (m,) of all rows, zero for those of accelerations; what is left of G du + v,
+    and what may be, multipliers.py (8)."""
     G, moving = rows.jacobian(), rows_of(rows, "position", "velocity")
     V = G[moving, :]
     factor, solve = factorisation(rows.tree, mass_matrix(rows.tree, rows.kin), lock)
@@ -101,8 +108,8 @@ def across_quaternions(tree: Tree, q: ca.SX, e: ca.SX) -> ca.SX:
 
 def tangential(rows: ConstraintEquations, lock: ca.SX, weights: ca.SX, errors: Sequence[tuple[ca.SX, ca.SX]]
                ) -> tuple[ca.SX, ca.SX, ca.SX, list[tuple[ca.SX, ca.SX]]]:
-    """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the position constraints,
-    and (e_q, e_u) by (2)."""
+    """What a state near the position constraints needs: du of its speeds, what of v that leaves, du to the
+    position constraints, and (e_q, e_u) by (2)."""
     view, G = rows.view, rows.jacobian()
     held, moving = rows_of(rows, "position"), rows_of(rows, "position", "velocity")
     p, v = rows.errors()

@@ -1,4 +1,5 @@
-"""Constraints in a system: errors, the Jacobian G and the bias of all equations, and the loads of multipliers.
+"""Constraints in a system: errors, the Jacobian G and the bias of all equations, and the loads of
+multipliers.
 
 Equations come in the order of the constraints. Leaves (laws/leaves.py) know their rates, from the tree's
 kinematics at udot = 0,
@@ -13,8 +14,8 @@ and a row's force on it goes to the body or the speeds that carry it:
     rotation   torque = sum over columns r_i x (p_R' lambda)_i                                            (4)
     coordinate generalised forces N' p_q' lambda                                                          (5)
 
-so that G' is what forces of unit multipliers do to the speeds, and equals (dp/dq N)' (sherman2011 (13)-(16)). A disabled
-constraint has zeros for all of this.
+so that G' is what forces of unit multipliers do to the speeds, and equals (dp/dq N)' (sherman2011 (13)-(16)).
+A disabled constraint has zeros for all of this.
 """
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ def parts_of(constraints: Mapping[str, Constraint]) -> list[tuple[int, Constrain
 
 
 class Wrenches:
-    """What unit multipliers do (laws.view.Loads): spatial forces about M's origin by body, rows of G by speed; one column per
-    multiplier."""
+    """What unit multipliers do (laws.view.Loads): spatial forces about M's origin by body, rows of G by
+    speed; one column per multiplier."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -76,7 +77,8 @@ class Wrenches:
         self.speeds[k] = self.speeds[k] + column if k in self.speeds else column
 
     def on_speeds(self, size: int) -> ca.SX:
-        """What they do to the speeds, one row per multiplier, shape (size, nu): structurally zero where nothing hangs on one."""
+        """What they do to the speeds, one row per multiplier, shape (size, nu): structurally zero where
+        nothing hangs on one."""
         tree, kin, F, speeds = self.view.tree, self.view.kin, dict(self.bodies), dict(self.speeds)
         for B in tree.tip_to_base:
             if B not in F:
@@ -111,13 +113,14 @@ class ConstraintEquations:
     def size(self) -> int:
         return sum(c.size for c in self.constraints.values())
 
-    # ---- equations ----------------------------------------------------------------------------------------------------
+    # ---- equations -----------------------------------------------------------------------------------------
 
     def _if_enabled(self, i: int, value: ca.SX) -> ca.SX:
         return ca.if_else(self.enabled[i], value, 0)
 
     def errors(self) -> tuple[ca.SX, ca.SX]:
-        """p of all position rows; pdot of these and v of all velocity rows, in the order of the constraints."""
+        """p of all position rows; pdot of these and v of all velocity rows, in the order of the
+        constraints."""
         p, v = [], []
         for i, c, _ in self.parts:
             if c.level == "acceleration":
@@ -153,7 +156,7 @@ class ConstraintEquations:
             out.append(self._if_enabled(i, a[0]))
         return ca.vertcat(ca.SX(0, 1), *out)
 
-    # ---- forces -------------------------------------------------------------------------------------------------------
+    # ---- forces --------------------------------------------------------------------------------------------
 
     def wrenches(self, i: int, c: Constraint) -> Wrenches:
         """What unit multipliers of one constraint do, with the sign of G' lambda (4), (5)."""
@@ -171,7 +174,8 @@ class ConstraintEquations:
         return ca.sparsify(G)
 
     def loads(self, lambda_: ca.SX, loads: Loads | None = None, only: int | None = None) -> Loads:
-        """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert, or only one of them."""
+        """-G' lambda as loads on bodies and speeds, added to those given: what the constraints exert, or only
+        one of them."""
         out = Loads(self.view) if loads is None else loads
         for i, c, rows in self.parts:
             if only is not None and i != only:
@@ -186,7 +190,8 @@ class ConstraintEquations:
         return out
 
     def reactions(self, lambda_: ca.SX) -> list[ca.SX]:
-        """Moment about the body's origin and force of each constraint on each of its bodies, in the order of its bodies."""
+        """Moment about the body's origin and force of each constraint on each of its bodies, in the order of
+        its bodies."""
         out = []
         for k, whole in enumerate(self.constraints.values()):
             total = {self.tree.body(name).index: (ca.SX(3, 1), ca.SX(3, 1)) for name in whole.bodies}

@@ -1,46 +1,49 @@
 """Multipliers: sherman2011 (16)-(21) on expressions.
 
-    udot0 = M^-1 f,    g0 = G udot0 - b                        accelerations without constraints, and their errors       (1)
-    Y = G M^-1 G',     Y lambda = g0,    udot = udot0 - M^-1 G' lambda                                                   (2)
+    udot0 = M^-1 f,    g0 = G udot0 - b          accelerations without constraints, and their errors       (1)
+    Y = G M^-1 G',     Y lambda = g0,    udot = udot0 - M^-1 G' lambda                                     (2)
 
-Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least sum of Y_ii lambda_i^2 is
-taken, without looking for the rank: with e_i = 1e-12 m Y_ii, E = diag(e) and K = (Y + E)^-1,
+Y is singular where constraints are redundant. Of all lambda that solve (2) the one with the least sum of Y_ii
+lambda_i^2 is taken, without looking for the rank: with e_i = 1e-12 m Y_ii, E = diag(e) and K = (Y + E)^-1,
 
-    lambda <- K g0,  twice  lambda <- lambda + K (g0 - Y lambda)                                                   (3)
-    twice  lambda <- lambda - (K E)^4 lambda                                                                             (4)
-    udot <- udot0 - M^-1 G' lambda,    r = G udot - b,    udot <- udot - M^-1 G' (1 - (K E)^4) K r                       (5)
+    lambda <- K g0,  twice  lambda <- lambda + K (g0 - Y lambda)                                           (3)
+    twice  lambda <- lambda - (K E)^4 lambda                                                               (4)
+    udot <- udot0 - M^-1 G' lambda,    r = G udot - b,    udot <- udot - M^-1 G' (1 - (K E)^4) K r         (5)
 
-Each row has its own unit and moves its own mass, so that all of this is as if every row were divided by the root of Y_ii: then
-the diagonal of Y is one, no choice of units and no light part elsewhere makes a row look redundant, and no other scaling of rows
-makes Y much better to solve (van der Sluis). With y an eigenvalue of that matrix and e = 1e-12 m, (3) converges by e / (y + e);
-along the directions of redundancy it leaves rounding over e, about 1e-4, which (4) takes away: K E is 1 there and e / (y + e)
-elsewhere, so that it costs other directions no more than (3) leaves. (5) is one more step of (3) with errors that G itself
+Each row has its own unit and moves its own mass, so that all of this is as if every row were divided by the
+root of Y_ii: then the diagonal of Y is one, no choice of units and no light part elsewhere makes a row look
+redundant, and no other scaling of rows makes Y much better to solve (van der Sluis). With y an eigenvalue of
+that matrix and e = 1e-12 m, (3) converges by e / (y + e); along the directions of redundancy it leaves
+rounding over e, about 1e-4, which (4) takes away: K E is 1 there and e / (y + e) elsewhere, so that it costs
+other directions no more than (3) leaves. (5) is one more step of (3) with errors that G itself
 gives: light parts have accelerations that are small differences of large terms.
 
-Constraints on parts of the system that share no body are solved by themselves. A row whose part of G that can move is at most
-1e-6 of its block's length has no direction: e_i is no less than the trace of Y or 1 then, and lambda_i = 0. All its speeds are
-held, or the mechanism is at a place like that of a parallelogram that lies flat: a position error of a rounding, 1e-16, is
-1e-16 / |G_i| of a turn there and turns the row itself by 1e-16 / |G_i|^2.                                               (6)
+Constraints on parts of the system that share no body are solved by themselves. A row whose part of G that can
+move is at most 1e-6 of its block's length has no direction: e_i is no less than the trace of Y or 1 then, and
+lambda_i = 0. All its speeds are held, or the mechanism is at a place like that of a parallelogram that lies
+flat: a position error of a rounding, 1e-16, is
+1e-16 / |G_i| of a turn there and turns the row itself by 1e-16 / |G_i|^2.                                 (6)
 
-Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is short:
+Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is
+short:
 
-    1.1 e_i < D_i,     (D_i / Y_ii) |G_i|^2 < 3e-3 mean |G_j|^2                                                          (7)
+    1.1 e_i < D_i,     (D_i / Y_ii) |G_i|^2 < 3e-3 mean |G_j|^2                                            (7)
 
-A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but not beside them, as in
-Bricard's mechanism. Its multiplier divides the error of a state that is off the constraints by a small number. Step loops
-then ask at the nearest state that is on them.
+A direction nearly loses rank, as in a parallelogram that lies flat, or is redundant on the constraints but
+not beside them, as in Bricard's mechanism. Its multiplier divides the error of a state that is off the
+constraints by a small number. Step loops then ask at the nearest state that is on them.
 
-Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or motions, or are
-independent by less than 1e-6 (y < 1e-12). The status says so where for any row
+Constraints are unmet where r = G udot - b at the end is not small: they contradict each other, locks or
+motions, or are independent by less than 1e-6 (y < 1e-12). The status says so where for any row
 
-    not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                              (8)
+    not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                (8)
 
-with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what accelerations are to
-be right to, the second is rounding where they should be zero. In runs it is 1e-2 in place of 1e-12 for a row that has no
-direction by itself, whatever is held: speeds that are on the constraints elsewhere are that uncertain there, and the run passes
-the place in a microsecond. A state beside the constraints, where these are redundant, leaves about its relative distance from
-them, and no more than 1e-6 if they are redundant on themselves only. What is not a number is
-unmet too.
+with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what
+accelerations are to be right to, the second is rounding where they should be zero. In runs it is 1e-2 in
+place of 1e-12 for a row that has no direction by itself, whatever is held: speeds that are on the constraints
+elsewhere are that uncertain there, and the run passes the place in a microsecond. A state beside the
+constraints, where these are redundant, leaves about its relative distance from them, and no more than 1e-6 if
+they are redundant on themselves only. What is not a number is unmet too.
 """
 from __future__ import annotations
 
@@ -70,9 +73,10 @@ UNMET, ROUNDING, SHORT = 1e-4, 1e-12, 1e-2
 
 
 def blocks(tree: Tree, speeds: Sequence[Iterable[int]]) -> list[list[int]]:
-    """Rows that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In order; rows without
-    any speed are a block each. speeds: on which each row depends."""
-    base = {k: next(A for A in tree.path(B) if tree.speeds_of(A)) for B in tree.base_to_tip for k in tree.speeds_of(B)}
+    """Rows that are coupled through the mass matrix: those whose bodies share an ancestor that moves. In
+    order; rows without any speed are a block each. speeds: on which each row depends."""
+    base = {k: next(A for A in tree.path(B) if tree.speeds_of(A)) for B in tree.base_to_tip
+            for k in tree.speeds_of(B)}
     groups: list[tuple[set[int], list[int]]] = []
     for i, each in enumerate(speeds):
         mine = {base[k] for k in each}
@@ -98,7 +102,8 @@ class _Solver:
         nothing = ca.if_else(ca.trace(Y) > 0, ca.trace(Y), 1)
         e = ca.if_else(lengths > NOISE * total, REGULAR * m * own, nothing)                      # (3), (6)
         L, D = _factors(Y, e)
-        delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D, D * lengths < DELICATE / m * total * own)) > 0           # (7)
+        delicate = ca.sum1(ca.logic_and(DOUBTFUL * e < D,
+                                        D * lengths < DELICATE / m * total * own)) > 0  # (7)
         LD = ca.vertcat(L, 1 / D)
         inverse = ca.SX.sym("LD", LD.numel())
         solved = ca.Function("K", [inverse, g], [_solve(m, inverse, g)])
@@ -169,7 +174,8 @@ class Pseudoinverse:
         delicate: 0/1, (7).
     """
 
-    def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX, factors: Sequence[ca.SX] | None = None) -> None:
+    def __init__(self, blocks: Sequence[list[int]], Y: ca.SX, lengths: ca.SX,
+                 factors: Sequence[ca.SX] | None = None) -> None:
         self.blocks, self.Y, self.lengths, self.delicate = blocks, Y, lengths, ca.SX(0)
         self._solvers = {m: _solver(m) for m in {len(block) for block in blocks}}
         self.factors = list(factors or ())
@@ -194,7 +200,8 @@ class Pseudoinverse:
         """Lambda for a column g (m,)."""
         out = ca.SX(*g.shape)
         for block, factors in zip(self.blocks, self.factors, strict=True):
-            out[block], = self._solvers[len(block)].least.call([self._own(block), factors, ca.densify(g[block])], True, False)
+            out[block], = self._solvers[len(block)].least.call([self._own(block), factors,
+                                                                ca.densify(g[block])], True, False)
         return out
 
     def last(self, r: ca.SX) -> ca.SX:
@@ -308,8 +315,8 @@ def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX, short: flo
 
 
 def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:
-    """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more where an
-    equation is unmet (8); 0 if all is well."""
+    """The status of accelerations: 1 + a speed that has lost rank (aba.py), and the number of speeds + 1 more
+    where an equation is unmet (8); 0 if all is well."""
     return ca.if_else(unmet, tree.nu + 1, 0) + status
 
 

@@ -1,9 +1,10 @@
 """Goals of `cd.assemble`: what a configuration should come near to, as weighted squares.
 
-    cost = 1/2 sum over goals  weight |error|^2          error in m, rad or the coordinate's own unit               (1)
+    cost = 1/2 sum over goals  weight |error|^2          error in m, rad or the coordinate's own unit      (1)
 
-Targets are those of one frame, or have a leading dimension of T frames. A NaN in a target means that nothing was measured: the
-goal has no weight in that frame. A goal of one's own is a subclass of `cd.goals.Goal` with a method `residual`.
+Targets are those of one frame, or have a leading dimension of T frames. A NaN in a target means that nothing
+was measured: the goal has no weight in that frame. A goal of one's own is a subclass of `cd.goals.Goal` with
+a method `residual`.
 """
 from __future__ import annotations
 

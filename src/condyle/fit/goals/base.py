@@ -71,8 +71,8 @@ class Goal:
         unit: of the error.
         about: the field that holds the target; if empty, the target is zero.
         pooled: goals of one `code` are summed up into one block of numbers.
-        looped: "pose" if `add` asks for the pose of its field `body` alone, "coordinate" if for coordinates of one body alone:
-            then it may run in loops over bodies (looped.py).
+        looped: "pose" if `add` asks for the pose of its field `body` alone, "coordinate" if for coordinates
+            of one body alone: then it may run in loops over bodies (looped.py).
         data: fields that machine code reads as numbers only (`constants`): others may be part of it.
         is_place: it is about the place of a point in ground: `Frames.rms` counts it.
         law: what `residual` computes, if the goal is made from it.
@@ -89,7 +89,7 @@ class Goal:
     name: str = ""
     law: Residuals | None = field(init=False, default=None)
 
-    # ---- describe ---------------------------------------------------------------------------------------------------
+    # ---- describe ------------------------------------------------------------------------------------------
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -124,7 +124,8 @@ class Goal:
         what, shape, target = f"goal {self.name!r}", self.shape, self.about
         weight = numbers_of(self.weight, f"{what}: weight")
         if weight.ndim > 1 or not (np.isfinite(weight) & (weight >= 0)).all():
-            raise ShapeError(f"{what}: weight must be zero or more, one number or one per frame, got {self.weight!r}")
+            raise ShapeError(f"{what}: weight must be zero or more, one number or one per frame, got "
+                             f"{self.weight!r}")
         weight.flags.writeable = False
         self._set(weight=weight)
         if not target:
@@ -132,7 +133,8 @@ class Goal:
         value = numbers_of(getattr(self, target), f"{what}: {target}")
         if (shape and value.shape[-len(shape):] != shape) or value.ndim - len(shape) not in (0, 1):
             numbers = ", ".join(map(str, shape))
-            raise ShapeError(f"{what}: {target} has shape {value.shape}; expected ({numbers}) for one frame or "
+            raise ShapeError(f"{what}: {target} has shape {value.shape}; expected ({numbers}) for one frame "
+                             "or "
                              f"({', '.join(['T', *map(str, shape)])}) for T frames")
         if value.ndim > len(shape) and not len(value):
             raise ShapeError(f"{what}: {target} has no frames, shape {value.shape}")
@@ -159,7 +161,8 @@ class Goal:
         self.law.check(tree)
         for p in self.law.parameters():
             if p.name not in tree.parameters.names:
-                raise DescriptionError(f"goal {self.name!r}: asks for parameter {p.name!r}, which the system does not have; it "
+                raise DescriptionError(f"goal {self.name!r}: asks for parameter {p.name!r}, which the system "
+                                       "does not have; it "
                                        f"has {list(tree.parameters.names)}")
 
     def unit_in(self, system: System) -> str:
@@ -168,10 +171,11 @@ class Goal:
 
     @property
     def points(self) -> dict[str, NDArray[np.float64]]:
-        """Points of bodies that it names [m], by field: a warning says if one is far outside of the system."""
+        """Points of bodies that it names [m], by field: a warning says if one is far outside of the
+        system."""
         return {}
 
-    # ---- targets and weights of frames ------------------------------------------------------------------------------
+    # ---- targets and weights of frames ---------------------------------------------------------------------
 
     @property
     def target(self) -> NDArray[np.float64]:
@@ -181,9 +185,11 @@ class Goal:
     @property
     def frames(self) -> int | None:
         """T, or None for a goal that is the same in all frames."""
-        counts = {len(x) for x, n in ((self.target, len(self.shape)), (np.asarray(self.weight), 0)) if x.ndim > n}
+        counts = {len(x) for x, n in ((self.target, len(self.shape)), (np.asarray(self.weight), 0))
+                  if x.ndim > n}
         if len(counts) > 1:
-            raise ShapeError(f"goal {self.name!r}: target and weight have different numbers of frames: {sorted(counts)}")
+            raise ShapeError(f"goal {self.name!r}: target and weight have different numbers of frames: "
+                             f"{sorted(counts)}")
         return counts.pop() if counts else None
 
     def frame(self, i: int) -> Self:
@@ -198,23 +204,26 @@ class Goal:
 
     def weights(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames,), zero where the target has a NaN."""
-        absent = np.isnan(self.target).reshape(*self.target.shape[:self.target.ndim - len(self.shape)], -1).any(axis=-1)
+        absent = np.isnan(self.target).reshape(*self.target.shape[:self.target.ndim - len(self.shape)],
+                                               -1).any(axis=-1)
         return np.broadcast_to(np.where(absent, 0.0, self.weight), (frames,))
 
     def targets(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames, ...), zero where the target has a NaN."""
         return np.broadcast_to(np.nan_to_num(self.target), (frames, *self.shape))
 
-    # ---- compute ----------------------------------------------------------------------------------------------------
+    # ---- compute -------------------------------------------------------------------------------------------
 
     def residual(self, s: Any) -> Any:
         """What should be equal to the target, in the same shape, from positions.
 
         Args:
-            s: the configuration, with the accessors of force laws: s.q("knee"), s.station_position("foot", p),
-                s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, as laws are; its Jacobian is exact.
+            s: the configuration, with the accessors of force laws: s.q("knee"), s.station_position("foot",
+                p), s.body_pose("foot"), s.rotation, s.t, s.parameter. Traced once, as laws are; its Jacobian
+                is exact.
         """
-        raise TypeError(f"{type(self).__name__} does not say what should be near its target: it needs a method residual(s)")
+        raise TypeError(f"{type(self).__name__} does not say what should be near its target: it needs a "
+                        "method residual(s)")
 
     @property
     def constants(self) -> NDArray[np.float64]:
@@ -222,7 +231,8 @@ class Goal:
         return np.empty(0)
 
     def code(self, tree: Tree) -> str:
-        """Text that determines the expressions that it adds: goals of equal text share machine code, whatever their numbers."""
+        """Text that determines the expressions that it adds: goals of equal text share machine code, whatever
+        their numbers."""
         if self.law is not None:
             return f"{type(self).__name__} {self.law.description()}"
         left_out = (self.about, "weight", "name", "law", *self.data)
@@ -236,7 +246,8 @@ class Goal:
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The numbers of a block in all frames, and about how large its cost can be: below 1e-14 of that it is rounding.
+        """The numbers of a block in all frames, and about how large its cost can be: below 1e-14 of that it
+        is rounding.
 
         Args:
             goals: those that share the block: one, unless goals are pooled.
@@ -261,7 +272,8 @@ class Goal:
             numbers: constants, then the target.
         """
         if self.law is None:
-            raise TypeError(f"{type(self).__name__} has no method residual(s), and none that does without: linearised or add")
+            raise TypeError(f"{type(self).__name__} has no method residual(s), and none that does without: "
+                            "linearised or add")
         rows = ConstraintEquations({"goal": self.law}, view, ca.SX.ones(1))
         return rows.errors()[0] - numbers[len(self.constants):], rows.jacobian()
 
@@ -274,7 +286,7 @@ class Goal:
         """
         cost.add_rows(*self.linearised(cost.view, block[:-1]), block[-1])
 
-    # ---- report -----------------------------------------------------------------------------------------------------
+    # ---- report --------------------------------------------------------------------------------------------
 
     def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         """|error| in T configurations, shape (T,), in `unit`; anything where nothing was measured.
@@ -286,7 +298,8 @@ class Goal:
         T, tree = len(at), at.system.compiled.model.tree
         x = targets.reshape(T, -1)
         numbers = np.column_stack([np.broadcast_to(self.constants, (T, len(self.constants))), x])
-        found = at.evaluate(self.code(tree), lambda s, x: self.linearised(s.view(s.kinematics()), x)[0], numbers, x.shape[1])
+        found = at.evaluate(self.code(tree), lambda s, x: self.linearised(s.view(s.kinematics()), x)[0],
+                            numbers, x.shape[1])
         return np.linalg.norm(found, axis=-1)
 
 

@@ -17,9 +17,9 @@ class Custom(Goal):
         cd.goals.Custom(lambda s: s.station_position("hand", p)[1] - s.station_position("foot", p)[1])
 
     Args:
-        function: f(s) -> a number or several, in the user's units, of positions: s.q("knee"), s.station_position("foot", p),
-            s.body_pose("foot"), s.rotation; also s.t and parameters of the system. Traced once, as laws are; its Jacobian is
-            exact.
+        function: f(s) -> a number or several, in the user's units, of positions: s.q("knee"),
+            s.station_position("foot", p), s.body_pose("foot"), s.rotation; also s.t and parameters of the
+            system. Traced once, as laws are; its Jacobian is exact.
         value: what they should be: zero by default, shape (k,) or (T, k); for one number also (T,).
 
     Raises:

@@ -1,16 +1,16 @@
 """A point of a body at a place in ground, as a marker is.
 
-The stations of one body enter the cost, its gradient and its Gauss-Newton matrix only through sums over them. With weights w,
-stations s in the body's frame and targets x,
+The stations of one body enter the cost, its gradient and its Gauss-Newton matrix only through sums over them.
+With weights w, stations s in the body's frame and targets x,
 
-    W = sum w,   m = sum w s,   S = sum w s s',   xm = sum w x / W,   C = sum w s (x - xm)'                               (1)
+    W = sum w,   m = sum w s,   S = sum w s s',   xm = sum w x / W,   C = sum w s (x - xm)'                (1)
     k = sum w (|s|^2 + |x - xm|^2)
 
-a block has 23 numbers per body however many markers it carries, and machine code does not depend on them. In ground, with
-R = R_GB, p = p_GB, y = xm - p,
+a block has 23 numbers per body however many markers it carries, and machine code does not depend on them. In
+ground, with R = R_GB, p = p_GB, y = xm - p,
 
-    force   f = W y - R m,     moment about p  n = a(R C) + R m x y,    a(A)_i = sum_jk e_ijk A_jk                  (2)
-    cost      = 1/2 (W |y|^2 + k) - y . R m - tr(R C)                                                               (3)
+    force   f = W y - R m,     moment about p  n = a(R C) + R m x y,    a(A)_i = sum_jk e_ijk A_jk         (2)
+    cost      = 1/2 (W |y|^2 + k) - y . R m - tr(R C)                                                      (3)
 """
 from __future__ import annotations
 
@@ -79,8 +79,9 @@ class Station(Goal):
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         w = np.stack([g.weights(frames) for g in goals], axis=1)                            # (T, markers)
-        s, x = np.stack([np.asarray(g.station) for g in goals]), np.stack([g.targets(frames) for g in goals], axis=1)
-        W = w.sum(axis=1)                                                                                       # (1)
+        s, x = np.stack([np.asarray(g.station) for g in goals]), np.stack([g.targets(frames) for g in goals],
+                                                                          axis=1)
+        W = w.sum(axis=1)  # (1)
         xm = np.einsum("fi,fij->fj", w, x) / np.where(W > 0, W, 1.0)[:, None]
         off = x - xm[:, None]
         S = np.einsum("fi,ij,ik->fjk", w, s, s, optimize=True)
@@ -97,11 +98,12 @@ class Station(Goal):
         placed = cost.kin.placed[B]
         R, r = cost.kin.R_GM[B] @ placed.R_MB, cost.kin.R_GM[B] @ placed.p_MB
         y, Rm, A = xm - cost.kin.p_GM[B] - r, R @ m, R @ C
-        f = W * y - Rm                                                                                          # (2)
+        f = W * y - Rm  # (2)
         n = ca.vertcat(A[1, 2] - A[2, 1], A[2, 0] - A[0, 2], A[0, 1] - A[1, 0]) + ca.cross(Rm, y)
-        value = (W * ca.dot(y, y) + k) / 2 - ca.dot(y, Rm) - ca.trace(A)                                        # (3)
+        value = (W * ca.dot(y, y) + k) / 2 - ca.dot(y, Rm) - ca.trace(A)  # (3)
         cost.add_load(B, n + ca.cross(r, f), f, value)
         cost.add_points(B, W, m, S)
 
     def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.linalg.norm(at.station_position(str(self.body), np.asarray(self.station)) - targets, axis=-1)
+        return np.linalg.norm(at.station_position(str(self.body), np.asarray(self.station)) - targets,
+                              axis=-1)

@@ -1,4 +1,5 @@
-"""Methods of integration, by name or of one's own: `cd.simulate(..., integrator="rk3")`, or `integrator=method`.
+"""Methods of integration, by name or of one's own: `cd.simulate(..., integrator="rk3")`, or
+`integrator=method`.
 
 A family of methods is one file here; a method is one object.
 """
@@ -24,7 +25,8 @@ from condyle.integrate.methods.verlet import Verlet
 __all__ = ["Explicit", "Method", "Rosenbrock"]
 
 METHODS: dict[str, Method] = {m.name: m for m in (
-    EULER, SemiExplicitEuler(), Verlet(), RK2, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE, DORMAND_PRINCE_8, RODAS)}
+    EULER, SemiExplicitEuler(), Verlet(), RK2, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE, DORMAND_PRINCE_8,
+    RODAS)}
 """By the names that `cd.simulate(..., integrator=...)` takes."""
 
 _ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbrock"}

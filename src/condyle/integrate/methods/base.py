@@ -1,17 +1,19 @@
 """What a method of integration is: facts that the loop asks for, and the nodes of one step.
 
-A family of methods is one class in one file: `step` emits the nodes of a step, from t, y, k0 = f(t, y) and h_try to y_next and
-its error. The loop that runs them exists once, in loop.py, and asks for nothing but what is here.
+A family of methods is one class in one file: `step` emits the nodes of a step, from t, y, k0 = f(t, y) and
+h_try to y_next and its error. The loop that runs them exists once, in loop.py, and asks for nothing but what
+is here.
 
-`estimate` is the power of h with which the error estimate of a step shrinks, so that a step grows as error^(-1/estimate). Where
-that is the order of the method, the global error follows the accuracy asked for in proportion (sherman2011 section 3.3).
+`estimate` is the power of h with which the error estimate of a step shrinks, so that a step grows as
+error^(-1/estimate). Where that is the order of the method, the global error follows the accuracy asked for in
+proportion (sherman2011 section 3.3).
 
 Between steps, with x from 0 to 1 and Delta = y+ - y, every method gives
 
-    y(x) = y + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + ...)))),    F0 = Delta                                        (1)
+    y(x) = y + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + ...)))),    F0 = Delta                          (1)
 
-F1 = h f - Delta and F2 = 2 Delta - h (f + f+) make Hermite's cubic, of order 3; a method may give what follows, or F1, F2 of
-its own.
+F1 = h f - Delta and F2 = 2 Delta - h (f + f+) make Hermite's cubic, of order 3; a method may give what
+follows, or F1, F2 of its own.
 """
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Step:
         accepted: runs after the attempt, if the step is accepted.
         accepted_evaluations: of f in `accepted`.
         new_rate: the slice with f at the new point, if the step leaves it there.
-        dense: how many vectors beside y and f `accepted` writes to the slice "dense", for the output between steps.
+        dense: how many vectors beside y and f `accepted` writes to the slice "dense", for the output between
+            steps.
         project: nodes that take the slice y at a time t to the constraints; the loop sets it.
     """
 
@@ -66,7 +69,8 @@ class Method(ABC):
     Attributes:
         stiff: it takes long steps where the system is stiff.
         needs_jacobian: its steps need df/dy and df/dt.
-        hermite: output between steps starts from Hermite's cubic (1); if not, the step gives all vectors from F1 on.
+        hermite: output between steps starts from Hermite's cubic (1); if not, the step gives all vectors from
+            F1 on.
     """
 
     stiff: ClassVar[bool] = False
@@ -84,7 +88,8 @@ class Method(ABC):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """Slices that an attempt writes its error estimates to: none, "error", or also "other", a second estimate."""
+        """Slices that an attempt writes its error estimates to: none, "error", or also "other", a second
+        estimate."""
         return ("error",) if self.estimate else ()
 
     @property
@@ -98,7 +103,8 @@ class Method(ABC):
 
         Args:
             eq: the equations of motion; eq.n is the size of y.
-            rate: rate(t, y, k) sets the slice k to f(t, y), for stages: near a loss of rank on the constraints.
+            rate: rate(t, y, k) sets the slice k to f(t, y), for stages: near a loss of rank on the
+                constraints.
             rhs: rhs(t, y, k) is plain f; rhs.matrix its Jacobian.
             sizes: of the slices.
         """

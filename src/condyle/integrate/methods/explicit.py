@@ -1,13 +1,14 @@
 """Explicit Runge-Kutta methods by their tableaux.
 
-    k_i = f(t + c_i h, y + h sum_j A_ij k_j),   y+ = y + h sum_i b_i k_i,   error = h sum_i e_i k_i                      (1)
+    k_i = f(t + c_i h, y + h sum_j A_ij k_j),   y+ = y + h sum_i b_i k_i,   error = h sum_i e_i k_i        (1)
 
 Where f = max(0, x - k) has a kink at k, error and estimate of a step are
 
-    |(1 - k)^2 / 2 - sum_i b_i max(0, c_i - k)|,   |sum_i e_i max(0, c_i - k)|                                           (2)
+    |(1 - k)^2 / 2 - sum_i b_i max(0, c_i - k)|,   |sum_i e_i max(0, c_i - k)|                             (2)
 
-in units of h^2 and of the jump of f's slope. The largest error over the largest estimate is `blind`: 1.9 for Merson's method, 12
-for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3 for that of order 8.
+in units of h^2 and of the jump of f's slope. The largest error over the largest estimate is `blind`: 1.9 for
+Merson's method, 12 for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3
+for that of order 8.
 """
 from __future__ import annotations
 
@@ -42,9 +43,11 @@ class Explicit(Method):
         estimate: order of the error estimate of one step; 0 if there is none, and then steps are fixed.
         A: rows of the strictly lower triangle, the first empty, the next with one number, and so on.
         b: weights of the stages, shape (s,).
-        e: weights of the error estimate, shape (s,), or (s + 1,) where it also needs f at the new point; empty without one.
+        e: weights of the error estimate, shape (s,), or (s + 1,) where it also needs f at the new point;
+            empty without one.
         second: weights of a second estimate E3 beside E; then |E|^2 / sqrt(|E|^2 + 0.01 |E3|^2) is the error.
-        more: rows of stages that only the output between steps needs; the stage before them is f at the new point.
+        more: rows of stages that only the output between steps needs; the stage before them is f at the new
+            point.
         dense: weights of F3, F4, ... between steps, each a row over the stages (times h).
 
     Raises:
@@ -72,15 +75,19 @@ class Explicit(Method):
                 raise DescriptionError(f"{what}: {f}: expected a whole number from {least} on, got {n!r}")
         s = len(self.b)
         if [len(row) for row in self.A] != list(range(s)):
-            raise DescriptionError(f"{what}: A must have {s} rows of 0, 1, 2, ... numbers, one per weight of b, got rows of "
-                                   f"{[len(row) for row in self.A]}: only what is below the diagonal, A=((), (1/2,), (0, 1))")
+            raise DescriptionError(f"{what}: A must have {s} rows of 0, 1, 2, ... numbers, one per weight of "
+                                   "b, got rows of "
+                                   f"{[len(row) for row in self.A]}: only what is below the diagonal, A=((), "
+                                   "(1/2,), (0, 1))")
         if not abs(sum(self.b) - 1) <= ROUNDING:
             raise DescriptionError(f"{what}: the weights b must add up to 1, got {sum(self.b)!r}")
         if self.e and (len(self.e) not in (s, s + 1) or not abs(sum(self.e)) <= ROUNDING):
-            raise DescriptionError(f"{what}: the weights e of the error must be {s} or {s + 1} numbers that add up to 0, got "
+            raise DescriptionError(f"{what}: the weights e of the error must be {s} or {s + 1} numbers that "
+                                   "add up to 0, got "
                                    f"{len(self.e)} that add up to {sum(self.e)!r}")
         if bool(self.e) != bool(self.estimate):
-            raise DescriptionError(f"{what}: e and estimate, the order of the error estimate, belong together; got e = "
+            raise DescriptionError(f"{what}: e and estimate, the order of the error estimate, belong "
+                                   "together; got e = "
                                    f"{self.e!r} and estimate = {self.estimate!r}")
 
     @property
@@ -115,7 +122,8 @@ class Explicit(Method):
 
         def stage(i: int, row: Sequence[float]) -> Node:
             used, weights = [k[j] for j, a in enumerate(row) if a != 0], [a for a in row if a != 0]
-            at = kernel(lambda t, h, y, *ks: (t + sum(row) * h, y + h * combined(weights, ks, n)), ["t", "h_try", "y", *used],
+            at = kernel(lambda t, h, y, *ks: (t + sum(row) * h, y + h * combined(weights, ks, n)),
+                        ["t", "h_try", "y", *used],
                         ["t_stage", "y_stage"], sizes, f"stage{i}")
             return [at, rate("t_stage", "y_stage", k[i])]
 
@@ -123,13 +131,15 @@ class Explicit(Method):
             return [h * combined(e, ks, n) for e in (self.e, self.second) if e]
 
         def advance(y: ca.SX, h: ca.SX, *ks: ca.SX) -> list[ca.SX]:
-            return [y + h * combined(self.b, ks, n), *([] if end else estimated(h, *ks))]                           # (1)
+            return [y + h * combined(self.b, ks, n), *([] if end else estimated(h, *ks))]  # (1)
 
         at_end: list[Node] = []
         if end or more:
-            at_end = [kernel(lambda t, h: t + h, "t h_try", "t_stage", sizes, "end"), rate("t_stage", "y_next", k[s])]
+            at_end = [kernel(lambda t, h: t + h, "t h_try", "t_stage", sizes, "end"),
+                      rate("t_stage", "y_next", k[s])]
         attempt: list[Node] = [*(stage(i, self.A[i]) for i in range(1, s)),
-                               kernel(advance, ["y", "h_try", *k[:s]], ["y_next", *(() if end else self.errors)], sizes)]
+                               kernel(advance, ["y", "h_try", *k[:s]],
+                                      ["y_next", *(() if end else self.errors)], sizes)]
         if end:
             attempt += [*at_end, kernel(estimated, ["h_try", *k[:s + 1]], self.errors, sizes)]
         step = Step(attempt, s - 1 + end, dense=len(self.dense), new_rate=k[s] if end or more else "")
@@ -137,8 +147,10 @@ class Explicit(Method):
             step.accepted = [*at_end, *(stage(s + 1 + i, row) for i, row in enumerate(self.more))]
             step.accepted_evaluations = 1 + more
         if self.dense:
-            step.accepted.append(kernel(lambda h, *ks: ca.vertcat(*(h * combined(row, ks, n) for row in self.dense)),
-                                        ["h_try", *k], ["dense"], sizes | {"dense": n * step.dense}, "between"))
+            step.accepted.append(kernel(lambda h,
+                                        *ks: ca.vertcat(*(h * combined(row, ks, n) for row in self.dense)),
+                                        ["h_try", *k], ["dense"], sizes | {"dense": n * step.dense},
+                                        "between"))
         return step
 
 
@@ -172,7 +184,8 @@ FEHLBERG = Explicit(
        (-8/27, 2.0, -3544/2565, 1859/4104, -11/40)),
     b=(25/216, 0.0, 1408/2565, 2197/4104, -1/5, 0.0), e=(1/360, 0.0, -128/4275, -2197/75240, 1/50, 2/55))
 
-_HALF_WAY = (6025192743/60171106304, 0.0, 51252292925/130801643196, -2691868925/90256659456, 187940372067/3189068634112,
+_HALF_WAY = (6025192743/60171106304, 0.0, 51252292925/130801643196, -2691868925/90256659456,
+             187940372067/3189068634112,
              -1776094331/39487288512, 11237099/470086768)       # y half-way = y + h sum m_i k_i, of order 4
 _B5 = (35/384, 0, 500/1113, 125/192, -2187/6784, 11/84)
 DORMAND_PRINCE = Explicit(
@@ -180,9 +193,11 @@ DORMAND_PRINCE = Explicit(
     A=((), (1/5,), (3/40, 9/40), (44/45, -56/15, 32/9), (19372/6561, -25360/2187, 64448/6561, -212/729),
        (9017/3168, -355/33, 46732/5247, 49/176, -5103/18656)),
     b=_B5, e=(-71/57600, 0, 71/16695, -71/1920, 17253/339200, -22/525, 1/40),
-    dense=(tuple(16 * m - 8 * b + (-2 if i == 0 else 2 if i == 6 else 0)        # F3 = 16 (half-way - Hermite's)
+    # F3 = 16 (half-way - Hermite's)
+    dense=(tuple(16 * m - 8 * b + (-2 if i == 0 else 2 if i == 6 else 0)
                  for i, (m, b) in enumerate(zip(_HALF_WAY, (*_B5, 0.0), strict=True))),))
 DORMAND_PRINCE_8 = Explicit(
-    "dormand-prince-8", 8, 8, A=tuple(_row(a, i) for i, a in enumerate(dp8.A)), b=_row(dp8.B, 12), e=_row(dp8.E5, 12),
+    "dormand-prince-8", 8, 8, A=tuple(_row(a, i) for i, a in enumerate(dp8.A)), b=_row(dp8.B, 12),
+    e=_row(dp8.E5, 12),
     second=_row(dp8.E3, 12), more=tuple(_row(a, 13 + i) for i, a in enumerate(dp8.MORE)),
     dense=tuple(_row(d, 16) for d in dp8.DENSE))

@@ -2,8 +2,8 @@
 
 A step solves s linear systems with one matrix, and iterates nothing:
 
-    (I / (gamma h) - J) U_i = f(t + c_i h, y + sum_j A_ij U_j) + sum_j C_ij U_j / h + d_i h df/dt                        (1)
-    y+ = y + sum_i b_i U_i,   error = sum_i e_i U_i                                                                      (2)
+    (I / (gamma h) - J) U_i = f(t + c_i h, y + sum_j A_ij U_j) + sum_j C_ij U_j / h + d_i h df/dt          (1)
+    y+ = y + sum_i b_i U_i,   error = sum_i e_i U_i                                                        (2)
 
 Stages are evaluated where they are, also near a loss of rank on the constraints: J is that of plain f.
 """
@@ -33,7 +33,8 @@ class Rosenbrock(Method):
         C: rows of what earlier stages add, of 0, 1, 2, ... numbers.
         b: weights of the stages, shape (s,).
         e: weights of the error estimate, shape (s,).
-        between: F1, F2 of the output between steps as weights of U_i, instead of Hermite's: f is no use where it is stiff.
+        between: F1, F2 of the output between steps as weights of U_i, instead of Hermite's: f is no use where
+            it is stiff.
     """
 
     stiff: ClassVar[bool] = True
@@ -52,7 +53,8 @@ class Rosenbrock(Method):
     def step(self, eq: Equations, rate: Rate, rhs: RightHandSide, sizes: dict[str, int]) -> Step:
         n, s, leading = eq.n, len(self.A), max(eq.n, 1)
         u = [f"U{i}" for i in range(s)]
-        sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"W": n * n, "pivots": leading, "info": 1, "jacobians": 1}
+        sizes |= dict.fromkeys([*u, "f_t", "k_stage"], n) | {"W": n * n, "pivots": leading, "info": 1,
+                                                             "jacobians": 1}
         factor: list[Node] = [*rhs.matrix("t", "y", "h_try", self.gamma, "W", "f_t"),
                               kernel(lambda count: count + 1, ["jacobians"], ["jacobians"], sizes, "counted"),
                               Call("dgetrf", (n, n, "W", leading, Ints("pivots"), Ints("info")))]
@@ -63,14 +65,17 @@ class Rosenbrock(Method):
                 at = [kernel(lambda t, h, y, *us: (t + self.c[i] * h, y + combined(self.A[i], us, n)),
                              ["t", "h_try", "y", *u[:i]], ["t_stage", "y_stage"], sizes, f"stage{i}"),
                       rhs("t_stage", "y_stage", "k_stage")]
-            right = kernel(lambda h, f, f_t, *us: f + combined(self.C[i], us, n) / h + self.d[i] * h * f_t,         # (1)
+            right = kernel(lambda h, f, f_t, *us: f + combined(self.C[i], us, n) / h
+                           + self.d[i] * h * f_t,  # (1)
                            ["h_try", "k_stage" if i else "k0", "f_t", *u[:i]], [u[i]], sizes, f"right{i}")
-            return [*at, right, Call("dgetrs", (b"N", n, 1, "W", leading, Ints("pivots"), u[i], leading, Ints("info")))]
+            return [*at, right, Call("dgetrs", (b"N", n, 1, "W", leading, Ints("pivots"), u[i], leading,
+                                                Ints("info")))]
 
         def advance(y: ca.SX, *us: ca.SX) -> tuple[ca.SX, ...]:
-            return y + combined(self.b, us, n), combined(self.e, us, n)                                            # (2)
+            return y + combined(self.b, us, n), combined(self.e, us, n)  # (2)
 
-        between = kernel(lambda *us: ca.vertcat(*(combined(row, us, n) for row in self.between)), u, ["dense"],
+        between = kernel(lambda *us: ca.vertcat(*(combined(row, us, n) for row in self.between)), u,
+                         ["dense"],
                          sizes | {"dense": n * len(self.between)}, "between")
         return Step([*factor, *(node for i in range(s) for node in stage(i)),
                      kernel(advance, ["y", *u], ["y_next", "error"], sizes)],
@@ -79,15 +84,21 @@ class Rosenbrock(Method):
 
 spoken(Rosenbrock)
 
-RODAS = Rosenbrock(             # Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
-    "rodas", 4, 4, gamma=0.25, c=(0.0, 0.386, 0.21, 0.63, 1.0, 1.0), d=(0.25, -0.1043, 0.1035, -0.0362, 0.0, 0.0),
-    A=((), (1.544,), (0.9466785280815826, 0.2557011698983284), (3.314825187068521, 2.896124015972201, 0.9986419139977817),
+# Hairer, Wanner: Solving Ordinary Differential Equations II, section IV.7; as in their RODAS
+RODAS = Rosenbrock(
+    "rodas", 4, 4, gamma=0.25, c=(0.0, 0.386, 0.21, 0.63, 1.0, 1.0), d=(0.25, -0.1043, 0.1035, -0.0362, 0.0,
+                                                                        0.0),
+    A=((), (1.544,), (0.9466785280815826, 0.2557011698983284), (3.314825187068521, 2.896124015972201,
+                                                                0.9986419139977817),
        (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
        (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0)),
     C=((), (-5.6688,), (-2.430093356833875, -0.2063599157091915),
        (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
        (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
        (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054)),
-    b=(1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0, 1.0), e=(0, 0, 0, 0, 0, 1.0),
-    between=((10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823, 1.025137723295662),
-             (-0.6762803392806898, 6.087714651680015, 16.43084320892478, 24.76722511418386, -6.594389125716872)))
+    b=(1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950, 1.0, 1.0),
+    e=(0, 0, 0, 0, 0, 1.0),
+    between=((10.12623508344586, -7.487995877610167, -34.80091861555747, -7.992771707568823,
+              1.025137723295662),
+             (-0.6762803392806898, 6.087714651680015, 16.43084320892478, 24.76722511418386,
+              -6.594389125716872)))

@@ -1,4 +1,5 @@
-"""Force laws of a looped tree: one straight line between two passes, over the fields of the rows that it asks for."""
+"""Force laws of a looped tree: one straight line between two passes, over the fields of the rows that it asks
+for."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
@@ -25,14 +26,17 @@ class OnDemand(dict[int, Any]):
 
 
 class StraightLine:
-    """A straight line between passes over the fields of rows: what force laws need, as symbols made when asked for."""
+    """A straight line between passes over the fields of rows: what force laws need, as symbols made when
+    asked for."""
 
     def __init__(self, looped: Looped) -> None:
         self.looped, model = looped, looped.model
         self.symbols = Symbols(model)
         names = [name for name, _ in looped.arguments if name in self.symbols.arguments]
-        self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names if self.symbols[name].numel()}
-        self.owner = {k: (b.index, k - b.u.start) for b in model.tree.bodies for k in range(b.u.start, b.u.stop)}
+        self.reads: dict[Any, ca.SX] = {name: self.symbols[name] for name in names
+                                        if self.symbols[name].numel()}
+        self.owner = {k: (b.index, k - b.u.start) for b in model.tree.bodies for k in range(b.u.start,
+                                                                                            b.u.stop)}
         ask = lambda name: OnDemand(lambda B: self.read(B, name))
         self.kin = Kinematics(model.placed, R_GM=ask("R"), p_GM=ask("p"), p_PM=ask("r"), V_GM=ask("V"),
                               H=OnDemand(lambda k: self.read(self.owner[k][0], "H")[self.owner[k][1]]))
@@ -57,8 +61,8 @@ class StraightLine:
             yield enabled, force, view
 
     def loads(self, gravity: bool = True, without: Collection[int] = ()) -> Loads:
-        """What all forces exert but some, by their places; with `gravity`, what it takes back from bodies that it leaves
-        alone."""
+        """What all forces exert but some, by their places; with `gravity`, what it takes back from bodies
+        that it leaves alone."""
         loads = Loads(self.symbols.view(self.kin))
         for i, (enabled, force) in enumerate(self.symbols.laws(loads.view)):
             if i not in without and (i or gravity):

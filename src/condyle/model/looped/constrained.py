@@ -1,8 +1,9 @@
-"""Operators of constrained systems in the looped layout: multipliers.py and corrections.py over the rows of visits.py.
+"""Operators of constrained systems in the looped layout: multipliers.py and corrections.py over the rows of
+visits.py.
 
 All of them meet G x + g = 0 from some x, in steps of multipliers.py (5):
 
-    lambda = Y^+ (G x + g),   x <- x - M^-1 G' lambda;    once more with K in place of Y^+                                (1)
+    lambda = Y^+ (G x + g),   x <- x - M^-1 G' lambda;    once more with K in place of Y^+                 (1)
 
 where M^-1 G' lambda is taken from eps, and an outward pass makes x of it (visits.py (4)).
 """
@@ -22,7 +23,16 @@ from condyle.dynamics.inertia import add, add_inertia, rigid
 from condyle.dynamics.kinematics import acceleration
 from condyle.model.flat import rows
 from condyle.model.looped import passes
-from condyle.model.looped.passes import apply_loads, apply_motions, at_rest, falling_up, has_forces, make_room, nothing, of_held
+from condyle.model.looped.passes import (
+    apply_loads,
+    apply_motions,
+    at_rest,
+    falling_up,
+    has_forces,
+    make_room,
+    nothing,
+    of_held,
+)
 from condyle.model.looped.tables import Draft, Looped
 from condyle.model.looped.visits import Visit, Visits
 
@@ -90,7 +100,8 @@ class Solve:
                 lock = [x + MASSLESS * w ** 2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
             P, z, steps, pivots, status = aba.inward(
                 d.get("me", "P"), d.get("me", "z") if self.acts else ZERO, r, H, taus, lock,
-                of_held(d, "held") if self.forces else None, d.read("root.status", 1), d.read("constant.number", 1))
+                of_held(d, "held") if self.forces else None, d.read("root.status", 1),
+                d.read("constant.number", 1))
             d.keep("U_D", [U_D for U_D, _ in steps])
             d.keep("D", pivots)
             if self.acts:
@@ -103,7 +114,8 @@ class Solve:
         self.looped.inward(inward, nothing)
 
     def outward(self, result: str | None = None, first: bool = False) -> None:
-        """x of eps, as a field, or as the last one as a result. `first`: the sum of |x| + u^2 is left in the root."""
+        """x of eps, as a field, or as the last one as a result. `first`: the sum of |x| + u^2 is left in the
+        root."""
         def outward(d: Draft) -> None:
             steps = [(U_D, eps) for U_D, eps in zip(d.kept("U_D"), d.kept("eps"), strict=True)]
             x, X = aba.outward(d.get("parent", "X"), d.kept("r"), d.kept("H"), steps)
@@ -113,7 +125,8 @@ class Solve:
             else:
                 d.keep("x", [ca.densify(value) for value in x])
             if first and x:
-                d.add("terms", sum((ca.fabs(value) + u ** 2 for value, u in zip(x, d.of_speeds("u"), strict=True)), ca.SX(0)))
+                d.add("terms", sum((ca.fabs(value) + u ** 2 for value,
+                                    u in zip(x, d.of_speeds("u"), strict=True)), ca.SX(0)))
 
         self.looped.outward(outward, nothing)
 
@@ -124,7 +137,8 @@ class Solve:
             above = ca.reshape(d.read("parent.Xs", 6 * columns), 6, columns)
             for j in range(columns):
                 P = above[:3, j], above[3:, j]
-                mine, a = aba.outward(P, d.kept("r"), d.kept("H"), list(zip(U_D, ca.vertsplit(eps[:, j]), strict=True))
+                mine, a = aba.outward(P, d.kept("r"), d.kept("H"),
+                                      list(zip(U_D, ca.vertsplit(eps[:, j]), strict=True))
                                       if U_D else [])
                 x.append(ca.vertcat(ca.SX(0, 1), *mine))
                 A.append(ca.vertcat(*a))
@@ -147,7 +161,8 @@ class LoopedEquations:
         Y, lengths = self.visits.Y(reads), self.visits.home(reads, "lengths")
         factors = None
         if known:
-            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) for i, n in enumerate(self._sizes)]
+            factors = [reads.setdefault((0, f"factors{i}"), ca.SX.sym("factors", n)) for i,
+                       n in enumerate(self._sizes)]
         return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
 
     def solve(self, result: Callable[[Pseudoinverse, ca.SX], dict[Any, ca.SX]], gathered: bool) -> None:
@@ -166,10 +181,12 @@ class LoopedEquations:
         self.looped.line(reads, writes | result(found, lambda_))
 
     def correct(self, result: Callable[[dict[Any, ca.SX], Pseudoinverse, ca.SX], dict[Any, ca.SX]]) -> None:
-        """The last change of lambda, from G x + g. `result` gives what else is written of what is then left of it."""
+        """The last change of lambda, from G x + g. `result` gives what else is written of what is then left
+        of it."""
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=True)
-        g = self.visits.home(reads, "bias") if self.columns == 1 else self.visits.home(reads, "g", self.columns)
+        g = self.visits.home(reads, "bias") if self.columns == 1 else self.visits.home(reads, "g",
+                                                                                       self.columns)
         g += self.visits.home(reads, "Gx", self.columns)
         last = ca.horzcat(*(found.last(column) for column in ca.horzsplit(g)))
         writes: dict[Any, ca.SX] = {}
@@ -241,8 +258,8 @@ def _no_change(looped: Looped, columns: int, name: str) -> None:
 
 
 def position_changes(looped: Looped) -> None:
-    """corrections.py (1) for positions: du for p, and for P e of each column of the argument `along`; where asked for whether
-    the constraints are delicate, and p."""
+    """corrections.py (1) for positions: du for p, and for P e of each column of the argument `along`; where
+    asked for whether the constraints are delicate, and p."""
     columns = _columns(looped)
     wanted = {name for name, _ in looped.results}
     _start(looped, moving=False, mass=False)
@@ -252,12 +269,14 @@ def position_changes(looped: Looped) -> None:
     visits.begin(p)
     if "p" in wanted:
         visits.line.write({"p": ca.densify(p)})
-    visits.inward(_lock, lambda d: [w ** 2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d), strict=True)])
+    visits.inward(_lock, lambda d: [w ** 2 + lock for w, lock in zip(d.of_speeds("weights"), _lock(d),
+                                                                     strict=True)])
     equations = LoopedEquations(looped, visits, columns)
     _given(looped, columns, "along")
     if columns > 1:
         visits.gather(columns)
-    equations.solve(lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {}, gathered=columns > 1)
+    equations.solve(lambda found, _: {"delicate": found.delicate} if "delicate" in wanted else {},
+                    gathered=columns > 1)
     _no_change(looped, columns, "x")
     visits.scatter("x", columns)
     visits.gather(columns)
@@ -277,8 +296,8 @@ def _report(looped: Looped, columns: int) -> None:
 
 
 def velocity_changes(looped: Looped) -> None:
-    """corrections.py (1) for speeds: du for v, and for V e of each column of the argument `along`; where asked for what is then
-    left of v, if v is linear in u."""
+    """corrections.py (1) for speeds: du for v, and for V e of each column of the argument `along`; where
+    asked for what is then left of v, if v is linear in u."""
     columns = _columns(looped)
     wanted = {name for name, _ in looped.results}
     _start(looped)
@@ -296,7 +315,8 @@ def velocity_changes(looped: Looped) -> None:
     visits.scatter("eps", columns)
     solve.motions(columns)
     visits.gather(columns)
-    equations.correct(lambda reads, found, r: {"left": ca.densify(r[:, 0])} if "left" in wanted and linear else {})
+    equations.correct(lambda reads, found, r: {"left": ca.densify(r[:, 0])} if "left" in wanted and linear
+                      else {})
     if "left" in wanted and not linear:
         reads: dict[Any, ca.SX] = {}
         looped.line(reads, {"left": visits.home(reads, "bias")})
@@ -311,5 +331,7 @@ def forward_dynamics(looped: Looped) -> None:
 
 
 LEVELS: dict[str, tuple[str, ...]] = {"forward_dynamics": (), "multipliers": (), "constraint_matrix": (),
-                                      "position_change": ("position",), "velocity_change": ("position", "velocity")}
-"""Operators that solve for multipliers here, and levels of the equations that they take; all if there are none."""
+                                      "position_change": ("position",),
+                                      "velocity_change": ("position", "velocity")}
+"""Operators that solve for multipliers here, and levels of the equations that they take; all if there are
+none."""

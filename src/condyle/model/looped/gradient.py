@@ -1,5 +1,6 @@
-"""The gradient of w . udot (gradient.py) in the looped layout: kinematics out; both right-hand sides of aba.py in; accelerations
-and the bars of each body by itself out; sums of bars, and what each mobilizer makes of them, in."""
+"""The gradient of w . udot (gradient.py) in the looped layout: kinematics out; both right-hand sides of
+aba.py in; accelerations and the bars of each body by itself out; sums of bars, and what each mobilizer makes
+of them, in."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -9,12 +10,30 @@ import casadi as ca
 
 from condyle.dynamics import aba
 from condyle.dynamics.aba import ZERO
-from condyle.dynamics.gradient import Bars, LoadGradient, Moving, added, is_plain, of_loads, of_mobilizer, own, to_parent
+from condyle.dynamics.gradient import (
+    Bars,
+    LoadGradient,
+    Moving,
+    added,
+    is_plain,
+    of_loads,
+    of_mobilizer,
+    own,
+    to_parent,
+)
 from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force
 from condyle.dynamics.kinematics import acceleration
 from condyle.model.load_gradient import load_gradient, row_gradient
 from condyle.model.looped.between import StraightLine
-from condyle.model.looped.passes import apply_loads, apply_motions, falling_up, has_forces, make_room, nothing, of_held
+from condyle.model.looped.passes import (
+    apply_loads,
+    apply_motions,
+    falling_up,
+    has_forces,
+    make_room,
+    nothing,
+    of_held,
+)
 from condyle.model.looped.tables import Draft, Looped, packed
 
 _NO_BARS = Bars(ZERO, ZERO, ca.SX(3, 1))
@@ -64,8 +83,10 @@ def forward_gradient(looped: Looped) -> None:
         r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds("tau")
         if generalised:
             taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), r, H, taus, of_held(d, "lock"),
-                                                 of_held(d, "held"), d.read("root.status", 1), d.read("constant.number", 1))
+        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), r, H, taus,
+                                                 of_held(d, "lock"),
+                                                 of_held(d, "held"), d.read("root.status", 1),
+                                                 d.read("constant.number", 1))
         z_f, again = aba.inward_again(d.get("me", "z_f"), H, d.of_speeds("cotangent"), steps, pivots)
         d.keep("steps", steps)
         d.keep("eps", [eps for _, eps in again])
@@ -87,7 +108,8 @@ def forward_gradient(looped: Looped) -> None:
         for name, value in (("A", A), ("X", X), ("Y", Y)):
             d.put("me", name, value)
         nu = d.mobilizer.nu
-        for name, kept in (("udot", udot), ("x", x), ("r_bar", ca.SX.zeros(3, 1)), ("H_bar", [_dense(ZERO)] * nu),
+        for name, kept in (("udot", udot), ("x", x), ("r_bar", ca.SX.zeros(3, 1)),
+                           ("H_bar", [_dense(ZERO)] * nu),
                            ("q_bar", ca.SX.zeros(nu, 1)), ("u_bar", ca.SX.zeros(nu, 1))):
             d.keep(name, kept)
         if "d_tau" in wanted:
@@ -103,12 +125,14 @@ def forward_gradient(looped: Looped) -> None:
     pulled = bool(loads.F or loads.V or loads.T or looped.law_kinds)
 
     def back(d: Draft) -> None:
-        nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0] for name in ("V", "A", "X")]
+        nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0]
+                                                                    for name in ("V", "A", "X")]
         at = Moving(d.get("me", "V"), d.get("me", "A"), d.get("me", "X"), *parent)
         bars = _bars(d, "me", pulled)
         u, udot, x = (ca.vertcat(ca.SX(0, 1), *values) for values in (
             d.of_speeds("u"), *([ca.SX(0)] * nu if plain else d.kept(name) for name in ("udot", "x"))))
-        dq, du = of_mobilizer(d.mobilizer, d.t, d.q, u, udot, x, None if plain else d.kept("R_GF"), d.kept("H"), at, bars,
+        dq, du = of_mobilizer(d.mobilizer, d.t, d.q, u, udot, x, None if plain else d.kept("R_GF"),
+                              d.kept("H"), at, bars,
                               d.kept("r_bar") if loads.r else 0, d.kept("H_bar") if loads.H else ())
         for name, value, more in (("q", dq, loads.q), ("u", du, loads.u)):
             if f"d_{name}" in wanted:
@@ -120,7 +144,8 @@ def forward_gradient(looped: Looped) -> None:
 
 
 def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
-    """Add the bars of loads to those of the bodies: of most laws in a straight line, then those of laws in tables."""
+    """Add the bars of loads to those of the bodies: of most laws in a straight line, then those of laws in
+    tables."""
     line = StraightLine(looped)
     loads = load_gradient(line, line.loads(without=[i for kind in looped.law_kinds for i, _ in kind.members]))
     if loads is not None:

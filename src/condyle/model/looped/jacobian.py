@@ -1,9 +1,9 @@
 """The Jacobian of forward dynamics (derivatives.py) in the looped layout.
 
-After the passes of aba.py: what each body has by itself, outward; what it carries and the columns of its speeds, inward; then
-one row for every two speeds of different bodies on one path. Speeds are rows, too: bodies reach theirs by the links speed0,
-speed1 and so on, and a pair reaches its two by near and far, the one closer to ground. M is factored and solved afterwards
-(condyle.native.sweeps.tree_solve).
+After the passes of aba.py: what each body has by itself, outward; what it carries and the columns of its
+speeds, inward; then one row for every two speeds of different bodies on one path. Speeds are rows, too:
+bodies reach theirs by the links speed0, speed1 and so on, and a pair reaches its two by near and far, the one
+closer to ground. M is factored and solved afterwards (condyle.native.sweeps.tree_solve).
 """
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _FAR, _NEAR = (PAIR, _VECTOR, PAIR, PAIR), (PAIR, _VECTOR, PAIR, PAIR)
 
 
 def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
-    """Whether this is all there is to it: no constraints, no accelerations prescribed by functions of q or u, and forces other
-    than gravity only on coordinates, each of those of its own body."""
+    """Whether this is all there is to it: no constraints, no accelerations prescribed by functions of q or u,
+    and forces other than gravity only on coordinates, each of those of its own body."""
     tree = model.tree
     if model.constraints or not tree.nu or not set(wrt) <= {"q", "u", "tau"} or model.gravity.excluded:
         return False
@@ -85,7 +85,8 @@ def _is_local(model: Model) -> bool:
 def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
     """d udot by some of q, u and tau, row by row, and the status."""
     nu, before = model.tree.nu, before_each(model.tree)
-    results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(nu * len(wrt))), ("status", 1)]
+    results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(nu * len(wrt))),
+               ("status", 1)]
     looped = Looped(model, [(name, model.sizes()[name]) for name in ("q", "u", "tau", "tail")], results)
     _Jacobian(looped, wrt, before).write()
     return TreeSolve(looped.rows(), before, [nu] * len(wrt))
@@ -106,23 +107,28 @@ class _Jacobian:
         place = {name: i * nu for i, name in enumerate(self.wrt)}
         start = np.cumsum([0, *(1 + len(b) for b in before)])
         owner = [b.index for b in tree.bodies for _ in tree.speeds_of(b.index)]
-        pairs = np.array([(j, k, i) for j, others in enumerate(before) for i, k in enumerate(others, start=int(start[j]) + 1)
+        pairs = np.array([(j, k, i) for j, others in enumerate(before) for i,
+                          k in enumerate(others, start=int(start[j]) + 1)
                           if owner[j] != owner[k]], dtype=np.int64).reshape(-1, 3)
         speeds, first, kind = bodies, bodies + nu, looped.fresh_type
         near, far, entry = pairs.T
         leads = {f"speed{k}": {1 + b.index: speeds + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
                  for k in range(max(b.mobilizer.nu for b in tree.bodies))}
-        leads |= {name: dict(enumerate((speeds + x).tolist(), start=first)) for name, x in (("near", near), ("far", far))}
+        leads |= {name: dict(enumerate((speeds + x).tolist(), start=first)) for name,
+                  x in (("near", near), ("far", far))}
         self.pairs = kind + 1
-        looped.add_rows(np.repeat([kind, self.pairs], [nu, len(pairs)]), np.zeros(nu + len(pairs), dtype=np.int64), leads)
+        looped.add_rows(np.repeat([kind, self.pairs], [nu, len(pairs)]),
+                        np.zeros(nu + len(pairs), dtype=np.int64), leads)
         looped.constants["inner"] = np.zeros((len(looped.types), 1))
-        looped.constants["inner"][1:bodies, 0] = [b.parent is not None and not b.parent.is_ground for b in tree.bodies]
+        looped.constants["inner"][1:bodies, 0] = [b.parent is not None and not b.parent.is_ground
+                                                  for b in tree.bodies]
         u = np.array([0, *(b.u.start for b in tree.bodies)])
         for k in range(max(b.mobilizer.nu for b in tree.bodies)):
             row = np.minimum(u + k, nu - 1)
             self._window(f"own_M{k}", "entries", 0, start[row])
             for name in self.wrt:
-                self._window(f"own_{name}{k}", "columns", 0, row * width + place[name] + u + (k if name == "tau" else 0))
+                self._window(f"own_{name}{k}", "columns", 0,
+                             row * width + place[name] + u + (k if name == "tau" else 0))
         self._window("pair_M", "entries", first, entry)
         for name in (name for name in self.wrt if name != "tau"):
             self._window(f"up_{name}", "columns", first, far * width + place[name] + near)
@@ -188,9 +194,11 @@ class _Jacobian:
         if not nu:
             return
         plain = is_plain(mobilizer)
-        u, udot = (ca.vertcat(ca.SX(0, 1), *x) for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain else [d.kept("udot")]))
+        u, udot = (ca.vertcat(ca.SX(0, 1), *x) for x in (d.of_speeds("u"), [ca.SX(nu, 1)] if plain
+                                                         else [d.kept("udot")]))
         X_MF = (ca.SX.eye(3), ca.SX(3, 1)) if plain else d.kept("X_MF")
-        joint = Joint(d.kept("H"), X_MF, shift_motion(d.get("parent", "V"), r), d.get("me", "V"), d.read("me.p_O", 3))
+        joint = Joint(d.kept("H"), X_MF, shift_motion(d.get("parent", "V"), r), d.get("me", "V"),
+                      d.read("me.p_O", 3))
         made, dq, du, M = columns(mobilizer, d.t, d.q, u, udot, joint, d.kept("a"), carried)
         if self.loaded:
             dq, du = dq - d.kept("f_q"), du - d.kept("f_u")
@@ -198,9 +206,11 @@ class _Jacobian:
         for k, column in enumerate(made):
             d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else locks[k]) for i in range(k + 1)))
             for name in self.wrt:
-                d.writes[f"own_{name}{k}"] = ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1, 1)
+                d.writes[f"own_{name}{k}"] = ca.densify(own[name][k, :].T) if name in own else ca.SX.ones(1,
+                                                                                                          1)
             d.writes |= {f"speed{k}.motion": packed(_dense((column.S, column.g, column.E, column.K))),
-                         f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q, column.dF_u)))}
+                         f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q,
+                                                           column.dF_u)))}
 
     def pair(self, d: Draft) -> None:
         """Two speeds on one path."""

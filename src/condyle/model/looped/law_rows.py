@@ -1,7 +1,9 @@
-"""Many laws of one kind as rows of a table: one kernel for all, linked to the rows of the bodies that they act on.
+"""Many laws of one kind as rows of a table: one kernel for all, linked to the rows of the bodies that they
+act on.
 
-A law says that it is `tabular` if its equations ask for poses and velocities of its bodies alone. Its fields then become the
-columns of a table, its bodies become links, and `apply`, the same as everywhere, is traced once over symbols for these.
+A law says that it is `tabular` if its equations ask for poses and velocities of its bodies alone. Its fields
+then become the columns of a table, its bodies become links, and `apply`, the same as everywhere, is traced
+once over symbols for these.
 """
 from __future__ import annotations
 
@@ -116,7 +118,8 @@ class LawKind:
         shapes = numbers_of(self.law) or {}
         data = {name: Datum(_shaped(column[name], shape)) for name, (shape, _) in shapes.items()}
         for name, role in self.law.roles():
-            kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(role.kind, data.get(name))
+            kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(role.kind,
+                                                                                               data.get(name))
             object.__setattr__(twin, name, kept)
         return twin
 
@@ -152,7 +155,8 @@ def law_kinds(model: Model) -> list[LawKind]:
 
 
 class RowView:
-    """The state as a law in a table sees it (laws.view.View): its bodies are links, its auxiliary states its own alone."""
+    """The state as a law in a table sees it (laws.view.View): its bodies are links, its auxiliary states its
+    own alone."""
 
     def __init__(self, d: Draft, column: Mapping[str, ca.SX], law: Law) -> None:
         self.d, self.column, self.names = d, column, [name for name, _ in law.states]

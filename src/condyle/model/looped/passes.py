@@ -1,8 +1,8 @@
 """The looped layout of the operators: for trees whose straight line would take long to compile.
 
-Each operator is a few passes over the rows of tables.py with the functions of kinematics.py, aba.py, rnea.py and energy.py.
-Many forces of one kind are a pass of their own (law_rows.py); all others but gravity are one straight line between two passes,
-which sees the rows that it asks for.
+Each operator is a few passes over the rows of tables.py with the functions of kinematics.py, aba.py, rnea.py
+and energy.py. Many forces of one kind are a pass of their own (law_rows.py); all others but gravity are one
+straight line between two passes, which sees the rows that it asks for.
 """
 from __future__ import annotations
 
@@ -13,8 +13,25 @@ import casadi as ca
 
 from condyle.dynamics import aba, energy, rnea
 from condyle.dynamics.aba import ZERO
-from condyle.dynamics.inertia import Inertia, add, add_inertia, add_scaled, inner, rigid, shift_force, shift_inertia, shift_motion
-from condyle.dynamics.kinematics import BodyKinematics, Pair, acceleration, body_acceleration, body_pose, body_velocity
+from condyle.dynamics.inertia import (
+    Inertia,
+    add,
+    add_inertia,
+    add_scaled,
+    inner,
+    rigid,
+    shift_force,
+    shift_inertia,
+    shift_motion,
+)
+from condyle.dynamics.kinematics import (
+    BodyKinematics,
+    Pair,
+    acceleration,
+    body_acceleration,
+    body_pose,
+    body_velocity,
+)
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion, runaway, sines_first
 from condyle.model.flat import rows
@@ -58,7 +75,8 @@ def has_forces(model: Model) -> bool:
 
 
 def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
-    """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are any of these."""
+    """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are
+    any of these."""
     without = looped.apply_law_rows(into, sign)
     line = StraightLine(looped)
     loads = line.loads(gravity, without)
@@ -83,7 +101,8 @@ def make_room(d: Draft) -> None:
 
 
 def apply_motions(looped: Looped, moving: bool) -> None:
-    """Keep what motions make of "lock" and, if bodies move, of "held", in the rows of the bodies that they drive."""
+    """Keep what motions make of "lock" and, if bodies move, of "held", in the rows of the bodies that they
+    drive."""
     if driven := looped.model.tree.driven:
         line = StraightLine(looped)
         motions = line.symbols.motions
@@ -105,7 +124,7 @@ def _report_status(d: Draft) -> None:
     d.writes["status"] = d.read("me.status", 1)
 
 
-# ---- operators ------------------------------------------------------------------------------------------------------------
+# ---- operators ---------------------------------------------------------------------------------------------
 
 def qdot(looped: Looped) -> None:
     def rates(d: Draft) -> None:
@@ -118,8 +137,10 @@ def qdot(looped: Looped) -> None:
     looped.outward(nothing, _report_status)
 
 
-def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX], None] | None = None,
-          ground: Callable[[Draft], None] = nothing, found: Callable[[Draft, list[ca.SX], Pair], None] | None = None) -> None:
+def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX],
+                                                                     None] | None = None,
+          ground: Callable[[Draft], None] = nothing, found: Callable[[Draft, list[ca.SX], Pair], None]
+          | None = None) -> None:
     """aba.py. Forces act only if bodies move.
 
     Args:
@@ -186,7 +207,8 @@ def solve_mass_matrix(looped: Looped) -> None:
     solve(looped, False, "f")
 
 
-def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None], result: str,
+def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None],
+                  result: str,
                   forces: bool = False) -> None:
     """rnea.py: `result` is the generalised forces, or "F" for the reactions."""
     forces = forces and has_forces(looped.model)
@@ -194,9 +216,11 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces)
         H = new.H if udot is not None else []
-        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None else [])
+        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None
+                         else [])
         d.put("me", "A", A)
-        d.put("me", "F", rnea.net_force(d.body, new.R_GM, A, new.V_GM[0] if new.V_GM is not None else None, None))
+        d.put("me", "F", rnea.net_force(d.body, new.R_GM, A, new.V_GM[0] if new.V_GM is not None else None,
+                                        None))
         make_room(d)
 
     looped.outward(prepare, ground)
@@ -205,7 +229,8 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
 
 
 def _project(looped: Looped, result: str, sign: int) -> None:
-    """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces themselves as "F"."""
+    """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces
+    themselves as "F"."""
     def inward(d: Draft) -> None:
         F = d.get("me", "F")
         if result == "F":
@@ -299,13 +324,15 @@ def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], 
     def ground(d: Draft) -> None:
         at_rest(d)
         d.writes["me.total"] = ca.SX.zeros(size, 1)
-    looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))), ground)
+    looped.outward(lambda d: d.add("total", ca.vertcat(*terms(d, d.kinematics(moving, positions=True)))),
+                   ground)
     return StraightLine(looped)
 
 
 def energies(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
-        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM, d.gravity)]
+        return [energy.kinetic_of(d.body, new.R_GM, new.V_GM), energy.potential_of(d.body, new.R_GM, new.p_GM,
+                                                                                   d.gravity)]
 
     line = _sum(looped, True, 2, terms)
     kinetic, potential = ca.vertsplit(line.total("total", 2))
@@ -316,7 +343,8 @@ def energies(looped: Looped) -> None:
 
 
 def momentum(looped: Looped) -> None:
-    line = _sum(looped, True, 6, lambda d, new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM)))
+    line = _sum(looped, True, 6, lambda d,
+                new: list(energy.momentum_of(d.body, new.R_GM, new.p_GM, new.V_GM)))
     line.write({"h": line.total("total", 6)})
 
 
@@ -338,7 +366,8 @@ def mass_centre_acceleration(looped: Looped) -> None:
     def terms(d: Draft, new: Any) -> list[ca.SX]:
         A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H, d.of_speeds("udot"))
         d.put("me", "A", A)
-        return [d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2], ca.SX(1))]
+        return [d.body.mass * x for x in (energy.centre_of(d.body, new.R_GM, new.p_GM, new.V_GM, A)[2],
+                                          ca.SX(1))]
 
     line = _sum(looped, True, 4, terms)
     total = line.total("total", 4)

@@ -1,10 +1,12 @@
-"""A tree as tables: one kernel a type of body, run over all bodies by native loops (condyle.native.sweeps.sweep).
+"""A tree as tables: one kernel a type of body, run over all bodies by native loops
+(condyle.native.sweeps.sweep).
 
-Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same equations up to numbers
-(condyle.mobilizers.numbers), if the same of their numbers depend on Parameters, and if both or none are driven by motions.
-Machine code grows with the number of types, not of bodies. The equations are those of the unrolled layout, from the same
-functions, traced once per type over symbols that stand for the fields of a row. (A type of its own for frames that are not
-turned, R_PF = 1, was measured: 2 % faster for one state, not for many.)
+Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same equations up to
+numbers (condyle.mobilizers.numbers), if the same of their numbers depend on Parameters, and if both or none
+are driven by motions. Machine code grows with the number of types, not of bodies. The equations are those of
+the unrolled layout, from the same functions, traced once per type over symbols that stand for the fields of a
+row. (A type of its own for frames that are not turned, R_PF = 1, was measured: 2 % faster for one state, not
+for many.)
 """
 from __future__ import annotations
 
@@ -31,10 +33,11 @@ PAIR = (ca.SX.ones(3, 1), ca.SX.ones(3, 1))
 INERTIA = (ca.SX.ones(ca.Sparsity.lower(3)), ca.SX.ones(3, 3), ca.SX.ones(ca.Sparsity.lower(3)))
 COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "w": ca.SX.ones(3, 1),
                                 "V": PAIR, "A": PAIR, "P": INERTIA, "z": PAIR,
-                                "F": PAIR, "X": PAIR, "z_f": PAIR, "Y": PAIR, "A_bar": PAIR, "w_bar": ca.SX.ones(3, 1),
+                                "F": PAIR, "X": PAIR, "z_f": PAIR, "Y": PAIR, "A_bar": PAIR,
+                                "w_bar": ca.SX.ones(3, 1),
                                 "v_bar": ca.SX.ones(3, 1), "T": PAIR}
-"""Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite inertia, bias force,
-force of the mobilizer, motion under some speeds; then what gradient.py needs."""
+"""Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite
+inertia, bias force, force of the mobilizer, motion under some speeds; then what gradient.py needs."""
 
 SIZES = dict(zip((f.name for f in fields(Placed)), (9, 3, 9, 3, 1, 3, 7), strict=True))
 """How many numbers each constant of a body has; an inertia that depends on Parameters has len(LOWER)."""
@@ -66,7 +69,8 @@ def unpacked(structure: Structure, column: ca.SX) -> Structure:
 def _packed_common(name: str, value: Structure) -> ca.SX:
     if name == "P":
         value = ca.tril(value[0]), value[1], ca.tril(value[2])
-    return packed([ca.project(x, like.sparsity()) for x, like in zip(flat(value), flat(COMMON[name]), strict=True)])
+    return packed([ca.project(x, like.sparsity()) for x, like in zip(flat(value), flat(COMMON[name]),
+                                                                     strict=True)])
 
 
 @dataclass(eq=False)
@@ -148,7 +152,8 @@ class Draft:
     def _constant(self, name: str) -> Any:
         if name in self.kind.varying:                       # the body's own part of the table of Parameters
             sizes = {other: len(LOWER) if other == "I" else SIZES[other] for other in self.kind.varying}
-            parts = ca.vertsplit(self.read("table", sum(sizes.values())), np.cumsum([0, *sizes.values()]).tolist())
+            parts = ca.vertsplit(self.read("table", sum(sizes.values())),
+                                 np.cumsum([0, *sizes.values()]).tolist())
             values = parts[self.kind.varying.index(name)]
             if name == "I":
                 return ca.tril2symm(ca.SX(ca.Sparsity.lower(3), values))
@@ -159,8 +164,8 @@ class Draft:
         return ca.reshape(values, 3, 3) if SIZES[name] == 9 else values
 
     def kinematics(self, moving: bool, positions: bool = False, linear: bool = True) -> BodyKinematics:
-        """The recursion of kinematics.py for this body, its results left for others. Without `linear`, which is only for
-        bodies that move, velocities have their angular part alone."""
+        """The recursion of kinematics.py for this body, its results left for others. Without `linear`, which
+        is only for bodies that move, velocities have their angular part alone."""
         u = ca.vertcat(*self.of_speeds("u")) if moving else ca.SX(self.mobilizer.nu, 1)
         p_GP = self.get("parent", "p") if positions else ca.SX(3, 1)
         split = sines_first(self.mobilizer) if "sines" in self.kind.kept else None
@@ -195,12 +200,14 @@ class Looped:
         arguments, results: names and sizes of an operator's.
     """
 
-    def __init__(self, model: Model, arguments: Sequence[tuple[str, int]], results: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, model: Model, arguments: Sequence[tuple[str, int]],
+                 results: Sequence[tuple[str, int]]) -> None:
         self.model, self.arguments, self.results = model, arguments, results
         tree = model.tree
         part = model.tail
         self.outside = {name: registry.symbols for name, registry in (
-            ("parameters", tree.parameters), ("inputs", tree.inputs), ("discrete", tree.discrete)) if len(registry)}
+            ("parameters", tree.parameters), ("inputs", tree.inputs), ("discrete", tree.discrete))
+                        if len(registry)}
         self.parents = np.array([0, *(0 if b.parent is None else b.parent.index + 1 for b in tree.bodies)])
         q, u, bodies = (np.array([0, *x], dtype=np.int64) for x in (
             [b.q.start for b in tree.bodies], [b.u.start for b in tree.bodies], tree.base_to_tip))
@@ -208,14 +215,16 @@ class Looped:
             "t", "enabled", "parameters", "inputs", "discrete")}
         self.windows |= {name: ("tail", part[name].start + u) for name in ("lock", "held")}
         if len(tree.parameters):
-            self.windows["table"] = "tail", part["table"].start + np.array([0, *model.tabulated.starts], dtype=np.int64)
+            self.windows["table"] = "tail", part["table"].start + np.array([0, *model.tabulated.starts],
+                                                                           dtype=np.int64)
         for name, size in (*arguments, *results):
             if name in ("q", "qdot"):
                 self.windows[name] = name, q
             elif name in _PER_BODY:
                 self.windows[name] = name, _PER_BODY[name] * bodies
             elif name in _SIDE_BY_SIDE:
-                self.windows |= {f"{name}{j}": (name, j * tree.nu + u) for j in range(size // max(tree.nu, 1))}
+                self.windows |= {f"{name}{j}": (name, j * tree.nu + u)
+                                 for j in range(size // max(tree.nu, 1))}
             elif name != "tail":
                 self.windows[name] = name, u if name in _PER_SPEED else 0
         self._sort()
@@ -231,12 +240,14 @@ class Looped:
         self.constants["number"] = np.zeros((n, 1))
         self.kinds, self.types = [Kind(None)], np.zeros(n, dtype=np.int64)
         found: dict[Any, list[int]] = {}
-        for row, (body, pattern, placed) in enumerate(zip(bodies, model.patterns, model.placed, strict=True), start=1):
+        for row, (body, pattern, placed) in enumerate(zip(bodies, model.patterns, model.placed, strict=True),
+                                                      start=1):
             varying = tuple(name for name in SIZES if isinstance(getattr(placed, name), ca.SX))
             for name in SIZES:
                 value = getattr(placed, name)
                 if name not in varying:
-                    self.constants[name][row] = np.hstack(value) if name == "I" else np.ravel(value, order="F")
+                    self.constants[name][row] = np.hstack(value) if name == "I" else np.ravel(value,
+                                                                                              order="F")
             found.setdefault((pattern.key, varying, body.motion is not None), []).append(row)
             self.constants["number"][row] = body.u.start + 1
         for (_, varying, driven), rows in found.items():
@@ -277,7 +288,8 @@ class Looped:
         if (short := on_levels(steps)) is not None:
             steps = short
             self._add_levels()
-        return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments), list(self.results),
+        return Sweep(self.types, self.parents, self.constants, self.windows, list(self.arguments),
+                     list(self.results),
                      steps, self.links, self.cleared)
 
     def _add_levels(self) -> None:
@@ -289,7 +301,8 @@ class Looped:
         levels = int(depth.max()) + 1
         none = np.full(levels, -1)
         self.links = {name: np.concatenate([link, none]) for name, link in self.links.items()}
-        self.links |= {"level": np.concatenate([n + depth, none]), "above": np.concatenate([n + depth[self.parents], none])}
+        self.links |= {"level": np.concatenate([n + depth, none]),
+                       "above": np.concatenate([n + depth[self.parents], none])}
         self._add_rows(np.full(levels, self.fresh_type))
 
     def _add_rows(self, types: np.ndarray) -> None:
@@ -297,9 +310,11 @@ class Looped:
         more = len(types)
         self.types = np.concatenate([self.types, types])
         self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
-        self.windows = {name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at) else at)
+        self.windows = {name: (argument, np.concatenate([at, np.zeros(more, dtype=np.int64)]) if np.ndim(at)
+                               else at)
                         for name, (argument, at) in self.windows.items()}
-        self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name, x in self.constants.items()}
+        self.constants = {name: np.concatenate([x, np.zeros((more, x.shape[1]))]) for name,
+                          x in self.constants.items()}
 
     # ---- laws that are rows
 
@@ -312,15 +327,18 @@ class Looped:
             return kinds
         bodies, first = len(self.types), np.cumsum([len(self.types), *counts])
         rows = {link: {int(first[k]) + i: int(row) for k, kind in enumerate(kinds) if link in kind.links
-                       for i, row in enumerate(kind.rows(self.model, link))} for kind in kinds for link in kind.links}
-        self.add_rows(np.repeat(self.fresh_type + np.arange(len(kinds)), counts), np.zeros(sum(counts), dtype=np.int64), rows)
+                       for i, row in enumerate(kind.rows(self.model, link))} for kind in kinds
+                for link in kind.links}
+        self.add_rows(np.repeat(self.fresh_type + np.arange(len(kinds)), counts),
+                      np.zeros(sum(counts), dtype=np.int64), rows)
         switches = np.array([i for kind in kinds for i, _ in kind.members])
         start = self.model.tail["enabled"].start
         self.windows["on"] = "tail", np.concatenate([np.zeros(bodies, dtype=np.int64), start + switches])
         states = np.cumsum([0, *(len(force.states) for force in self.model.forces.values())])[switches]
         for name, argument, begin in (("own_z", "tail", self.model.tail["z"].start), ("own_zdot", "zdot", 0)):
             if argument in dict((*self.arguments, *self.results)):
-                self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64), begin + states])
+                self.windows[name] = argument, np.concatenate([np.zeros(bodies, dtype=np.int64),
+                                                               begin + states])
         for k, kind in enumerate(kinds):
             for name, x in kind.columns(self.model).items():
                 self.constants[f"law{k}.{name}"] = np.zeros((len(self.types), x.shape[1]))
@@ -334,7 +352,8 @@ class Looped:
         return max(len(self.kinds), 1 + int(self.types.max()), *kernels)
 
     def add_rows(self, types: np.ndarray, like: np.ndarray, links: Mapping[str, Mapping[int, int]]) -> None:
-        """More rows, with the windows of the rows that they are `like`, and where their links lead, by row."""
+        """More rows, with the windows of the rows that they are `like`, and where their links lead, by
+        row."""
         more = len(types)
         self.types = np.concatenate([self.types, types])
         self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
@@ -350,9 +369,10 @@ class Looped:
         if kernels:
             self._steps.append(Pass([kernels.get(t) for t in range(1 + max(kernels))], backwards))
 
-    def law_pass(self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]], dict[str, ca.SX]]) -> frozenset[int]:
-        """A pass of the laws in tables, in which add(kind, draft, numbers) says what one adds to which field of the rows of its
-        bodies, by place; which laws these are."""
+    def law_pass(self, add: Callable[[LawKind, Draft, Mapping[str, ca.SX]],
+                                     dict[str, ca.SX]]) -> frozenset[int]:
+        """A pass of the laws in tables, in which add(kind, draft, numbers) says what one adds to which field
+        of the rows of its bodies, by place; which laws these are."""
         kernels: list[RowKernel | None] = [None] * len(self.kinds)
         for k, kind in enumerate(self.law_kinds):
             d = Draft(self, Kind(None))
@@ -367,7 +387,8 @@ class Looped:
     def apply_law_rows(self, into: str, sign: int) -> frozenset[int]:
         """A pass that adds sign times the loads of the laws in tables to a field; which laws these are."""
         return self.law_pass(lambda kind, d, column: {
-            f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f)) for link, (n, f) in kind.loads(d, column).items()})
+            f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f)) for link,
+            (n, f) in kind.loads(d, column).items()})
 
 
     def law_rates(self) -> None:
@@ -395,7 +416,8 @@ def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str,
         for t, kernel in enumerate(s.kernels):
             for place in kernel.reads if kernel else ():
                 where, _, name = place.partition(".")
-                used.add(({"me": t, "parent": None, "root": types[0], **dict.fromkeys(links)}.get(where, t), name))
+                used.add(({"me": t, "parent": None, "root": types[0], **dict.fromkeys(links)}.get(where, t),
+                          name))
 
     def keep(t: int, kernel: RowKernel | None) -> RowKernel | None:
         if kernel is None:
@@ -404,4 +426,5 @@ def _needed(steps: Sequence[Pass | Line], types: np.ndarray, links: Mapping[str,
                   or (t, place[3:]) in used or (None, place[3:]) in used}
         return RowKernel(kernel.reads, writes, kernel.adds) if writes or kernel.adds else None
 
-    return [s if isinstance(s, Line) else Pass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards) for s in steps]
+    return [s if isinstance(s, Line) else Pass([keep(t, k) for t, k in enumerate(s.kernels)], s.backwards)
+            for s in steps]

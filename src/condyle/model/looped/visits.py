@@ -1,20 +1,23 @@
 """Constraints in the looped layout: rows for what each does along the tree.
 
-A part of a constraint, k equations of one level, has a *visit* for each body between its own bodies and ground. Inward along
-its visits go F, what unit multipliers exert on the body with all that it carries, and z, what of F the speeds beyond take up
-by giving way, as in aba.py; for the speeds of the body, one row per speed and one column per equation,
+A part of a constraint, k equations of one level, has a *visit* for each body between its own bodies and
+ground. Inward along its visits go F, what unit multipliers exert on the body with all that it carries, and z,
+what of F the speeds beyond take up by giving way, as in aba.py; for the speeds of the body, one row per speed
+and one column per equation,
 
-    G' = H' F + f                                           f: what multipliers exert on a speed itself                  (1)
-    E = G' - H' z,   S = E / D,   z <- z + U S              speed by speed, with the eliminations of aba.py (2), (3)     (2)
+    G' = H' F + f                                           f: what multipliers exert on a speed itself    (1)
+    E = G' - H' z,   S = E / D,   z <- z + U S   speed by speed, with the eliminations of aba.py (2), (3)  (2)
 
 E is L^-T G' of the mass matrix M = L' D L, so that
 
-    Y = G M^-1 G' = sum over bodies of E' S                                                                              (3)
-    M^-1 G' lambda:  eps_k = S_k lambda, and the outward pass aba.py (5)                                                 (4)
+    Y = G M^-1 G' = sum over bodies of E' S                                                                (3)
+    M^-1 G' lambda:  eps_k = S_k lambda, and the outward pass aba.py (5)                                   (4)
 
-With weights W in place of M, as projection of positions has it, E is G' itself and D is W^2. A part has one more row, its
-*home*, for sums over its visits; a pair of parts that visit the same bodies has a row for its block of Y, and one *meeting* for
-each such body. Machine code grows with the types of bodies and with the sizes of parts, not with their number.
+With weights W in place of M, as projection of positions has it, E is G' itself and D is W^2. A part has one
+more row, its
+*home*, for sums over its visits; a pair of parts that visit the same bodies has a row for its block of Y, and
+one *meeting* for each such body. Machine code grows with the types of bodies and with the sizes of parts, not
+with their number.
 """
 from __future__ import annotations
 
@@ -40,7 +43,8 @@ class Visit(Draft):
 
     def __init__(self, looped: Looped, kind: Kind, k: int) -> None:
         super().__init__(looped, kind)
-        self.reads = dict(looped.outside)                    # numbers of mobilizers are constants of bodies alone
+        # numbers of mobilizers are constants of bodies alone
+        self.reads = dict(looped.outside)
         self.k, self.nu = k, self.mobilizer.nu
 
     def of_body(self, name: str) -> Any:
@@ -80,7 +84,8 @@ class Visits:
         symbols = self.line.symbols
         view = symbols.view(self.line.kin)
         view.biases = OnDemand(self._bias)
-        self.equations = ConstraintEquations(looped.model.constraints, view, symbols.enabled[len(looped.model.forces):])
+        self.equations = ConstraintEquations(looped.model.constraints, view,
+                                             symbols.enabled[len(looped.model.forces):])
         self.parts = [(i, part) for i, part, _ in self.equations.parts if not levels or part.level in levels]
         ends = np.cumsum([0, *(part.size for _, part in self.parts)])
         self.places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
@@ -89,7 +94,8 @@ class Visits:
         self._add_rows()
 
     def _bias(self, B: int) -> Pair:
-        """The acceleration of M at udot = 0, from A_0 of aba.py (1), which is that on ground that falls up."""
+        """The acceleration of M at udot = 0, from A_0 of aba.py (1), which is that on ground that falls
+        up."""
         alpha, a = self.line.read(B, "A")
         return alpha, a + self.line.symbols.gravity
 
@@ -106,7 +112,8 @@ class Visits:
             return self.types.setdefault(key, fresh + len(self.types))
 
         first = len(looped.types)
-        types, like = list[int](), list[int]()               # of the new rows; the body whose windows they have
+        # of the new rows; the body whose windows they have
+        types, like = list[int](), list[int]()
         homes, visits, pairs = list[int](), list[dict[int, int]](), dict[tuple[int, int], int]()
         up, body, home = dict[int, int](), dict[int, int](), dict[int, int]()
         for c, way in enumerate(ways):
@@ -144,8 +151,10 @@ class Visits:
 
     def linear(self) -> bool:
         """Whether G does not depend on u."""
-        moving = [x for place, x in self.line.reads.items() if place == "u" or (isinstance(place, tuple) and place[1] == "V")]
-        each = [x for w in self._wrenches for x in (*(y for F in w.bodies.values() for y in F), *w.speeds.values())]
+        moving = [x for place, x in self.line.reads.items() if place == "u"
+                  or (isinstance(place, tuple) and place[1] == "V")]
+        each = [x for w in self._wrenches for x in (*(y for F in w.bodies.values() for y in F),
+                                                    *w.speeds.values())]
         return not each or not moving or not ca.depends_on(ca.veccat(*each), ca.veccat(*moving))
 
     # ---- passes
@@ -166,8 +175,8 @@ class Visits:
         looped.extra_pass(kernels, backwards)
 
     def begin(self, bias: ca.SX, more: Mapping[Any, ca.SX] | None = None) -> None:
-        """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros elsewhere. `more` is
-        written by the same line."""
+        """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros
+        elsewhere. `more` is written by the same line."""
         def visit(d: Visit) -> None:
             for name, rows in (("F", 6), ("z", 6), ("f", d.nu)):
                 d.write(f"me.{name}", ca.SX.zeros(rows, d.k))
@@ -177,18 +186,22 @@ class Visits:
             for name, size in (("F", 6 * k), ("z", 6 * k), ("Y", k * k), ("lengths", k), ("whole", k)):
                 d.write(f"me.{name}", ca.SX.zeros(size, 1))
 
-        self._pass(visit=visit, home=home, pair=lambda d: d.write("me.Y", ca.SX.zeros(d.sizes[0] * d.sizes[1], 1)))
-        writes: dict[Any, ca.SX] = {(row, "bias"): ca.densify(bias[at]) for row, at in zip(self.homes, self.places, strict=True)}
+        self._pass(visit=visit, home=home,
+                   pair=lambda d: d.write("me.Y", ca.SX.zeros(d.sizes[0] * d.sizes[1], 1)))
+        writes: dict[Any, ca.SX] = {(row, "bias"): ca.densify(bias[at]) for row,
+                                    at in zip(self.homes, self.places, strict=True)}
         for c, wrenches in enumerate(self._wrenches):
             for B, F in wrenches.bodies.items():
                 writes[self.visits[c][B], "F"] = ca.vec(ca.densify(ca.vertcat(*F)))
             for B in {self.line.owner[k][0] for k in wrenches.speeds}:
                 k, none = self.parts[c][1].size, ca.SX(self.parts[c][1].size, 1)
-                mine = [ca.reshape(wrenches.speeds.get(s, none), k, 1) for s in self.looped.model.tree.speeds_of(B)]
+                mine = [ca.reshape(wrenches.speeds.get(s, none), k, 1)
+                        for s in self.looped.model.tree.speeds_of(B)]
                 writes[self.visits[c][B], "f"] = ca.vec(ca.densify(ca.horzcat(*mine).T))
         self.line.write(writes | dict(more or {}))
 
-    def inward(self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]] | None = None) -> None:
+    def inward(self, lock: Callable[[Visit], list[ca.SX]], weigh: Callable[[Visit], list[ca.SX]]
+               | None = None) -> None:
         """G, E and S of (1) and (2), the sums (3), and |G_i|^2.
 
         Args:
@@ -225,7 +238,8 @@ class Visits:
 
         def meeting(d: Sizes) -> None:
             k, l, nu = d.sizes
-            E, S = (ca.reshape(d.read(place, nu * size), nu, size) for place, size in ((f"a.E{nu}", k), (f"b.S{nu}", l)))
+            E, S = (ca.reshape(d.read(place, nu * size), nu, size) for place,
+                    size in ((f"a.E{nu}", k), (f"b.S{nu}", l)))
             d.write("pair.Y", d.read("pair.Y", k * l) + ca.vec(E.T @ S))
 
         self._pass(meeting=meeting)
@@ -250,7 +264,8 @@ class Visits:
         self._pass(backwards=True, visit=visit)
 
     def gather(self, columns: int = 1) -> None:
-        """G x in the homes, "Gx", and the sums of the absolute terms, "size", of the bodies' x, (nu, columns)."""
+        """G x in the homes, "Gx", and the sums of the absolute terms, "size", of the bodies' x, (nu,
+        columns)."""
         def visit(d: Visit) -> None:
             if d.nu:
                 G, x = d.matrix("me.G", d.nu), d.matrix("body.x", d.nu, columns)
@@ -286,7 +301,8 @@ class Visits:
 
     def put(self, writes: dict[Any, ca.SX], name: str, value: ca.SX) -> None:
         """The same as a line writes it."""
-        writes |= {(row, name): ca.vec(ca.densify(value[at, :])) for row, at in zip(self.homes, self.places, strict=True)}
+        writes |= {(row, name): ca.vec(ca.densify(value[at, :])) for row, at in zip(self.homes, self.places,
+                                                                                    strict=True)}
 
     def Y(self, reads: dict[Any, ca.SX]) -> ca.SX:
         """(3), (m, m), as a line reads it."""

@@ -5,5 +5,6 @@ from condyle.model.operators import bodies, constraints, dynamics, paths, rates
 from condyle.model.operators.record import Operator
 
 OPERATORS: dict[str, Operator] = {
-    operator.name: operator for topic in (rates, dynamics, constraints, bodies, paths) for operator in topic.OPERATORS}
+    operator.name: operator for topic in (rates, dynamics, constraints, bodies, paths)
+    for operator in topic.OPERATORS}
 """Records by name, those of kernels that other operators need among them."""

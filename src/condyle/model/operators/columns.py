@@ -1,7 +1,7 @@
 """Columns: names and units of what an operator gives, for Tables.
 
-Each operator's record has one of these; they are asked for when a Table is made. An operator without columns gives a matrix or
-a pose per state, and no Table.
+Each operator's record has one of these; they are asked for when a Table is made. An operator without columns
+gives a matrix or a pose per state, and no Table.
 """
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def xyz(name: str, unit: str) -> list[str]:
 
 
 def coordinate_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    return [(name, rate(unit)) for name, unit in zip(model.tree.coordinates, scales.units(model.tree.bodies)[0], strict=True)]
+    return [(name, rate(unit)) for name, unit in zip(model.tree.coordinates,
+                                                     scales.units(model.tree.bodies)[0], strict=True)]
 
 
 def coordinate_accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
@@ -59,7 +60,8 @@ def state_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 def accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """One per speed."""
-    return [(name, rate(unit)) for name, unit in zip(model.tree.speeds, scales.units(model.tree.bodies)[1], strict=True)]
+    return [(name, rate(unit)) for name, unit in zip(model.tree.speeds, scales.units(model.tree.bodies)[1],
+                                                     strict=True)]
 
 
 def generalised_forces(model: Model, given: Mapping[str, Any]) -> list[Column]:
@@ -86,8 +88,8 @@ def jumps(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 
 def of_body(*columns: str) -> Columns:
-    """Columns of `fixed` after the name of the argument `body`, or of every body if that is None; relative to another body
-    after BODY_in_OTHER."""
+    """Columns of `fixed` after the name of the argument `body`, or of every body if that is None; relative to
+    another body after BODY_in_OTHER."""
     mine = fixed(*columns)
 
     def made(model: Model, given: Mapping[str, Any]) -> list[Column]:
@@ -105,15 +107,18 @@ MOMENTUM = (*xyz("angular_", "kg m^2/s"), *xyz("linear_", "kg m/s"))
 
 
 def equations(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    """One per constraint equation: the constraint's name, with [k] after it where it has several. Units differ: none."""
+    """One per constraint equation: the constraint's name, with [k] after it where it has several. Units
+    differ: none."""
     return [(name, "") for name, _ in model.equation_names()]
 
 
 def equation_errors(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    """Those of position, then those of velocity, which are called NAME_rate where they are rates of the first."""
+    """Those of position, then those of velocity, which are called NAME_rate where they are rates of the
+    first."""
     named = model.equation_names()
     return [*((name, "") for name, level in named if level == "position"),
-            *((f"{name}_rate" if level == "position" else name, "") for name, level in named if level != "acceleration")]
+            *((f"{name}_rate" if level == "position" else name, "") for name,
+              level in named if level != "acceleration")]
 
 
 def constraint_wrenches(model: Model, given: Mapping[str, Any]) -> list[Column]:

@@ -1,4 +1,5 @@
-"""Constraints, their multipliers and forces: records. FORCE is the earliest stage, which disabling one undoes."""
+"""Constraints, their multipliers and forces: records. FORCE is the earliest stage, which disabling one
+undoes."""
 from __future__ import annotations
 
 import casadi as ca
@@ -15,7 +16,8 @@ from condyle.model.symbols import Symbols
 
 def _multipliers(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
+    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin),
+                                        s.motions.held())
     found = constrained(s.rows(kin), udot, s.lock)
     return [found.lambda_, with_unmet(status, s.model.tree, found.unmet)]
 
@@ -34,7 +36,8 @@ def _forces(s: Symbols) -> list[ca.SX]:
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     equations = s.rows(kin)
-    return [column(energy.power(kin, equations.loads(s["lambda_"], only=i), s["u"]) for i in range(len(s.model.constraints)))]
+    return [column(energy.power(kin, equations.loads(s["lambda_"], only=i), s["u"])
+                   for i in range(len(s.model.constraints)))]
 
 
 def _impulses(s: Symbols) -> list[ca.SX]:
@@ -46,7 +49,8 @@ def _impulses(s: Symbols) -> list[ca.SX]:
 READS = "joints constraints"
 
 OPERATORS = (
-    Operator("multipliers", Stage.ACCELERATION, "q u", takes="q u tau", results={"lambda_": "m"}, status="accelerations",
+    Operator("multipliers", Stage.ACCELERATION, "q u", takes="q u tau", results={"lambda_": "m"},
+             status="accelerations",
              reads="joints forces constraints motions", expressions=_multipliers, columns=columns.equations,
              looped=looped.accelerations, direct=True),
     Operator("constraint_errors", Stage.FORCE, "q u", results={"p": "m_p", "v": "m_v"}, reads=READS,
@@ -56,22 +60,28 @@ OPERATORS = (
     Operator("constraint_bias", Stage.FORCE, "q u", results={"g": "m"}, reads=READS,
              expressions=lambda s: [s.rows(s.kinematics()).bias()], columns=columns.equations),
     Operator("constraint_rank", Stage.ACCELERATION, "q u", columns=columns.fixed("rank", "condition")),
-    Operator("constraint_matrix", Stage.ACCELERATION, takes="q u", results={"Y": "m m"}, reads=READS, expressions=_matrix,
+    Operator("constraint_matrix", Stage.ACCELERATION, takes="q u", results={"Y": "m m"}, reads=READS,
+             expressions=_matrix,
              looped=looped.constraint_matrix, serves="constraint_rank"),
-    Operator("constraint_forces", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"f": "nu"}, reads=READS,
+    Operator("constraint_forces", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"f": "nu"},
+             reads=READS,
              expressions=_forces, columns=columns.generalised_forces),
-    Operator("constraint_power", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"power": "constraints"}, reads=READS,
+    Operator("constraint_power", Stage.ACCELERATION, "q u", takes="q u lambda_",
+             results={"power": "constraints"}, reads=READS,
              expressions=_power, columns=columns.constraint_powers, differentiable=False),
     Operator("impulses", Stage.ACCELERATION, "q u", takes="q u f",
              results={"du": "nu", "lambda_": "m", "left": "m", "allowed": "m"}, status="rank", reads=READS,
              expressions=_impulses, columns=columns.jumps, differentiable=False),
-    Operator("constraint_reactions", Stage.ACCELERATION, "q u", takes="q u lambda_", results={"F": "wrenches 6"}, reads=READS,
+    Operator("constraint_reactions", Stage.ACCELERATION, "q u", takes="q u lambda_",
+             results={"F": "wrenches 6"}, reads=READS,
              expressions=lambda s: [column(s.rows(s.kinematics()).reactions(s["lambda_"]))],
              columns=columns.constraint_wrenches),
     Operator("position_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"},
-             reads="joints constraints motions", serves="project", watched=False, looped=looped.position_changes,
+             reads="joints constraints motions", serves="project", watched=False,
+             looped=looped.position_changes,
              expressions=lambda s: [position_change(s.rows(s.kinematics()), s.lock, s["weights"])[0]]),
-    Operator("velocity_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"}, reads=READS, serves="project",
+    Operator("velocity_change", Stage.ACCELERATION, takes="q u weights", results={"du": "nu"}, reads=READS,
+             serves="project",
              watched=False, looped=looped.velocity_changes,
              expressions=lambda s: [velocity_change(s.rows(s.kinematics()), s.lock, s["weights"])]),
 )

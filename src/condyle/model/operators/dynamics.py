@@ -17,9 +17,11 @@ from condyle.model.symbols import Symbols
 
 
 def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX, ca.SX | None]:
-    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs let pass there."""
+    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: what runs
+    let pass there."""
     kin = s.kinematics()
-    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin), s.motions.held())
+    udot, status = aba.forward_dynamics(s.model.tree, kin, s["tau"], s.lock, s.gravity, s.loads(kin),
+                                        s.motions.held())
     if not s.model.constraints:
         return udot, status, None
     found = constrained(s.rows(kin), udot, s.lock, short)
@@ -114,34 +116,45 @@ def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
 
 
 OPERATORS = (
-    Operator("forward_dynamics", Stage.ACCELERATION, "q u", takes="q u tau", results={"udot": "nu"}, status="accelerations",
+    Operator("forward_dynamics", Stage.ACCELERATION, "q u", takes="q u tau", results={"udot": "nu"},
+             status="accelerations",
              reads="joints forces constraints motions", expressions=lambda s: list(forward_dynamics(s)[:2]),
              columns=columns.accelerations, looped=looped.forward_dynamics, direct=True),
-    Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"}, reads="joints forces",
-             expressions=_inverse_dynamics, columns=columns.generalised_forces, looped=passes.inverse_dynamics, direct=True),
+    Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"},
+             reads="joints forces",
+             expressions=_inverse_dynamics, columns=columns.generalised_forces,
+             looped=passes.inverse_dynamics, direct=True),
     Operator("mass_matrix", Stage.POSITION, "q", results={"M": "nu nu"}, expressions=_mass_matrix,
              looped=ByColumns(passes.multiply_mass_matrix, "q f", "Mf", symmetric=True)),
-    Operator("multiply_mass_matrix", Stage.POSITION, "q", takes="q f", results={"Mf": "nu"}, expressions=_multiply_mass_matrix,
+    Operator("multiply_mass_matrix", Stage.POSITION, "q", takes="q f", results={"Mf": "nu"},
+             expressions=_multiply_mass_matrix,
              columns=columns.generalised_forces, looped=passes.multiply_mass_matrix, direct=True),
     Operator("solve_mass_matrix", Stage.ACCELERATION, "q", takes="q f", results={"udot": "nu"}, status="rank",
-             expressions=_solve_mass_matrix, columns=columns.accelerations, looped=passes.solve_mass_matrix, direct=True),
+             expressions=_solve_mass_matrix, columns=columns.accelerations, looped=passes.solve_mass_matrix,
+             direct=True),
     Operator("inverse_mass_matrix", Stage.ACCELERATION, "q"),
     Operator("gravity_forces", Stage.FORCE, "q", results={"f": "nu"}, expressions=_gravity_forces,
              columns=columns.generalised_forces, looped=passes.gravity_forces, direct=True),
     Operator("coriolis_forces", Stage.VELOCITY, "q u", results={"f": "nu"}, expressions=_coriolis_forces,
              columns=columns.generalised_forces, looped=passes.coriolis_forces, direct=True),
-    Operator("applied_forces", Stage.FORCE, "q u", results={"f": "nu"}, reads="joints forces", expressions=_applied_forces,
+    Operator("applied_forces", Stage.FORCE, "q u", results={"f": "nu"}, reads="joints forces",
+             expressions=_applied_forces,
              columns=columns.generalised_forces, looped=passes.applied_forces, direct=True),
     Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalised_forces),
     Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
     Operator("timed_power", Stage.ACCELERATION, takes="q u udot lambda_", results={"power": "nu"},
              reads="joints forces constraints", expressions=_timed_power, serves="motion_power"),
-    Operator("power", Stage.FORCE, "q u", results={"power": "forces"}, reads="joints forces", expressions=_power,
+    Operator("power", Stage.FORCE, "q u", results={"power": "forces"}, reads="joints forces",
+             expressions=_power,
              columns=columns.force_powers, looped=passes.power, direct=True),
     Operator("energy", Stage.FORCE, "q u", results={"kinetic": "", "potential": ""}, reads="joints forces",
-             expressions=_energy, columns=columns.fixed("kinetic [J]", "potential [J]"), looped=passes.energies),
-    Operator("reactions", Stage.ACCELERATION, "q u udot", results={"F": "bodies 6"}, reads="joints forces", per_body="row",
+             expressions=_energy, columns=columns.fixed("kinetic [J]", "potential [J]"),
+             looped=passes.energies),
+    Operator("reactions", Stage.ACCELERATION, "q u udot", results={"F": "bodies 6"}, reads="joints forces",
+             per_body="row",
              expressions=_reactions, columns=columns.of_body(*columns.WRENCH), looped=passes.reactions),
-    Operator("reactions_with_constraints", Stage.ACCELERATION, takes="q u udot lambda_", results={"F": "bodies 6"},
-             reads="joints forces constraints", per_body="row", expressions=_reactions_with_constraints, serves="reactions"),
+    Operator("reactions_with_constraints", Stage.ACCELERATION, takes="q u udot lambda_",
+             results={"F": "bodies 6"},
+             reads="joints forces constraints", per_body="row", expressions=_reactions_with_constraints,
+             serves="reactions"),
 )

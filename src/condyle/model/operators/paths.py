@@ -38,7 +38,8 @@ def _moment_arms(s: Symbols) -> list[ca.SX]:
 OPERATORS = (
     Operator("path_lengths", Stage.POSITION, "q", results={"L": "paths"}, direct=True, expressions=_lengths,
              columns=_each("m")),
-    Operator("path_speeds", Stage.VELOCITY, "q u", results={"Ldot": "paths"}, direct=True, expressions=_speeds,
+    Operator("path_speeds", Stage.VELOCITY, "q u", results={"Ldot": "paths"}, direct=True,
+             expressions=_speeds,
              columns=_each("m/s")),
     Operator("moment_arms", Stage.POSITION, "q", results={"R": "paths nu"}, expressions=_moment_arms),
 )

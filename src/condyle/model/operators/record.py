@@ -1,16 +1,20 @@
 """Operator: all that is known about one operator, in one record.
 
-Everything else reads the record: native code and its layout, the methods of System, State and runs, names and units in Tables,
-derivatives, casadi.Functions, error messages, the documentation. To add an operator, write its record in one of the modules
-beside this one and its public line, a method with its signature, in condyle.system.operators.
+Everything else reads the record: native code and its layout, the methods of System, State and runs, names and
+units in Tables, derivatives, casadi.Functions, error messages, the documentation. To add an operator, write
+its record in one of the modules beside this one and its public line, a method with its signature, in
+condyle.system.operators.
 
-The kernel of an operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state holds, in one vector
+The kernel of an operator takes some of q, u, tau, udot, f, station and, last, the *tail*: what else a state
+holds, in one vector
 
-    tail = [t, z, inputs, discrete, enabled (0/1 per force, then per constraint, then per motion), lock (0 or infinity per speed),
+    tail = [t, z, inputs, discrete, enabled (0/1 per force, then per constraint, then per motion), lock (0 or
+    infinity per speed),
             held (acceleration per locked speed, else 0), parameters, table]
 
-so that one compiled program serves every time, every parameter and every set of locks and of disabled forces, constraints and
-motions. The INSTANCE kernel derives the table from the parameters and gives both. Matrices are flattened row by row.
+so that one compiled program serves every time, every parameter and every set of locks and of disabled forces,
+constraints and motions. The INSTANCE kernel derives the table from the parameters and gives both. Matrices
+are flattened row by row.
 """
 from __future__ import annotations
 
@@ -31,7 +35,8 @@ from condyle.native.sweeps.lookup import Staged, assembled
 
 
 class Stage(enum.IntEnum):
-    """How far a computation has come. Changing a variable undoes its stage and all later ones, nothing earlier."""
+    """How far a computation has come. Changing a variable undoes its stage and all later ones, nothing
+    earlier."""
 
     TOPOLOGY = 0
     MODEL = 1
@@ -74,19 +79,21 @@ class Operator:
         name: of the public method.
         stage: of its results; a State forgets them when a variable of this stage or an earlier one changes.
         state: those of its arguments, the first ones, that a State has itself: some of q, u, udot.
-        expressions: makes the results from Symbols, flat, and the status last if there is one. Left out if the method is
-            written with other operators.
+        expressions: makes the results from Symbols, flat, and the status last if there is one. Left out if
+            the method is written with other operators.
         takes: all arguments of the expressions before the tail; by default those of `state`.
         results: names and shapes for one state: words of `DIMENSIONS` and numbers, as {"M": "nu nu"}.
         columns: names and units of the results, for Tables; None where they are matrices or poses.
-        status: what a status that is not zero means: "rank" (a mobilizer has lost rank), "accelerations" (that, or
-            constraints are unmet), "rates" (coordinates cannot follow the speeds), "parameters" (impossible ones). "" if the
-            expressions have none.
+        status: what a status that is not zero means: "rank" (a mobilizer has lost rank), "accelerations"
+            (that, or constraints are unmet), "rates" (coordinates cannot follow the speeds), "parameters"
+            (impossible ones). "" if the expressions have none.
         reads: what may depend on time in it: "joints", "forces", "constraints", "motions".
-        per_body: "row" if the method answers for one body with a row of the result, "kernel" if each body has its own kernel.
+        per_body: "row" if the method answers for one body with a row of the result, "kernel" if each body has
+            its own kernel.
         ground: the row of ground, if it is not zero.
         looped: its passes in the looped layout, if there are such (condyle.model.looped.passes).
-        direct: the method gives the kernel's only result as it is; after the first call a builtin replaces the method.
+        direct: the method gives the kernel's only result as it is; after the first call a builtin replaces
+            the method.
         differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions.
         serves: the operator that this kernel is part of, if it has no method of its own.
         watched: whether arrays of a user come to the kernel, which must be finite then.
@@ -151,7 +158,8 @@ class Operator:
 
     def shapes(self, model: Model) -> dict[str, tuple[int, ...]]:
         """Shapes of the results for one state."""
-        return {name: tuple(int(word) if word.isdigit() else DIMENSIONS[word](model) for word in shape.split())
+        return {name: tuple(int(word) if word.isdigit() else DIMENSIONS[word](model)
+                            for word in shape.split())
                 for name, shape in self.results.items()}
 
     def outputs(self, model: Model) -> list[tuple[str, int]]:

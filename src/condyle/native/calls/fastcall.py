@@ -1,13 +1,14 @@
 """The shortest way from Python into a kernel: a builtin function that reads NumPy arrays by itself.
 
-A generalised ufunc costs about 1.4 microseconds per call, as much as the dynamics of fifteen bodies. The builtin looks at
-its arguments in machine code: if all are plain float64 vectors of the right size, contiguous and aligned, it makes the
-result arrays, runs the kernel and returns them; in every other case it calls the slow path with the same arguments.
+A generalised ufunc costs about 1.4 microseconds per call, as much as the dynamics of fifteen bodies. The
+builtin looks at its arguments in machine code: if all are plain float64 vectors of the right size, contiguous
+and aligned, it makes the result arrays, runs the kernel and returns them; in every other case it calls the
+slow path with the same arguments.
 
-It reads NumPy 2's array structure by offsets, which `works` compares with arrays of known shape before any use. It
-holds the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves floating-point
-flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and NumPy's functions come
-through a table that `make_builtin` binds; none is part of the machine code.
+It reads NumPy 2's array structure by offsets, which `works` compares with arrays of known shape before any
+use. It holds the interpreter's lock throughout, hence its scratch memory may be one static array. It leaves
+floating-point flags as the kernel does: NumPy clears them before its own loops. Addresses of Python's and
+NumPy's functions come through a table that `make_builtin` binds; none is part of the machine code.
 """
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
 
-_TYPE = 8                                                   # offsets in a Python object and in NumPy 2's array
+# offsets in a Python object and in NumPy 2's array
+_TYPE = 8
 _DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
 # in a dtype: kind, char, byte order, flags, type number
 _KIND = 24
@@ -37,14 +39,18 @@ _ARRAY_TYPE, _ARRAY_NEW = 2, 93                             # entries of NumPy 2
 _FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | METH_KEYWORDS
 
 # Entries of our own table, in order.
-_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref", "dict_new", "dict_set",
+_TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref",
+          "dict_new", "dict_set",
           "tuple_get")
 
 
-def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int, *,
-             fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False, rows: int = 0,
+def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int,
+             *,
+             fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False,
+             rows: int = 0,
              watched: Sequence[Watched] = ()) -> None:
-    """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its table.
+    """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its
+    table.
 
     Args:
         inputs, outputs: sizes of the kernel's arguments, zeros included.
@@ -70,7 +76,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                for k, entry in enumerate(_TABLE)}
         slow, out_of_memory = b.label("slow"), b.label("out_of_memory")
         complete = b.compare("eq", count, asked)
-        b.require((complete | b.compare("eq", count, asked - optional)) & b.compare("eq", keywords, b.null()), slow)
+        b.require((complete | b.compare("eq", count, asked - optional)) & b.compare("eq", keywords, b.null()),
+                  slow)
         given = [_vector(b, arguments, k, inputs[k], api, slow) for k in range(asked - optional)]
         if optional:
             zeros = b.symbol(module.variable(f"{name}.zeros", 8 * max(inputs[asked - 1], 1)))
@@ -81,11 +88,13 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
             given.append(b.phi((zeros, before), (last, found)))
         b.require(is_finite(b, [(given[w.place], w) for w in watched if w.size]), slow)
         made: list[Value] = []
-        dropped = [out_of_memory]                           # label k: give up results k - 1 .. 0; NumPy has set an error
+        # label k: give up results k - 1 .. 0; NumPy has set an error
+        dropped = [out_of_memory]
         for size in results:
             shape = np.array([rows, size // rows] if rows else [size], np.int64)
             sizes = b.symbol(module.table(f"{name}.shape{len(made)}", shape))
-            array = b.call(api["array_new"], api["array_type"], b.number(len(shape), INT), sizes, b.number(_DOUBLE, INT),
+            array = b.call(api["array_new"], api["array_type"], b.number(len(shape), INT), sizes,
+                           b.number(_DOUBLE, INT),
                            b.null(), b.null(), b.number(0, INT), b.number(0, INT), b.null(), result=POINTER)
             b.require(b.compare("ne", array, b.null()), dropped[-1])
             made.append(array)
@@ -119,7 +128,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         b.give(b.call(api["vectorcall"], other, arguments, count, keywords, result=POINTER))
 
 
-def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence[Value], no_memory: str) -> None:
+def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence[Value],
+               no_memory: str) -> None:
     """Return the results in a dict, which takes its own references."""
     answer = b.call(api["dict_new"], result=POINTER)
     b.require(b.compare("ne", answer, b.null()), no_memory)
@@ -152,12 +162,14 @@ def _vector(b: Builder, arguments: Value, k: int, size: int, api: Mapping[str, V
     return data
 
 
-def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., Any], fixed: np.ndarray | None = None,
+def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., Any],
+                 fixed: np.ndarray | None = None,
                  like: Callable[..., Any] | None = None, keys: Sequence[str] = ()) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `works` is true.
 
-    What it needs is in a tuple that it owns. The garbage collector takes neither tuples nor arrays apart before they are
-    freed, unlike functions, objects and ctypes structures: CPython reads the definition until the very end.
+    What it needs is in a tuple that it owns. The garbage collector takes neither tuples nor arrays apart
+    before they are freed, unlike functions, objects and ctypes structures: CPython reads the definition until
+    the very end.
 
     Args:
         library: which it keeps alive.
@@ -171,13 +183,15 @@ def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., A
     bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
     texts = name.encode(), None if like is None else _documentation(name, like)
     starts = [ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value or 0 for text in texts]
-    definition = np.array([starts[0], library.address(symbol), _FASTCALL, starts[1]], np.uint64)     # PyMethodDef
+    definition = np.array([starts[0], library.address(symbol), _FASTCALL, starts[1]],
+                          np.uint64)  # PyMethodDef
     table = np.array([id(key) for key in keys], np.uint64)
     functions = _table()
     bind(functions, None if fixed is None else fixed.ctypes.data, table.ctypes.data)
     new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", ctypes.pythonapi))
-    return new(definition.ctypes.data, (slow, library, functions, fixed, keys, table, definition, texts), None)
+    return new(definition.ctypes.data, (slow, library, functions, fixed, keys, table, definition, texts),
+               None)
 
 
 def _documentation(name: str, like: Callable[..., Any]) -> bytes:
@@ -194,7 +208,8 @@ def _table() -> ctypes.Array:
     values = {"array_type": functions[_ARRAY_TYPE], "double_kind": _word(id(np.dtype(np.float64)) + _KIND),
               "array_new": functions[_ARRAY_NEW], "vectorcall": address(api.PyObject_Vectorcall),
               "tuple_new": address(api.PyTuple_New), "tuple_set": address(api.PyTuple_SetItem),
-              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New), "dict_set": address(api.PyDict_SetItem),
+              "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New),
+              "dict_set": address(api.PyDict_SetItem),
               "tuple_get": address(api.PyTuple_GetItem)}
     return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
 
@@ -205,7 +220,8 @@ def _word(address: int) -> int:
 
 @functools.cache
 def works() -> bool:
-    """True if this Python and this NumPy keep their objects as the builtin expects, tried once on known arrays."""
+    """True if this Python and this NumPy keep their objects as the builtin expects, tried once on known
+    arrays."""
     if platform.python_implementation() != "CPython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return False
     if ctypes.sizeof(ctypes.c_void_p) != 8 or sysconfig.get_config_var("Py_DEBUG"):
@@ -215,23 +231,30 @@ def works() -> bool:
     try:
         table = _table()
         square = np.arange(20.0).reshape(4, 5)
-        known = all(_layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square, square.view(np.int64)))
+        known = all(_layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square,
+                                               square.view(np.int64)))
         kind = bytes((ctypes.c_char * 8).from_address(id(square.dtype) + _KIND))
-        if not known or table[0] != id(np.ndarray) or kind[:3] != b"fd=" or kind[4:] != _DOUBLE.to_bytes(4, "little"):
+        if not known or table[0] != id(np.ndarray) or kind[:3] != b"fd=" or kind[4:] != _DOUBLE.to_bytes(4,
+                                                                                                         "little"):
             return False
-        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+                                ctypes.c_int,
                                 *[ctypes.c_void_p] * 2, *[ctypes.c_int] * 2, ctypes.c_void_p)(table[2])
         made = new(table[0], 1, ctypes.addressof(ctypes.c_ssize_t(7)), _DOUBLE, None, None, 0, 0, None)
-        return type(made) is np.ndarray and made.shape == (7,) and made.dtype == np.float64 and made.flags.owndata
+        return (type(made) is np.ndarray and made.shape == (7,) and made.dtype == np.float64
+                and made.flags.owndata)
     except (AttributeError, ImportError, TypeError, ValueError, SystemError):
         return False
 
 
 def _layout_holds(a: np.ndarray) -> bool:
     at, d = id(a), a.ndim
-    if _word(at + _TYPE) != id(np.ndarray) or _word(at + _DATA) != a.ctypes.data or _word(at + _DESCR) != id(a.dtype):
+    if _word(at + _TYPE) != id(np.ndarray) or _word(at + _DATA) != a.ctypes.data or _word(at
+                                                                                          + _DESCR) != id(
+                                                                                              a.dtype):
         return False
     if ctypes.c_int.from_address(at + _NDIM).value != d:
         return False
     fields = ((_DIMS, a.shape), (_STRIDES, a.strides))
-    return all(tuple((ctypes.c_ssize_t * d).from_address(_word(at + offset))) == values for offset, values in fields)
+    return all(tuple((ctypes.c_ssize_t * d).from_address(_word(at + offset))) == values for offset,
+               values in fields)

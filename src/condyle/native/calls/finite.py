@@ -1,9 +1,9 @@
 """Machine code that checks whether the arguments of a kernel are finite, at the cost of reading them once.
 
-    sum over all numbers x of 0 x  +  sum over quaternions e of 0 / |e|^2                                            (1)
+    sum over all numbers x of 0 x  +  sum over quaternions e of 0 / |e|^2                                  (1)
 
-is zero if every number is finite and no quaternion is zero, else NaN. Four sums run side by side, so that none waits for
-another.
+is zero if every number is finite and no quaternion is zero, else NaN. Four sums run side by side, so that
+none waits for another.
 """
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, DOUBLE, LONG, POINTER, Value, wide
 
 SUMS = 4
-LOOP_FROM = 512                                             # doubles from which a loop is shorter than a straight line
+# doubles from which a loop is shorter than a straight line
+LOOP_FROM = 512
 _CHUNK = 16                                                 # doubles that one turn of the loop reads
 
 
 @dataclass(frozen=True)
 class Watched:
-    """An argument that is checked: its place among the kernel's inputs, its size, and where quaternions start in it."""
+    """An argument that is checked: its place among the kernel's inputs, its size, and where quaternions start
+    in it."""
 
     place: int
     size: int
@@ -67,7 +69,8 @@ def _sum(terms: list[Value]) -> Value:
 
 
 def _add_scan(module: Module) -> str:
-    """Define scan(x, last), the sum of 0 x over last + 16 numbers, sixteen at a time; those at the end may be read twice."""
+    """Define scan(x, last), the sum of 0 x over last + 16 numbers, sixteen at a time; those at the end may be
+    read twice."""
     def write(name: str) -> None:
         vector = wide(DOUBLE, _CHUNK // SUMS)
         with module.function(name, [POINTER, LONG], result=DOUBLE, attributes="noinline nounwind") as b:

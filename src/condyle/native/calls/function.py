@@ -1,9 +1,9 @@
 """Compiled functions of vectors, for one state or a million.
 
-The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same kernel for
-W lanes. Either may come from the cache on disk, and then the expressions are not even built. With
-CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and as a second
-opinion.
+The first call with one state compiles a scalar kernel; the first call with a large batch compiles the same
+kernel for W lanes. Either may come from the cache on disk, and then the expressions are not even built. With
+CONDYLE_EVALUATOR=casadi nothing is compiled: CasADi's own evaluator runs the expressions, for debugging and
+as a second opinion.
 """
 from __future__ import annotations
 
@@ -34,8 +34,10 @@ from condyle.native.machine import cache, jit, threads
 from condyle.native.straight.composite import Composite
 from condyle.native.straight.emit import add_kernel
 
-SIMD_FROM = 16                                              # states from which lanes pay; the same on every machine
-THREAD_WORK = 4_000_000                                     # operations that are worth a thread, about 0.1 ms of lanes
+# states from which lanes pay; the same on every machine
+SIMD_FROM = 16
+# operations that are worth a thread, about 0.1 ms of lanes
+THREAD_WORK = 4_000_000
 
 Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
 
@@ -65,28 +67,34 @@ class NativeFunction:
 
     Args:
         name: for messages.
-        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below, or a Composite.
+        build: makes the expressions: a CasADi Function of dense column vectors with the sizes below, or a
+            Composite.
         key: text that identifies what `build` would make.
         inputs, outputs: names and sizes of the arguments and results.
         contract: allow fused multiply-add.
-        refuse: the last output is a status, one number. It is not among the results; where it is not zero, `refuse(arrays,
-            results, status)` is called with arguments, results and statuses (..., 1), and should raise.
+        refuse: the last output is a status, one number. It is not among the results; where it is not zero,
+            `refuse(arrays, results, status)` is called with arguments, results and statuses (..., 1), and
+            should raise.
         direct: also prepare `direct`, with the last input fixed.
         optional: `direct` may be called without the input before that one, which is zero then.
         keys: `direct` gives its results in a dict, under these.
         rows: `direct` gives its results as matrices of so many rows; 0 for vectors.
-        wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is quicker there.
-        entries: what some of the inputs contain, by their names. These take labels and must be finite: a ShapeError names the
-            first entry that is not, and holds the results of the other states.
+        wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is
+            quicker there.
+        entries: what some of the inputs contain, by their names. These take labels and must be finite: a
+            ShapeError names the first entry that is not, and holds the results of the other states.
     """
 
-    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str, inputs: Sequence[tuple[str, int]],
+    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], *, key: str,
+                 inputs: Sequence[tuple[str, int]],
                  outputs: Sequence[tuple[str, int]], contract: bool = True,
-                 refuse: Refusal | None = None, direct: bool = False, optional: bool = False, keys: Sequence[str] = (),
+                 refuse: Refusal | None = None, direct: bool = False, optional: bool = False,
+                 keys: Sequence[str] = (),
                  rows: int = 0, wide: Callable[[], ca.Function | Composite] | None = None,
                  entries: Mapping[str, Entries] = MappingProxyType({})) -> None:
         self.name, self.inputs, self.outputs, self.optional = name, tuple(inputs), tuple(outputs), optional
-        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct, optional,
+        self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct,
+                                     optional,
                                      tuple(keys), rows, wide, entries)
 
     def __repr__(self) -> str:
@@ -94,20 +102,23 @@ class NativeFunction:
         return f"NativeFunction({self.name}: {ins} -> {outs})"
 
     def __call__(self, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
-        """One array for each output, a tuple if there are several: (..., size), as the arrays (..., size) broadcast.
+        """One array for each output, a tuple if there are several: (..., size), as the arrays (..., size)
+        broadcast.
 
         Args:
             arrays: one for each input, in order.
             out: array, or tuple of arrays, to write into; may share memory with the inputs.
-            threads: at most so many; default CONDYLE_THREADS, else the cores, and fewer where the batch is small.
+            threads: at most so many; default CONDYLE_THREADS, else the cores, and fewer where the batch is
+                small.
         """
         return self._evaluator(*arrays, out=out, threads=threads)
 
     def fast(self, *arrays: Any) -> Any:
         """The same for positional arrays only, with the least overhead.
 
-        Ask for this attribute at every call: once the scalar kernel is compiled, a native builtin takes the place of
-        this method. It takes float64 vectors straight to the kernel and hands everything else to `__call__`.
+        Ask for this attribute at every call: once the scalar kernel is compiled, a native builtin takes the
+        place of this method. It takes float64 vectors straight to the kernel and hands everything else to
+        `__call__`.
         """
         result = self._evaluator(*arrays)
         builtin = self._evaluator.builtin()
@@ -117,8 +128,8 @@ class NativeFunction:
 
     def direct(self, slow: Callable[..., Any], last: np.ndarray, like: Callable[..., Any] | None = None
                ) -> Callable[..., Any] | None:
-        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords too, to `slow`.
-        None until the scalar kernel exists."""
+        """A builtin like `fast` that takes the last input from `last` and leaves what it cannot do, keywords
+        too, to `slow`. None until the scalar kernel exists."""
         return self._evaluator.builtin(slow, last, like)
 
     @property
@@ -128,12 +139,15 @@ class NativeFunction:
 
 
 class _Evaluator:
-    """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code alive."""
+    """What a NativeFunction and its builtin both need; it knows neither, so that no cycle keeps machine code
+    alive."""
 
-    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str, inputs: tuple[tuple[str, int], ...],
+    def __init__(self, name: str, build: Callable[[], ca.Function | Composite], key: str,
+                 inputs: tuple[tuple[str, int], ...],
                  outputs: tuple[tuple[str, int], ...], contract: bool,
                  refuse: Refusal | None, direct: bool, optional: bool, keys: tuple[str, ...],
-                 rows: int, wide: Callable[[], ca.Function | Composite] | None, entries: Mapping[str, Entries]) -> None:
+                 rows: int, wide: Callable[[], ca.Function | Composite] | None,
+                 entries: Mapping[str, Entries]) -> None:
         self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
         self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
         self._inputs, self._outputs = inputs, outputs
@@ -175,7 +189,8 @@ class _Evaluator:
         if len(arrays) != len(self._inputs):
             names = ", ".join(name for name, _ in self._inputs)
             raise ShapeError(f"{self.name}: expected {len(self._inputs)} arrays ({names}), got {len(arrays)}")
-        rows = [x if type(x) is np.ndarray and x.dtype == np.float64 and x.ndim and x.shape[-1] == size and x.flags.aligned else
+        rows = [x if type(x) is np.ndarray and x.dtype == np.float64 and x.ndim and x.shape[-1] == size
+                and x.flags.aligned else
                 np.require(vector(f"{self.name}: {name}", x, size, e), np.float64, "A")
                 for (name, size), x, e in zip(self._inputs, arrays, self._entries)]
         shapes = {a.shape[:-1] for a in rows} - {()}
@@ -190,8 +205,10 @@ class _Evaluator:
             raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}; "
                              "give as many rows of each, or one") from None
 
-    def _check_finite(self, rows: list[np.ndarray], batch: tuple[int, ...], results: list[np.ndarray]) -> None:
-        """Raise ShapeError if some watched argument is not finite in some state; the results there become NaN."""
+    def _check_finite(self, rows: list[np.ndarray], batch: tuple[int, ...],
+                      results: list[np.ndarray]) -> None:
+        """Raise ShapeError if some watched argument is not finite in some state; the results there become
+        NaN."""
         looked = [(self._inputs[w.place][0], rows[w.place], e) for w in self._watched
                   if (e := self._entries[w.place]) is not None]
         bad = np.zeros(batch, dtype=bool)
@@ -221,12 +238,13 @@ class _Evaluator:
             if not target.flags.writeable:
                 raise ShapeError(f"{self.name}: out {name}: the array is read-only")
             if target.dtype.kind != "f":
-                raise ShapeError(f"{self.name}: out {name}: expected floating-point numbers, got {target.dtype}")
+                raise ShapeError(f"{self.name}: out {name}: expected floating-point numbers, got "
+                                 f"{target.dtype}")
         return targets
 
     def _run(self, rows: list[np.ndarray], results: list[np.ndarray], states: int, asked: int | None) -> bool:
-        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all. Whether all that is
-        watched is surely finite."""
+        """Fill results (states, size) from rows (states, size), or (size,) where one state serves all.
+        Whether all that is watched is surely finite."""
         count = threads.thread_count(asked) if asked is not None else 0
         if self._use_casadi():
             self._run_casadi(rows, results, states)
@@ -294,7 +312,8 @@ class _Evaluator:
             status = self._refuse is not None
             fastcall.add_call(module, "call", "kernel", ins, outs, work, status=status, watched=self._watched)
             if self._direct:
-                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status, named=bool(self._keys),
+                fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status,
+                                  named=bool(self._keys),
                                   optional=self._optional, rows=self._rows, watched=self._watched)
         emitted = time.perf_counter()
         code = module.compile()
@@ -312,19 +331,23 @@ class _Evaluator:
         if not isinstance(f, ca.Function):
             sizes = [[size for _, size in side] for side in (self._inputs, self._outputs)]
             if not hasattr(f, "emit"):
-                raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a casadi.Function")
+                raise NativeError(f"{self.name}: build() returned {type(f).__name__}, expected a "
+                                  "casadi.Function")
             if [f.inputs, f.outputs] != sizes:
-                raise NativeError(f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} -> {sizes[1]}")
+                raise NativeError(f"{self.name}: build() made {f.inputs} -> {f.outputs}, expected {sizes[0]} "
+                                  f"-> {sizes[1]}")
             self.report = replace(self.report, build=self.report.build + time.perf_counter() - start)
             self._function = f
             return f
         for word, args, shapes in (("input", self._inputs, [f.size_in(k) for k in range(f.n_in())]),
                                    ("output", self._outputs, [f.size_out(k) for k in range(f.n_out())])):
             if len(args) != len(shapes):
-                raise NativeError(f"{self.name}: build() made {len(shapes)} {word}s, expected {len(args)}: {args}")
+                raise NativeError(f"{self.name}: build() made {len(shapes)} {word}s, expected {len(args)}: "
+                                  f"{args}")
             for (name, size), shape in zip(args, shapes):
                 if shape != (size, 1) and not (size == 0 and 0 in shape):
-                    raise NativeError(f"{self.name}: build() made {word} {name} of shape {shape}, expected {(size, 1)}")
+                    raise NativeError(f"{self.name}: build() made {word} {name} of shape {shape}, expected "
+                                      f"{(size, 1)}")
         if not f.is_a("SXFunction"):
             f = f.expand()
         dense = [f.sparsity_in(k).is_dense() for k in range(f.n_in())] + \
@@ -362,11 +385,13 @@ class _Evaluator:
 class _Piece:
     """A loop over some of the states, to be run in a thread."""
 
-    def __init__(self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray], part: slice) -> None:
+    def __init__(self, loop: InnerLoop, rows: list[np.ndarray], results: list[np.ndarray],
+                 part: slice) -> None:
         self.loop, self.rows, self.results, self.part = loop, rows, results, part
 
     def __call__(self) -> None:
-        self.loop([a if a.ndim == 1 else a[self.part] for a in self.rows], [r[self.part] for r in self.results])
+        self.loop([a if a.ndim == 1 else a[self.part] for a in self.rows],
+                  [r[self.part] for r in self.results])
 
 
 def _flat(a: np.ndarray, batch: tuple[int, ...], states: int) -> np.ndarray:

@@ -1,14 +1,14 @@
 """A kernel over many states: a native NumPy inner loop, and the generalised ufunc made of it.
 
-The loop `void name(char **args, intptr *dims, intptr *steps, void *context)` takes rows with any strides: it gathers W
-states into lanes, runs the kernel and scatters the results. The last block repeats its last state. Arguments of size
-zero are not in its signature.
+The loop `void name(char **args, intptr *dims, intptr *steps, void *context)` takes rows with any strides: it
+gathers W states into lanes, runs the kernel and scatters the results. The last block repeats its last state.
+Arguments of size zero are not in its signature.
 
-`context` is memory that Python owns: [block, allocate, free, failed, spoiled]. `block` keeps the scratch memory of the last
-call for the next one (an atomic exchange takes it and puts it back; a call that finds it empty allocates), because fresh
-pages cost more than a small batch. `spoiled` counts the blocks in which a watched argument was not finite: whoever finds it
-higher after a call than before looks at the arguments. No address is part of the machine code, so that the code can be
-kept on disk.
+`context` is memory that Python owns: [block, allocate, free, failed, spoiled]. `block` keeps the scratch
+memory of the last call for the next one (an atomic exchange takes it and puts it back; a call that finds it
+empty allocates), because fresh pages cost more than a small batch. `spoiled` counts the blocks in which a
+watched argument was not finite: whoever finds it higher after a call than before looks at the arguments. No
+address is part of the machine code, so that the code can be kept on disk.
 """
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
 
-_ALIGN = 64                                                 # bytes: a cache line, and the widest vector register
+# bytes: a cache line, and the widest vector register
+_ALIGN = 64
 _FE_ALL = 63                                                # every bit that any platform's FE_ALL_EXCEPT has
 
 
@@ -59,7 +60,8 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         base = b.convert("inttoptr", (number + (_ALIGN - 1)) & -_ALIGN, POINTER)
         workspace = b.at(base, end, BYTE)
         rows = {k: _Strided(b.load(b.at(arrays, a, POINTER), POINTER), b.load(b.at(steps, a, LONG), LONG),
-                         b.load(b.at(steps, len(native) + a, LONG), LONG), b.at(base, offsets[k], BYTE), sizes[k])
+                         b.load(b.at(steps, len(native) + a, LONG), LONG), b.at(base, offsets[k], BYTE),
+                            sizes[k])
                 for a, k in enumerate(native)}
         direct = {k: b.compare("eq", r.inner, 8) for k, r in rows.items()} if W == 1 else {}
         with b.loop(n, W) as i:
@@ -78,7 +80,8 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                 if k >= len(inputs):
                     r.copy(b, "scatter", i, last)
         _give_memory(b, context, block)
-        b.outside("feclearexcept", b.number(_FE_ALL, INT), result=INT)      # else NumPy warns of branches that were not taken
+        # else NumPy warns of branches that were not taken
+        b.outside("feclearexcept", b.number(_FE_ALL, INT), result=INT)
         b.place(end_of_function)
         b.give()
         b.place(fail)
@@ -107,7 +110,8 @@ def _give_memory(b: Builder, context: Value, block: Value) -> None:
 
 @dataclass(frozen=True)
 class _Strided:
-    """The rows of one array: where they are, bytes from row to row and from number to number; their lanes; their length."""
+    """The rows of one array: where they are, bytes from row to row and from number to number; their lanes;
+    their length."""
 
     array: Value
     outer: Value
@@ -122,9 +126,9 @@ class _Strided:
 def _add_copies(module: Module) -> None:
     """Define `@gather` and `@scatter`: rows i .. i + W - 1 of a strided array to lanes and back.
 
-    Rows beyond the last are the last: read again, and written again with the same numbers. One row for all is read once.
-    Where rows are contiguous, W columns at a time are transposed in registers, the last W columns overlapping those
-    before. For W = 1 the caller uses a contiguous row where it is.
+    Rows beyond the last are the last: read again, and written again with the same numbers. One row for all is
+    read once. Where rows are contiguous, W columns at a time are transposed in registers, the last W columns
+    overlapping those before. For W = 1 the caller uses a contiguous row where it is.
     """
     W, T = module.lanes.W, module.lanes.T
     for name in ("gather", "scatter"):
@@ -144,7 +148,8 @@ def _add_copies(module: Module) -> None:
                 with b.when(b.compare("eq", inner, 8) & b.compare("sge", end, 0)):
                     with b.overlapping(end, W) as j:
                         first = j * W
-                        places = [(b.at(row, j), b.at(lanes, first + l * W))[::order] for l, row in enumerate(rows)]
+                        places = [(b.at(row, j), b.at(lanes, first + l * W))[::order] for l,
+                                  row in enumerate(rows)]
                         x = _transposed(b, [b.load(source, T) for source, _ in places])
                         for value, (_, target) in zip(x, places):
                             b.store(value, target)
@@ -169,20 +174,23 @@ def _transposed(b: Builder, rows: list[Value]) -> list[Value]:
             high = [c + h if not c & h else W + c for c in range(W)]
             for row, order in ((r, low), (r + h, high)):
                 mask = ", ".join(f"i32 {m}" for m in order)
-                result[row] = b.put(rows[r].type, f"shufflevector {rows[r]}, {rows[r + h]}, <{W} x i32> <{mask}>")
+                result[row] = b.put(rows[r].type,
+                                    f"shufflevector {rows[r]}, {rows[r + h]}, <{W} x i32> <{mask}>")
         rows, h = result, 2 * h
     return rows
 
 
 class InnerLoop:
-    """A compiled inner loop, ready to be called with rows of states. Owns the machine code and its scratch memory.
+    """A compiled inner loop, ready to be called with rows of states. Owns the machine code and its scratch
+    memory.
 
     Args:
         library: where the function `symbol`, made by `add_loop`, is.
         inputs, outputs: sizes of the arguments, zeros included.
     """
 
-    def __init__(self, library: Library, symbol: str, name: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+    def __init__(self, library: Library, symbol: str, name: str, inputs: Sequence[int],
+                 outputs: Sequence[int]) -> None:
         self.library, self.name = library, name
         self._in = [k for k, size in enumerate(inputs) if size]
         self._out = [k for k, size in enumerate(outputs) if size]
@@ -241,7 +249,8 @@ _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 def _memory_functions() -> tuple[int, int]:
     """Addresses of Python's raw allocator, which needs no lock."""
     api = ctypes.pythonapi
-    return tuple(ctypes.cast(f, ctypes.c_void_p).value or 0 for f in (api.PyMem_RawMalloc, api.PyMem_RawFree))  # type: ignore[return-value]
+    return tuple(ctypes.cast(f, ctypes.c_void_p).value or 0
+                 for f in (api.PyMem_RawMalloc, api.PyMem_RawFree))  # type: ignore[return-value]
 
 
 def _release(context: ctypes.Array) -> None:
@@ -258,7 +267,8 @@ def numpy_api(name: str) -> Any:
     return ctypes.cast(get(capsule, None), ctypes.POINTER(ctypes.c_void_p))
 
 
-_FROM_SIGNATURE = 31                                        # PyUFunc_FromFuncAndDataAndSignature in NumPy 2's table
+# PyUFunc_FromFuncAndDataAndSignature in NumPy 2's table
+_FROM_SIGNATURE = 31
 _DOUBLE = 12                                                # NPY_DOUBLE
 
 
@@ -269,9 +279,11 @@ def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -
     types = ctypes.create_string_buffer(bytes([_DOUBLE] * (ins + outs)))
     text = ctypes.create_string_buffer(name.encode())
     doc = ctypes.create_string_buffer(f"{name}{signature}".encode())
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4, *[ctypes.c_void_p] * 2,
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3, *[ctypes.c_int] * 4,
+                             *[ctypes.c_void_p] * 2,
                              ctypes.c_int, ctypes.c_char_p)(numpy_api("_UFUNC_API")[_FROM_SIGNATURE])
-    ufunc = make(ctypes.addressof(functions), ctypes.addressof(datas), ctypes.addressof(types), 1, ins, outs, -1,
+    ufunc = make(ctypes.addressof(functions), ctypes.addressof(datas), ctypes.addressof(types), 1, ins, outs,
+                 -1,
                  ctypes.addressof(text), ctypes.addressof(doc), 0, signature.encode())
     known = {32: functions, 40: datas, 56: text, 64: types, 72: doc, 80: None, 88: None}
     _give_owner(ufunc, known, _Owner(owner, functions, datas, types, text, doc))
@@ -279,7 +291,8 @@ def make_ufunc(loop: int, data: int, signature: str, name: str, owner: object) -
 
 
 def _give_owner(ufunc: np.ufunc, known: dict[int, object], owner: object) -> None:
-    """Put `owner` into the ufunc's own reference (`obj`, as frompyfunc does); without one, keep it until the process ends.
+    """Put `owner` into the ufunc's own reference (`obj`, as frompyfunc does); without one, keep it until the
+    process ends.
 
     The layout is believed only where every pointer beside it is the one we gave.
     """

@@ -6,8 +6,9 @@
             place = b.at(x, i)
             b.store(b.load(place, DOUBLE) * factor, place)
 
-Instructions go to the end of the current block. `loop` and `when` open blocks and close them; where code leaves a structure, as
-early exits do, `label`, `place`, `require` and `jump` say so. Nothing else in Condyle writes labels, phis or addresses.
+Instructions go to the end of the current block. `loop` and `when` open blocks and close them; where code
+leaves a structure, as early exits do, `label`, `place`, `require` and `jump` say so. Nothing else in Condyle
+writes labels, phis or addresses.
 """
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass
 class _Loop:
-    """A loop being written: where its phis go, the block before it, the label after it, and what it carries."""
+    """A loop being written: where its phis go, the block before it, the label after it, and what it
+    carries."""
 
     line: int
     before: str
@@ -50,12 +52,14 @@ class Builder:
         lines: instructions so far.
     """
 
-    def __init__(self, module: Module, name: str, arguments: Sequence[str], *, result: str = VOID, internal: bool = True,
+    def __init__(self, module: Module, name: str, arguments: Sequence[str], *, result: str = VOID,
+                 internal: bool = True,
                  attributes: str = "nounwind", note: str = "") -> None:
         self.module, self.lanes = module, module.lanes
         self.name, self.result, self.internal = name, result, internal
         self.attributes, self.note = attributes, note
-        self.arguments = [Value(self, type.removesuffix(" noalias"), f"%a{k}") for k, type in enumerate(arguments)]
+        self.arguments = [Value(self, type.removesuffix(" noalias"), f"%a{k}") for k,
+                          type in enumerate(arguments)]
         self._head = ", ".join(f"{type} %a{k}" for k, type in enumerate(arguments))
         self.lines: list[str] = []
         self.block = "entry"
@@ -110,7 +114,8 @@ class Builder:
             name = self._fma = f"llvm.fma.{self.lanes.suffix}"
             self.module.declare(name, T, [T, T, T])
         if a.__class__ is b.__class__ is c.__class__ is Value:
-            return self.put(T, f"call {T} @{name}({T} {a.text}, {T} {b.text}, {T} {c.text})")   # type: ignore[union-attr]
+            return (self.put(T,
+                             f"call {T} @{name}({T} {a.text}, {T} {b.text}, {T} {c.text})"))   # type: ignore[union-attr]
         return self.put(T, f"call {T} @{name}({T} {_text(a, T)}, {T} {_text(b, T)}, {T} {_text(c, T)})")
 
     def polynomial(self, x: Value, coefficients: tuple[float, ...]) -> Value:
@@ -121,7 +126,8 @@ class Builder:
         return self.operand(r)
 
     def compare(self, condition: str, a: Value, b: Number) -> Value:
-        """A truth value; conditions as LLVM has them: "olt" .. of doubles, "slt" .. of integers and addresses."""
+        """A truth value; conditions as LLVM has them: "olt" .. of doubles, "slt" .. of integers and
+        addresses."""
         type = a.type
         word = "fcmp" if DOUBLE in type else "icmp"
         truth = BOOL if type[0] != "<" else type.partition(" x ")[0] + " x i1>"
@@ -148,7 +154,8 @@ class Builder:
     # ---- calls
 
     def call(self, function: str | Value, *arguments: Number, result: str = VOID) -> Value:
-        """Call a function by its symbol or address. What a function without a result returns must not be used."""
+        """Call a function by its symbol or address. What a function without a result returns must not be
+        used."""
         given = ", ".join(f"{x.type} {x.text}" for x in map(self.operand, arguments))
         text = f"call {result} {f'@{function}' if isinstance(function, str) else function.text}({given})"
         if result != VOID:
@@ -175,7 +182,8 @@ class Builder:
         return self.put(result, f"getelementptr {type}, ptr {pointer.text}, {kind} {_text(index, kind)}")
 
     def at_entry(self, pointer: Value, index: int, type: str = DOUBLE, name: str = "") -> Value:
-        """The same, computed where the function begins and so known everywhere; it may have a name already in use."""
+        """The same, computed where the function begins and so known everywhere; it may have a name already in
+        use."""
         if not name:
             self._count += 1
         place = Value(self, POINTER, name or f"%e{self._count}")
@@ -304,7 +312,8 @@ class Builder:
         self.require(condition, self._loops[-1].out)
 
     def carry(self, first: Value) -> Value:
-        """A value that each round of the innermost loop hands to the next by `hand_on`, and the last to `after_loop`."""
+        """A value that each round of the innermost loop hands to the next by `hand_on`, and the last to
+        `after_loop`."""
         self._count += 1
         phi = Value(self, first.type, f"%v{self._count}")
         self._loops[-1].carried.append([phi, first, phi])
@@ -318,8 +327,10 @@ class Builder:
         return self._results[carried.text]
 
     @contextmanager
-    def _rounds(self, following: Callable[[Value], Value], more: Callable[[Value, Value], Value] | None) -> Iterator[_Loop]:
-        """The body of a loop: index i, then following(i), while more(i, following(i)) or, for None, until it is left."""
+    def _rounds(self, following: Callable[[Value], Value], more: Callable[[Value, Value], Value]
+                | None) -> Iterator[_Loop]:
+        """The body of a loop: index i, then following(i), while more(i, following(i)) or, for None, until it
+        is left."""
         head, out = self.label("loop"), self.label("out")
         loop = _Loop(len(self.lines) + (0 if self._ended else 1), self.block, out)
         self.place(head)

@@ -35,7 +35,8 @@ class Module:
 
     @contextmanager
     def function(self, name: str, arguments: Sequence[str], **options: Any) -> Iterator[Builder]:
-        """Define the function `@name` with arguments of these types, written inside `with`. For options see Builder."""
+        """Define the function `@name` with arguments of these types, written inside `with`. For options see
+        Builder."""
         builder = Builder(self, name, arguments, **options)
         yield builder
         builder.close()
@@ -57,7 +58,8 @@ class Module:
         return name
 
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
-        """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it returned."""
+        """Let write(name) add a definition, once in this module; returns the name. `work` then gives what it
+        returned."""
         if name not in self._defined:
             self._defined[name] = write(name) or 0
         return name

@@ -54,8 +54,8 @@ class Lanes:
 class Value:
     """A result, an argument, a constant or an address, with its type.
 
-    + - * are those of doubles or of integers; / is for doubles; & | ^ << >> are for integers and truth values (>> fills with
-    zeros). The other operand may be a Python number.
+    + - * are those of doubles or of integers; / is for doubles; & | ^ << >> are for integers and truth values
+    (>> fills with zeros). The other operand may be a Python number.
     """
 
     __slots__ = ("builder", "text", "type")
@@ -97,7 +97,8 @@ def _operator(of_doubles: str, of_integers: str, swapped: bool = False) -> Calla
     return operate
 
 
-for _name, _words in {"add": ("fadd", "add"), "sub": ("fsub", "sub"), "mul": ("fmul", "mul"), "truediv": ("fdiv", ""),
+for _name, _words in {"add": ("fadd", "add"), "sub": ("fsub", "sub"), "mul": ("fmul", "mul"),
+                      "truediv": ("fdiv", ""),
                       "and": ("", "and"), "or": ("", "or"), "xor": ("", "xor"), "lshift": ("", "shl"),
                       "rshift": ("", "lshr")}.items():
     setattr(Value, f"__{_name}__", _operator(*_words))

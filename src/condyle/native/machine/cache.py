@@ -1,17 +1,18 @@
 """Machine code kept on disk between runs.
 
-A key is text that says what the code computes. To it come a digest of Condyle's own sources, the versions of CasADi,
-llvmlite and LLVM, and the processor with its features: whatever else the code depends on. An entry is one file named by
-the digest of all that:
+A key is text that says what the code computes. To it come a digest of Condyle's own sources, the versions of
+CasADi, llvmlite and LLVM, and the processor with its features: whatever else the code depends on. An entry is
+one file named by the digest of all that:
 
     magic, length of header (8 bytes, little-endian), header (JSON), object file, SHA-256 of everything before
 
-It is written under another name and then renamed, so that any number of processes may share a directory; what does
-not check or cannot be loaded is removed and made anew. What processes left that were killed while they wrote is counted by
-`info` and removed by the next that writes. Machine code is run, not read: a directory that belongs to somebody else or that
-others may write (the group, everybody) is not used, and one warning says so. An entry must be a plain file of ours that
-nobody else may write; anything else, such as a link or a pipe, is not read and is replaced. Where the cache cannot be used
-everything works without it, and `info` says why.
+It is written under another name and then renamed, so that any number of processes may share a directory; what
+does not check or cannot be loaded is removed and made anew. What processes left that were killed while they
+wrote is counted by `info` and removed by the next that writes. Machine code is run, not read: a directory
+that belongs to somebody else or that others may write (the group, everybody) is not used, and one warning
+says so. An entry must be a plain file of ours that nobody else may write; anything else, such as a link or a
+pipe, is not read and is replaced. Where the cache cannot be used everything works without it, and `info` says
+why.
 
     CONDYLE_CACHE=off        neither read nor write
     CONDYLE_CACHE_DIR        the directory; default: condyle in the platform's directory for caches
@@ -40,7 +41,8 @@ from condyle.native.machine import jit
 
 _MAGIC = b"condyle machine code 1\n"
 _SUFFIX = ".code"
-_NO_LINKS_NO_WAITING = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+_NO_LINKS_NO_WAITING = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC",
+                                                             "O_BINARY"))
 _started = time.time()
 _log = logging.getLogger(__name__)
 _count = {"hits": 0, "misses": 0}
@@ -71,15 +73,18 @@ class Info:
     note: str
 
     def __str__(self) -> str:
-        head = (f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of at most "
+        head = (f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of "
+                "at most "
                 f"{self.limit / 1e6:.0f} MB")
         if self.unfinished:
-            head += f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` removes them too"
+            head += (f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` "
+                     "removes them too")
         return head + (f"\nnot used: {self.note}" if self.note else "")
 
 
 def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
-    """The object file stored under a key and what was said of it, or None. Never raises for the state of the disk."""
+    """The object file stored under a key and what was said of it, or None. Never raises for the state of the
+    disk."""
     place = _place(key)
     found = _read(*place) if place else None
     _count["misses" if found is None else "hits"] += 1
@@ -87,12 +92,14 @@ def fetch(key: str) -> tuple[bytes, dict[str, Any]] | None:
 
 
 def loaded(key: str, load: Callable[[bytes, dict[str, Any]], T]) -> T | None:
-    """What `load(code, facts)` makes of the entry of a key, or None. An entry that it fails on is removed, to be made anew."""
+    """What `load(code, facts)` makes of the entry of a key, or None. An entry that it fails on is removed, to
+    be made anew."""
     if (found := fetch(key)) is None:
         return None
     try:
         return load(*found)
-    except Exception as error:                              # whatever it is, it would come again at every start
+    # whatever it is, it would come again at every start
+    except Exception as error:
         _log.debug("an entry cannot be loaded (%s: %s): removed", type(error).__name__, error)
     if place := _place(key):
         files.remove(place[0] / (place[1] + _SUFFIX))
@@ -128,7 +135,8 @@ def info() -> Info:
     entries = list(_files(directory, _SUFFIX)) if directory else []
     unfinished = list(_files(directory, files.UNFINISHED)) if directory else []
     total = sum(size for _, size, _ in entries + unfinished)
-    return Info(directory, len(entries), total, len(unfinished), settings.cache_limit(), _count["hits"], _count["misses"], note)
+    return Info(directory, len(entries), total, len(unfinished), settings.cache_limit(), _count["hits"],
+                _count["misses"], note)
 
 
 def clear() -> int:
@@ -167,7 +175,8 @@ def _read(directory: Path, digest: str) -> tuple[bytes, dict[str, Any]] | None:
 
 
 def _open(data: bytes, digest: str) -> tuple[bytes, dict[str, Any]]:
-    """Code and facts of an entry's bytes; ValueError, KeyError or TypeError if they are not what was written."""
+    """Code and facts of an entry's bytes; ValueError, KeyError or TypeError if they are not what was
+    written."""
     body, checksum = data[:-32], data[-32:]
     if not body.startswith(_MAGIC) or hashlib.sha256(body).digest() != checksum:
         raise ValueError("checksum")
@@ -186,7 +195,8 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     directory, note = _directory(create)
     if directory is not None and note.endswith(_RUN) and directory not in _warned:
         _warned.add(directory)
-        warnings.warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is compiled anew in "
+        warnings.warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
+                      "compiled anew in "
                       "every process", RuntimeWarning, stacklevel=2)
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
@@ -255,7 +265,8 @@ def _shrink(directory: Path, limit: int) -> None:
 
 @functools.cache
 def _surroundings() -> str | None:
-    """Sources, versions and processor as text; None if the sources have changed since this process read them."""
+    """Sources, versions and processor as text; None if the sources have changed since this process read
+    them."""
     digest = hashlib.sha256()
     root = next(p for p in Path(__file__).parents if p.name == "condyle")
     for path in sorted(root.rglob("*.py")):

@@ -1,6 +1,7 @@
 """Read the tables of an ELF object file: is it whole, what does it define, what does it need?
 
-LLVM loads a torn object without a word and fills a missing function in with address 0, so that the process dies later.
+LLVM loads a torn object without a word and fills a missing function in with address 0, so that the process
+dies later.
 """
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ _SYMBOLS, _NO_BITS = 2, 8                                   # section types
 
 
 def symbols(data: bytes) -> tuple[set[str], set[str]]:
-    """Names of the functions that an object file defines and of those that it needs; ValueError if it is torn."""
+    """Names of the functions that an object file defines and of those that it needs; ValueError if it is
+    torn."""
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError(f"it begins with {bytes(data[:6])!r}, not as a 64-bit little-endian ELF file does")
     try:
@@ -26,7 +28,8 @@ def _symbols(data: bytes) -> tuple[set[str], set[str]]:
     entry, count = struct.unpack_from("<HH", data, 58)
     if entry != _SECTION.size:
         raise ValueError(f"its section table has entries of {entry} bytes, not {_SECTION.size}")
-    if count == 0:                                          # too many for 16 bits: the first section says how many
+    # too many for 16 bits: the first section says how many
+    if count == 0:
         count = _SECTION.unpack_from(data, start)[5]
     sections = [_SECTION.unpack_from(data, start + k * entry) for k in range(count)]
     for _, kind, _, _, offset, size, *_ in sections:

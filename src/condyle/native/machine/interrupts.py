@@ -1,8 +1,8 @@
 """Ctrl-C while CasADi works.
 
-CasADi tries one type after another for each argument, some of them by Python functions of its own, and clears whatever error
-these raise. A KeyboardInterrupt that happens to come there is lost or becomes another error: one in five of those that come
-while expressions are built. `patient` waits until Python is outside of CasADi.
+CasADi tries one type after another for each argument, some of them by Python functions of its own, and clears
+whatever error these raise. A KeyboardInterrupt that happens to come there is lost or becomes another error:
+one in five of those that come while expressions are built. `patient` waits until Python is outside of CasADi.
 """
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _DOOR = __file__, contextlib.contextmanager.__code__.co_filename
 
 @contextlib.contextmanager
 def patient() -> Iterator[None]:
-    """Let no KeyboardInterrupt be lost inside, and let none come late: what was put off is raised before this ends.
+    """Let no KeyboardInterrupt be lost inside, and let none come late: what was put off is raised before this
+    ends.
 
     Changes nothing outside of the main thread, or where SIGINT does not raise a KeyboardInterrupt.
     """

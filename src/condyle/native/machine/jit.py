@@ -23,9 +23,11 @@ def host() -> tuple[str, str, str]:
 
 
 def lane_width() -> int:
-    """How many states a SIMD kernel holds: doubles in one vector register, 8, 4 or 2; CONDYLE_LANES overrides.
+    """How many states a SIMD kernel holds: doubles in one vector register, 8, 4 or 2; CONDYLE_LANES
+    overrides.
 
-    Measured on a forward dynamics kernel with AVX-512: 8 lanes take 1.2 times as long as 4; 16 spill their registers.
+    Measured on a forward dynamics kernel with AVX-512: 8 lanes take 1.2 times as long as 4; 16 spill their
+    registers.
     """
     return settings.lanes() or _register_width()
 
@@ -80,7 +82,8 @@ class Library:
 
     Args:
         objects: object files, linked together.
-        symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by themselves.
+        symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by
+            themselves.
     """
 
     def __init__(self, *objects: bytes, symbols: Mapping[str, int] | None = None) -> None:
@@ -107,7 +110,8 @@ class Library:
 
 def _separate(objects: tuple[bytes, ...]) -> list[bytes]:
     try:
-        return list(dict.fromkeys(single for data in objects for single in parallel.separate(data)))    # each once
+        return list(dict.fromkeys(single for data in objects
+                                  for single in parallel.separate(data)))  # each once
     except ValueError as error:
         raise NativeError(f"a string of object files cannot be loaded: {error}; compile it again") from None
 
@@ -122,11 +126,13 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
         try:
             has, wants = elf.symbols(data)
         except ValueError as error:
-            raise NativeError(f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again") from None
+            raise NativeError(
+                f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again") from None
         defined |= has
         needed |= wants
     if missing := sorted(name for name in needed - defined if not _in_process(name)):
-        raise NativeError(f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give their "
+        raise NativeError(f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give "
+                          "their "
                           "addresses in `symbols`")
 
 

@@ -1,4 +1,5 @@
-"""Addresses of LAPACK and BLAS routines, as SciPy exports them to C. SciPy is imported when the first is asked for."""
+"""Addresses of LAPACK and BLAS routines, as SciPy exports them to C. SciPy is imported when the first is
+asked for."""
 from __future__ import annotations
 
 import contextlib
@@ -20,7 +21,8 @@ def _capsules() -> dict[str, object]:
 def _signature(name: str) -> tuple[object, bytes]:
     capsules = _capsules()
     if name not in capsules:
-        raise UnknownNameError("LAPACK routine", name, capsules, "or give its address to Program by `symbols`")
+        raise UnknownNameError("LAPACK routine", name, capsules,
+                               "or give its address to Program by `symbols`")
     capsule_name = ctypes.pythonapi.PyCapsule_GetName
     capsule_name.restype, capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
     return capsules[name], capsule_name(capsules[name])
@@ -33,7 +35,8 @@ def argument_kinds(name: str) -> tuple[str, ...]:
     known = {"char *": "char", "int *": "int"}
     kinds = tuple(known.get(a, "double" if a.endswith("_d *") else "") for a in inside.split(", "))
     if result.strip() != "void" or "" in kinds:
-        raise NativeError(f"{name} has C signature {text!r}; allowed are routines of doubles that return nothing")
+        raise NativeError(f"{name} has C signature {text!r}; allowed are routines of doubles that return "
+                          "nothing")
     return kinds
 
 
@@ -46,10 +49,12 @@ def addresses(names: Iterable[str]) -> dict[str, int]:
 
 @functools.cache
 def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
-    """Functions of the loaded OpenBLAS libraries that get and set their number of threads; none where there is no such one."""
+    """Functions of the loaded OpenBLAS libraries that get and set their number of threads; none where there
+    is no such one."""
     _capsules()
     maps = Path("/proc/self/maps")
-    paths = {line.split()[-1] for line in maps.read_text().splitlines() if "openblas" in line} if maps.exists() else set()
+    paths = {line.split()[-1] for line in maps.read_text().splitlines()
+             if "openblas" in line} if maps.exists() else set()
     found = []
     for path in sorted(paths):
         library = ctypes.CDLL(path)
@@ -63,7 +68,8 @@ def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """LAPACK in one thread: for matrices of some hundred rows, on a machine with other work, its threads wait for each other."""
+    """LAPACK in one thread: for matrices of some hundred rows, on a machine with other work, its threads wait
+    for each other."""
     counts = [(put, get()) for get, put in _thread_counts()]
     try:
         for put, _ in counts:

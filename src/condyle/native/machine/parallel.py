@@ -1,8 +1,8 @@
 """Compile the parts of a long module at the same time.
 
-llvmlite lets one thread at a time into LLVM; code generation itself is safe in several as long as each has a context, a
-module and a target machine of its own. Here it is called through a second handle on llvmlite's library, which has no
-lock. Where that cannot be had, all goes through the first.
+llvmlite lets one thread at a time into LLVM; code generation itself is safe in several as long as each has a
+context, a module and a target machine of its own. Here it is called through a second handle on llvmlite's
+library, which has no lock. Where that cannot be had, all goes through the first.
 """
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ import llvmlite.binding as llvm
 from condyle.errors import NativeError
 from condyle.native.machine.threads import thread_count
 
-PART = "; part\n"                                           # before a definition that may move to a module of its own
+# before a definition that may move to a module of its own
+PART = "; part\n"
 HELPER = "; helper\n"                                       # before one that may be copied into such modules
-_PIECE = re.compile(rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n]*\))[^\n]*\{{\n.*?^\}}$)", re.M | re.S)
+_PIECE = re.compile(rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n]*\))[^\n]*\{{\n.*?^\}}$)",
+                    re.M | re.S)
 _CALLED = re.compile(r"@([\w.$]+)\(")
 _NAMED = re.compile(r"@([\w.$]+)")
 _TABLE = re.compile(r"^(@([\w.$]+) = private constant .*)$", re.M)
-_CHUNK = 250_000                                            # characters of parts in one module: about 3,000 operations
+# characters of parts in one module: about 3,000 operations
+_CHUNK = 250_000
 _MAGIC = b"condyle objects\0"
 
 
@@ -40,7 +43,8 @@ def divide(text: str) -> list[str]:
         else:
             helpers[name] = definition
     helpers |= {name: line for line, name in _TABLE.findall(text)}
-    declared = {match[1]: line for line in re.findall(r"^declare .*$", text, re.M) if (match := _CALLED.search(line))}
+    declared = {match[1]: line for line in re.findall(r"^declare .*$", text, re.M)
+                if (match := _CALLED.search(line))}
     total = sum(len(definition) for _, definition in parts)
     chunks: list[list[str]] = [[] for _ in range(max(1, round(total / _CHUNK)))]
     size = 0
@@ -73,7 +77,8 @@ def join(objects: list[bytes]) -> bytes:
     """Several object files as one string of bytes; one stays as it is."""
     if len(objects) == 1:
         return objects[0]
-    return b"".join([_MAGIC, struct.pack("<I", len(objects)), *(struct.pack("<Q", len(o)) for o in objects), *objects])
+    return b"".join([_MAGIC, struct.pack("<I", len(objects)), *(struct.pack("<Q", len(o)) for o in objects),
+                     *objects])
 
 
 def separate(data: bytes) -> list[bytes]:
@@ -136,7 +141,8 @@ def _emitter() -> Callable[[llvm.TargetMachine, llvm.ModuleRef], bytes]:
 
     def unlocked(target: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
         message = ctypes.c_char_p()
-        buffer = emit(ctypes.cast(target._ptr, pointer), ctypes.cast(module._ptr, pointer), 1, ctypes.byref(message))
+        buffer = emit(ctypes.cast(target._ptr, pointer), ctypes.cast(module._ptr, pointer), 1,
+                      ctypes.byref(message))
         if not buffer:
             raise NativeError(f"LLVM makes no machine code: {(message.value or b'').decode()}")
         try:

@@ -28,8 +28,8 @@ def cores() -> int:
 def thread_count(asked: int | None = None) -> int:
     """How many threads a batch may use: what was asked, else CONDYLE_THREADS, else the cores.
 
-    A forked process uses one whatever is asked, and a worker of multiprocessing one unless its call asks for more: its
-    siblings keep the other cores busy.
+    A forked process uses one whatever is asked, and a worker of multiprocessing one unless its call asks for
+    more: its siblings keep the other cores busy.
     """
     if asked is not None:
         try:
@@ -51,7 +51,8 @@ def _is_worker() -> bool:
 
 
 def run(tasks: Sequence[Callable[[], None]]) -> None:
-    """Run all tasks at once, the first in this thread. Returns, or raises the first error, when all have ended."""
+    """Run all tasks at once, the first in this thread. Returns, or raises the first error, when all have
+    ended."""
     futures = submit(tasks[1:])
     try:
         for task in (tasks[0], *tasks[1 + len(futures):]):
@@ -64,7 +65,8 @@ def run(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
-    """Hand tasks to other threads; those that find none, because the interpreter is ending, are not in the list."""
+    """Hand tasks to other threads; those that find none, because the interpreter is ending, are not in the
+    list."""
     global _pool, _pool_size
     futures: list[Future] = []
     with _lock, contextlib.suppress(RuntimeError):

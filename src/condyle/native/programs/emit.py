@@ -1,8 +1,9 @@
 """LLVM IR of a program: one function `i64 program(ptr workspace)` around the kernels.
 
-Everything that lives longer than a basic block is in the workspace: counters of loops, masks, addresses of streams. So
-the function can stop at the head of any loop, return 1, and later be entered there again by a jump; 0 says that it has
-ended. A loop's head stops when the budget of rounds is used up or when another thread has set the word `stop`.
+Everything that lives longer than a basic block is in the workspace: counters of loops, masks, addresses of
+streams. So the function can stop at the head of any loop, return 1, and later be entered there again by a
+jump; 0 says that it has ended. A loop's head stops when the budget of rounds is used up or when another
+thread has set the word `stop`.
 
 Workspace, in words of 8 bytes (element j of lane l of a slice at [j W + l], each slice on a new cache line):
 
@@ -42,12 +43,14 @@ from condyle.native.straight.emit import add_kernel, kernel_arguments
 from condyle.native.sweeps.rolled import rolled
 
 RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
-_WORK = "%work"                                             # the kernels' scratch memory; where it is, is known at the end
+# the kernels' scratch memory; where it is, is known at the end
+_WORK = "%work"
 
 
 @dataclass(frozen=True)
 class Context:
-    """Where in the tree code is being written: the word that holds the mask, and (counter, Scan) from outermost on."""
+    """Where in the tree code is being written: the word that holds the mask, and (counter, Scan) from
+    outermost on."""
 
     mask: int | None = None
     scans: tuple[tuple[int, Scan], ...] = ()
@@ -71,7 +74,8 @@ class ProgramWriter:
         self._places: dict[int, Value] = {}
         self._known: dict[object, Value] = {}               # values already computed in a basic block
         self._known_in = ""
-        self._loops: list[tuple[str, str]] = []             # labels of the heads of loops, and of where they stop
+        # labels of the heads of loops, and of where they stop
+        self._loops: list[tuple[str, str]] = []
         self._kernels: dict[int, tuple[tuple[str, bool, bool, int], ca.Function | Composite]] = {}
         self._work, self._calls = 0, 0
 
@@ -82,7 +86,8 @@ class ProgramWriter:
 
     def layout(self) -> dict[str, Any]:
         """All that Python must know to run the code; JSON can hold it."""
-        streams = {n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n, s in self.streams.items()}
+        streams = {n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n,
+                   s in self.streams.items()}
         return {"W": self.W, "sizes": dict(self.sizes), "offsets": self._slice, "counts": self._count,
                 "streams": streams, "symbols": self.symbols, "words": self._words}
 
@@ -103,7 +108,8 @@ class ProgramWriter:
                 b.store(k, self._at(RESUME))
                 b.give(b.number(1, LONG))
             b.place(enter)
-            b.switch(b.load(self._at(RESUME), LONG), start, {k: head for k, (head, _) in enumerate(self._loops, 1)})
+            b.switch(b.load(self._at(RESUME), LONG), start,
+                     {k: head for k, (head, _) in enumerate(self._loops, 1)})
             b.at_entry(b.arguments[0], self._reserve(self._work * self.W, LINE), LONG, name=_WORK)
         return self.module.text()
 
@@ -132,7 +138,8 @@ class ProgramWriter:
 
     def _array(self, name: str, place: Context) -> Value:
         """Address of a slice, or of the current row of a stream."""
-        return self._at(self._slice[name]) if name in self._slice else self._once(name, lambda: self._row_of(name, place))
+        return (self._at(self._slice[name]) if name in self._slice
+                else self._once(name, lambda: self._row_of(name, place)))
 
     def _row_of(self, stream: str, place: Context) -> Value:
         address = self._word(self._stream[stream], POINTER)
@@ -150,7 +157,8 @@ class ProgramWriter:
         b = self.b
         if place.mask is None:
             return b.number(1, self.lanes.B)
-        return self._once("mask", lambda: b.convert("bitcast", b.convert("trunc", self._bits(place), f"i{self.W}"), self.lanes.B))
+        return self._once("mask", lambda: b.convert("bitcast", b.convert("trunc", self._bits(place),
+                                                                         f"i{self.W}"), self.lanes.B))
 
     def _within(self, place: Context, truth: Value) -> Value:
         """What holds, among the lanes of a place."""
@@ -199,7 +207,8 @@ class ProgramWriter:
             case Get(stream=table, dst=array) | Put(stream=table, src=array):
                 self._row(node, table, array, place)
             case Take(stream=stream, dst=dst):
-                self.b.call(add_take(self.module), self._word(self._stream[stream], POINTER), self._at(self._slice[dst]),
+                self.b.call(add_take(self.module), self._word(self._stream[stream], POINTER),
+                            self._at(self._slice[dst]),
                             self._bits(place))
             case Call():
                 self._call(node, place)
@@ -226,8 +235,8 @@ class ProgramWriter:
             b.outside("llvm.memcpy.p0.p0.i64", target, source, 8 * size, b.number(0, BOOL))
 
     def _compiled(self, f: ca.Function | Composite) -> tuple[str, bool, bool, int]:
-        """Symbol, whether it has a mask, whether it is a loop that does not read everything before it writes, and its
-        blocks of work. The same function, wherever it is used, is compiled once."""
+        """Symbol, whether it has a mask, whether it is a loop that does not read everything before it writes,
+        and its blocks of work. The same function, wherever it is used, is compiled once."""
         if hash(f) not in self._kernels:
             symbol, masked, rows = f"program.{len(self._kernels)}.{kernel_name(f)}", False, None
             if isinstance(f, ca.Function):
@@ -278,7 +287,8 @@ class ProgramWriter:
 
     def _row(self, node: Get | Put, table: str, array: str, place: Context) -> None:
         size, W, b = self.sizes[array], self.W, self.b
-        strides = size * W, W, 1                            # from row to row, from number to number, from lane to lane
+        # from row to row, from number to number, from lane to lane
+        strides = size * W, W, 1
         if table in self._slice:
             address, rows = self._at(self._slice[table]), b.number(self.sizes[table] // size, LONG)
         else:
@@ -286,7 +296,8 @@ class ProgramWriter:
             address, rows = self._word(word, POINTER), self._word(word + 1)
             strides = (size, 1, 0) if self.streams[table].shared else strides
         slices = (self._at(self._slice[n]) for n in (node.index, array, node.status))
-        b.call(add_row(self.module, "get" if isinstance(node, Get) else "put"), address, *slices, rows, self._bits(place), size,
+        b.call(add_row(self.module, "get" if isinstance(node, Get) else "put"), address, *slices, rows,
+               self._bits(place), size,
                *strides)
 
     def _call(self, node: Call, place: Context) -> None:
@@ -304,7 +315,8 @@ class ProgramWriter:
                 back: list[tuple[str, list[Value | int]]] = []
                 for i, a in enumerate(node.args):
                     if isinstance(a, (int, float, bytes)):
-                        kind = np.int8 if isinstance(a, bytes) else np.int32 if isinstance(a, int) else np.float64
+                        kind = (np.int8 if isinstance(a, bytes) else np.int32 if isinstance(a, int)
+                                else np.float64)
                         number = a[0] if isinstance(a, bytes) else a
                         pointers.append(b.symbol(module.table(f"{name}.{i}", np.array([number], kind))))
                         continue
@@ -313,7 +325,8 @@ class ProgramWriter:
                         array = a.slice if isinstance(a, Ints) else a
                         known[a] = b.at(workspace, self._slice[array], LONG)
                         if whole or W > 1:
-                            size, plain = self.sizes[array], b.at(workspace, self._reserve(self.sizes[array]), LONG)
+                            size, plain = self.sizes[array], b.at(workspace, self._reserve(self.sizes[array]),
+                                                                  LONG)
                             copied: list[Value | int] = [plain, known[a], size, lane]
                             b.call(add_lane_copy(module, "load", whole), *copied)
                             back.append((add_lane_copy(module, "store", whole), copied))

@@ -1,5 +1,5 @@
-"""Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where some rows come
-from solvers, all rows come from one kernel."""
+"""Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where
+some rows come from solvers, all rows come from one kernel."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -17,7 +17,8 @@ class Evaluated:
 
     Args:
         f: plain, or with look-ups.
-        label: begins the names of the slices and tables that it needs; `sizes`, `streams` and `tables` gain them.
+        label: begins the names of the slices and tables that it needs; `sizes`, `streams` and `tables` gain
+            them.
 
     Attributes:
         main: the last kernel; where rows are looked up they are its last argument, the slice `more`.
@@ -36,7 +37,8 @@ class Evaluated:
             sizes[self.more[0]] = f.row_size
             self.solved = f.looked_up
             return
-        self.beyond = f"{label}.beyond"                     # a function goes on beyond its table by the last row: no failure
+        # a function goes on beyond its table by the last row: no failure
+        self.beyond = f"{label}.beyond"
         sizes |= {self.more[0]: f.row_size, self.beyond: 1}
         for level, (index, found, start) in enumerate(f.stages):
             x = [ca.SX.sym(f"x{k}", index.numel_in(k)) for k in range(index.n_in())]
@@ -81,7 +83,9 @@ class Composed:
         return [Kernel(self.f, tuple(ins), tuple(outs))]
 
 
-def evaluated(f: ca.Function | Staged | Composite, label: str, sizes: dict[str, int], streams: dict[str, Stream],
+def evaluated(f: ca.Function | Staged | Composite, label: str, sizes: dict[str, int],
+              streams: dict[str, Stream],
               tables: dict[str, np.ndarray]) -> Evaluated | Composed:
     """Either of them; `sizes`, `streams` and `tables` gain what it needs."""
-    return Evaluated(f, label, sizes, streams, tables) if isinstance(f, (ca.Function, Staged)) else Composed(f)
+    return Evaluated(f, label, sizes, streams, tables) if isinstance(f,
+                                                                     (ca.Function, Staged)) else Composed(f)

@@ -14,7 +14,8 @@ Made = tuple[Program, dict[str, np.ndarray]]
 
 
 def kept(key: str, make: Callable[[], Made]) -> Made:
-    """The program of a key from the disk cache, or made and stored there. The key is text that determines it."""
+    """The program of a key from the disk cache, or made and stored there. The key is text that determines
+    it."""
     def load(code: bytes, facts: dict[str, Any]) -> Made:
         program = Program.unpack(code, facts["layout"])
         program.load()                                      # now, while it can still be made anew
@@ -24,5 +25,6 @@ def kept(key: str, make: Callable[[], Made]) -> Made:
         return found
     program, tables = make()
     code, layout = program.pack()
-    cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}})
+    cache.store(key, code, {"layout": layout, "tables": {name: table.tolist() for name,
+                                                         table in tables.items()}})
     return program, tables

@@ -1,4 +1,5 @@
-"""What a program does lane by lane, as functions of the module that needs them: rows of tables, queues, outside calls."""
+"""What a program does lane by lane, as functions of the module that needs them: rows of tables, queues,
+outside calls."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -49,13 +50,15 @@ def add_take(module: Module) -> str:
         with module.function(name, [POINTER, POINTER, LONG]) as b:
             counter, target, mask = b.arguments
             with each_lane(b, mask) as lane:
-                b.store(b.put(DOUBLE, f"atomicrmw fadd {counter}, {b.number(1, DOUBLE)} seq_cst"), b.at(target, lane))
+                b.store(b.put(DOUBLE, f"atomicrmw fadd {counter}, {b.number(1, DOUBLE)} seq_cst"),
+                        b.at(target, lane))
 
     return module.define("program.take", write)
 
 
 def add_lane_copy(module: Module, which: str, whole: bool) -> str:
-    """Define `program.load` or `program.store`: copy one lane of a slice to or from a plain array, perhaps of C int."""
+    """Define `program.load` or `program.store`: copy one lane of a slice to or from a plain array, perhaps of
+    C int."""
     def write(name: str) -> None:
         element, align = (INT, 4) if whole else (DOUBLE, 8)
         with module.function(name, [*[POINTER] * 2, *[LONG] * 2]) as b:

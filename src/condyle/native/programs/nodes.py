@@ -1,7 +1,7 @@
 """The nodes of a program: SX kernels glued by control flow.
 
-SX cannot loop, pivot or search. All arithmetic stays in SX kernels; a program only says what runs when, on which named
-slices of one workspace. A program is a tree of nodes, a list or tuple being a sequence:
+SX cannot loop, pivot or search. All arithmetic stays in SX kernels; a program only says what runs when, on
+which named slices of one workspace. A program is a tree of nodes, a list or tuple being a sequence:
 
     Kernel(f, ins, outs)                outs <- f(ins)
     While(flag, body, limit, status)    repeat while the slice `flag` is nonzero, at most `limit` times
@@ -12,8 +12,8 @@ slices of one workspace. A program is a tree of nodes, a list or tuple being a s
     Take(stream, dst)                   dst <- the number in a stream, which then is one more
     Call(symbol, args)                  an outside C function, as a rule LAPACK's
 
-The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose branch is
-not taken, is computed along and never stored. Each lane has its own status words; see `Status`.
+The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose
+branch is not taken, is computed along and never stored. Each lane has its own status words; see `Status`.
 """
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from condyle.native.straight.composite import Composite
 
 
 class Status(enum.IntEnum):
-    """What a status slice says of a lane. The first code that is not OK stays; kernels may write codes from USER on."""
+    """What a status slice says of a lane. The first code that is not OK stays; kernels may write codes from
+    USER on."""
 
     OK = 0
     LIMIT = 1
@@ -44,16 +45,19 @@ class Status(enum.IntEnum):
 
 _ADVICE = {
     Status.OK: "every loop ended by itself",
-    Status.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise the limit",
+    Status.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise the "
+                  "limit",
     Status.NAN: "the flag of a loop became NaN: look for a division by zero or a root of a negative number",
-    Status.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was written",
+    Status.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was "
+                  "written",
     Status.USER: "a kernel of the program reported this",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """A kernel compiled elsewhere, for use by its symbol in any number of programs; made by `compile_kernel`."""
+    """A kernel compiled elsewhere, for use by its symbol in any number of programs; made by
+    `compile_kernel`."""
 
     symbol: str
     inputs: tuple[int, ...]
@@ -61,15 +65,17 @@ class External:
     W: int
     work: int
     object: bytes = field(repr=False)
-    masked: bool = True                                     # with lanes, a last argument says which are stored; else all are
+    # with lanes, a last argument says which are stored; else all are
+    masked: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
     """outs <- f(ins). Every input is read before any output is written, so that a slice may be both.
 
-    A function that appears in several Kernels is compiled once and called from each place. A Composite may read inputs
-    after it has written, and writes all lanes, also those that have left a loop: its outputs are for use at once.
+    A function that appears in several Kernels is compiled once and called from each place. A Composite may
+    read inputs after it has written, and writes all lanes, also those that have left a loop: its outputs are
+    for use at once.
     """
 
     f: ca.Function | External | Composite
@@ -79,7 +85,8 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class While:
-    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or set after `limit` rounds, leaves with a code."""
+    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or set after `limit` rounds, leaves with a
+    code."""
 
     flag: str
     body: Node
@@ -97,7 +104,8 @@ class If:
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """Repeat `count` times. `streams` names those that move on after each round: names, or name -> rows per round."""
+    """Repeat `count` times. `streams` names those that move on after each round: names, or name -> rows per
+    round."""
 
     count: int | str
     body: Node
@@ -110,7 +118,8 @@ class Scan:
 
 @dataclass(frozen=True, eq=False)
 class Get:
-    """dst <- row `index` (rounded down) of a stream. Beyond the ends the nearest row, for NaN the first, and status."""
+    """dst <- row `index` (rounded down) of a stream. Beyond the ends the nearest row, for NaN the first, and
+    status."""
 
     stream: str
     index: str
@@ -132,7 +141,8 @@ class Put:
 class Take:
     """dst <- the first number of a shared stream of size 1, which then is one more: no number is given twice.
 
-    The step is atomic. So lanes, and programs in several threads that share the stream, take their work from one queue.
+    The step is atomic. So lanes, and programs in several threads that share the stream, take their work from
+    one queue.
     """
 
     stream: str
@@ -148,10 +158,11 @@ class Ints:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Call `symbol` with pointers to args: a slice's name (double *), Ints (int *), constants int, float, bytes (char).
+    """Call `symbol` with pointers to args: a slice's name (double *), Ints (int *), constants int, float,
+    bytes (char).
 
-    The symbol is one of LAPACK or BLAS as SciPy exports them, or is given to Program by `symbols`. With lanes the call
-    runs once for each active lane.
+    The symbol is one of LAPACK or BLAS as SciPy exports them, or is given to Program by `symbols`. With lanes
+    the call runs once for each active lane.
     """
 
     symbol: str
@@ -162,8 +173,8 @@ class Call:
 class Stream:
     """Memory of the caller: rows of `size` numbers per lane, shape (rows, size) or (rows, size, W).
 
-    A shared table, shape (rows, size), is the same for all lanes. Get reads its rows and Put writes them; of two that write
-    one row the later stays.
+    A shared table, shape (rows, size), is the same for all lanes. Get reads its rows and Put writes them; of
+    two that write one row the later stays.
     """
 
     size: int
@@ -174,13 +185,15 @@ Node = Kernel | While | If | Scan | Get | Put | Take | Call | Sequence[Any]
 
 
 LONG = 3000
-"""Operations up to which those that occur twice are looked for. Longer kernels do the same for each element of a long vector,
-and looking takes longer than all else."""
+"""Operations up to which those that occur twice are looked for. Longer kernels do the same for each element
+of a long vector, and looking takes longer than all else."""
 
 
-def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str], sizes: Mapping[str, int],
+def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequence[str],
+           sizes: Mapping[str, int],
            name: str = "") -> Kernel:
-    """Trace fn(*ins), ins as column vectors of the slices' sizes, into a Kernel that writes its results to `outs`."""
+    """Trace fn(*ins), ins as column vectors of the slices' sizes, into a Kernel that writes its results to
+    `outs`."""
     ins, outs = (tuple(n.split()) if isinstance(n, str) else tuple(n) for n in (ins, outs))
     for n in (*ins, *outs):
         if n not in sizes:
@@ -198,7 +211,8 @@ def kernel(fn: Callable[..., Any], ins: str | Sequence[str], outs: str | Sequenc
 
 
 def kernel_name(f: ca.Function | External | Composite) -> str:
-    return f.symbol if isinstance(f, External) else f.name() if isinstance(f, ca.Function) else type(f).__name__
+    return f.symbol if isinstance(f, External) else f.name() if isinstance(f,
+                                                                           ca.Function) else type(f).__name__
 
 
 def describe(node: Node) -> str:

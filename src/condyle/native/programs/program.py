@@ -1,4 +1,5 @@
-"""A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is made of."""
+"""A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is
+made of."""
 from __future__ import annotations
 
 import ctypes
@@ -24,14 +25,16 @@ from condyle.native.straight.emit import add_kernel
 
 
 def compile_kernel(f: ca.Function | Composite, symbol: str, W: int = 1, contract: bool = True) -> External:
-    """Compile f for W lanes under a symbol of its own, for use in several programs. A Composite writes all lanes."""
+    """Compile f for W lanes under a symbol of its own, for use in several programs. A Composite writes all
+    lanes."""
     module = Module(W, contract)
     if isinstance(f, ca.Function):
         inputs, outputs = [f.nnz_in(i) for i in range(f.n_in())], [f.nnz_out(i) for i in range(f.n_out())]
         work = add_kernel(module, f, symbol, masked=W > 1)
     else:
         inputs, outputs, work = f.inputs, f.outputs, f.emit(module, symbol)
-    return External(symbol, tuple(inputs), tuple(outputs), W, work, module.compile(), masked=isinstance(f, ca.Function))
+    return External(symbol, tuple(inputs), tuple(outputs), W, work, module.compile(),
+                    masked=isinstance(f, ca.Function))
 
 
 class Program:
@@ -57,7 +60,8 @@ class Program:
         rows, written = check(body, sizes, tables, counts, W, symbols or {})
         writer = ProgramWriter(sizes, tables, counts, W, contract)
         self.text: str = writer.write(body)
-        self._objects: list[bytes] = [*(e.object for e in writer.externals.values()), *writer.module.objects()]
+        self._objects: list[bytes] = [*(e.object for e in writer.externals.values()),
+                                      *writer.module.objects()]
         self.layout: dict[str, Any] = writer.layout() | {
             "rows": rows, "written": sorted(written), "versions": jit.versions(),
             "outside": [n for n in writer.symbols if n in (symbols or {})]}
@@ -87,7 +91,8 @@ class Program:
         return [self._object, *self._objects]
 
     def load(self) -> tuple[Callable[[int], int], jit.Library]:
-        """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be resumed.
+        """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be
+        resumed.
 
         The code is there for as long as the library is: hold both while calling.
         """
@@ -100,13 +105,16 @@ class Program:
         return self._loaded
 
     def pack(self) -> tuple[bytes, dict[str, Any]]:
-        """Machine code, and a layout that JSON can hold: all that `unpack` needs on the same kind of machine."""
+        """Machine code, and a layout that JSON can hold: all that `unpack` needs on the same kind of
+        machine."""
         objects = self._compiled()
         return b"".join(objects), self.layout | {"objects": [len(o) for o in objects]}
 
     @classmethod
-    def unpack(cls, data: bytes, layout: Mapping[str, Any], *, symbols: Mapping[str, int] | None = None) -> Program:
-        """The program from its `pack`, without expressions. Addresses are not stored: give `symbols` again."""
+    def unpack(cls, data: bytes, layout: Mapping[str, Any], *,
+               symbols: Mapping[str, int] | None = None) -> Program:
+        """The program from its `pack`, without expressions. Addresses are not stored: give `symbols`
+        again."""
         if layout["versions"] != jit.versions():
             raise NativeError(f"this machine code was made for [{layout['versions']}] and cannot run on "
                               f"[{jit.versions()}]: build the program again")
@@ -115,7 +123,8 @@ class Program:
             raise NativeError(f"the program calls {sorted(missing)}: give their addresses by `symbols`")
         lengths = layout["objects"]
         if sum(lengths) != len(data):
-            raise NativeError(f"machine code of {len(data)} bytes where the layout says {sum(lengths)}: it is damaged")
+            raise NativeError(f"machine code of {len(data)} bytes where the layout says {sum(lengths)}: it "
+                              "is damaged")
         self = cls.__new__(cls)
         self.text = ""
         self.layout = {k: v for k, v in layout.items() if k != "objects"}
@@ -138,8 +147,10 @@ class Program:
         """Run to the end, coming back to Python every `interval` [s] so that Ctrl-C and `progress` work.
 
         Args:
-            workspace: from `workspace()` of this program. Slices keep what the last run left, the status included.
-            streams: an array for each stream, float64 and C-contiguous: (rows, size), with lanes (rows, size, W).
+            workspace: from `workspace()` of this program. Slices keep what the last run left, the status
+                included.
+            streams: an array for each stream, float64 and C-contiguous: (rows, size), with lanes (rows, size,
+                W).
             counts: a value for each count, 0 or more.
             progress: called with the workspace each time; it may raise to stop.
             interval: how long native code runs at a time. One kernel is never interrupted.
@@ -177,7 +188,8 @@ class Program:
         finally:
             workspace._busy.release()
 
-    def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None, interval: float) -> None:
+    def _go(self, workspace: Workspace, progress: Callable[[Workspace], object] | None,
+            interval: float) -> None:
         (entry, _library), header, address = self.load(), workspace._header, workspace.address
         header[STOP], start = 0, time.perf_counter()
         while True:                                         # most programs end in here and need no watch
@@ -205,11 +217,13 @@ class Program:
         return f"<Program: {len(self.sizes)} slices, {lanes}, workspace of {8 * self.layout['words']} bytes>"
 
 
-_ROUNDS, _SOON = 128, 1e-3                                  # without a watch: rounds of loops at a time; how long [s]
+# without a watch: rounds of loops at a time; how long [s]
+_ROUNDS, _SOON = 128, 1e-3
 
 
 def _watch(over: threading.Event, workspace: Workspace, interval: float) -> None:
-    """Ask the native code to come back, every interval, until the run is over. Holds the workspace: it writes into it."""
+    """Ask the native code to come back, every interval, until the run is over. Holds the workspace: it writes
+    into it."""
     while not over.wait(interval):
         workspace._header[STOP] = 1
 
@@ -233,7 +247,8 @@ class Workspace:
         for name, size in layout["sizes"].items():
             view = data[layout["offsets"][name]:][:size * W]
             self._views[name] = view if W == 1 else view.reshape(size, W)
-        self._streams: dict[str, np.ndarray] = {}           # kept alive: native code knows only their addresses
+        # kept alive: native code knows only their addresses
+        self._streams: dict[str, np.ndarray] = {}
         self._busy = threading.Lock()
 
     @property
@@ -262,7 +277,8 @@ class Workspace:
     def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
         """Write counts and addresses of streams into the workspace, and go to the start."""
         layout = self.program.layout
-        for kind, given, known in (("count", counts, layout["counts"]), ("stream", streams, layout["streams"])):
+        for kind, given, known in (("count", counts, layout["counts"]),
+                                   ("stream", streams, layout["streams"])):
             for n in given:
                 if n not in known:
                     raise UnknownNameError(kind, n, known)
@@ -289,11 +305,13 @@ class Workspace:
         if W > 1 and not stream["shared"]:
             tail = (stream["size"], W)
         if array.ndim != 1 + len(tail) or array.shape[1:] != tail:
-            raise ShapeError(f"stream {name!r}: expected shape (rows, {', '.join(map(str, tail))}), got {array.shape}")
+            raise ShapeError(f"stream {name!r}: expected shape (rows, {', '.join(map(str, tail))}), got "
+                             f"{array.shape}")
         if name not in layout["written"]:
             return np.ascontiguousarray(array, float)
         if array.dtype != np.float64 or not array.flags.c_contiguous or not array.flags.writeable:
-            raise ShapeError(f"stream {name!r} is written: expected a writeable, C-contiguous array of float64")
+            raise ShapeError(f"stream {name!r} is written: expected a writeable, C-contiguous array of "
+                             "float64")
         return array
 
 

@@ -12,8 +12,8 @@ from condyle.native.ir.module import Module
 class Composite(Protocol):
     """Several kernels that act as one and may take the place of a CasADi Function.
 
-    `inputs` and `outputs` are sizes. `emit` defines the kernel `@name` and returns the blocks that its work argument needs;
-    `evaluate` does the same with CasADi's evaluator, on inputs (size, states).
+    `inputs` and `outputs` are sizes. `emit` defines the kernel `@name` and returns the blocks that its work
+    argument needs; `evaluate` does the same with CasADi's evaluator, on inputs (size, states).
     """
 
     @property

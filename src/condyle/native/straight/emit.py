@@ -1,19 +1,21 @@
 """LLVM IR from the instruction stream of a CasADi SX Function.
 
-A *kernel* is a straight line `void name(ptr in0, .., ptr out0, .., ptr work)` over one block of W states: element j of
-lane l is at [j W + l] of its array. All loads come before all stores, so that an output may be its own input;
-`work` overlaps nothing. A straight line longer than `split` operations becomes several functions; values that live
-across a cut, or are needed again much later, travel through `work`: compile time stays linear.
+A *kernel* is a straight line `void name(ptr in0, .., ptr out0, .., ptr work)` over one block of W states:
+element j of lane l is at [j W + l] of its array. All loads come before all stores, so that an output may be
+its own input; `work` overlaps nothing. A straight line longer than `split` operations becomes several
+functions; values that live across a cut, or are needed again much later, travel through `work`: compile time
+stays linear.
 
 What is guaranteed, against CasADi's own evaluator on the same inputs:
 - without contraction, + - * /, sqrt, comparisons, logic, floor, ceil, fabs, sign, copysign, fmin, fmax are
-  equal to the last bit, NaN, infinities and subnormals included; sin, cos, exp, log are within 2 units in the last
-  place; erfinv within 4 of the true value, where CasADi itself is off by up to 1e-4; all others are the C library's;
-- with contraction a product that has no other use is fused with the sum or difference that takes it: each operation is
-  rounded at most as often as without. Nothing else is ever relaxed. Where the processor has no fused multiply-add,
-  contraction changes nothing;
-- if_else(c, x, y) is one selection and gives x or y as it is; CasADi adds a zero to it, which turns -0.0 into 0.0.
-  Both sides are always evaluated and may set floating-point flags;
+  equal to the last bit, NaN, infinities and subnormals included; sin, cos, exp, log are within 2 units in the
+  last place; erfinv within 4 of the true value, where CasADi itself is off by up to 1e-4; all others are the
+  C library's;
+- with contraction a product that has no other use is fused with the sum or difference that takes it: each
+  operation is rounded at most as often as without. Nothing else is ever relaxed. Where the processor has no
+  fused multiply-add, contraction changes nothing;
+- if_else(c, x, y) is one selection and gives x or y as it is; CasADi adds a zero to it, which turns -0.0 into
+  0.0. Both sides are always evaluated and may set floating-point flags;
 - a lane does not depend on its neighbours, and equals the scalar kernel to the last bit;
 - sign and payload of a NaN are not kept.
 """
@@ -35,19 +37,23 @@ from condyle.native.straight.graph import CHOICE, Graph, operation_name
 from condyle.native.straight.selection import LEAF
 
 _LINE = 64                                                  # bytes that memory moves at once
-_REACH = 200                                                # lines after which a value is loaded again, not kept
+# lines after which a value is loaded again, not kept
+_REACH = 200
 
 
 def add_kernel(module: Module, f: ca.Function, name: str, *, masked: bool = False, split: int = 1000,
                uniform: Collection[int] = (), places: Sequence[tuple[str, int]] | None = None) -> int:
-    """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must hold.
+    """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must
+    hold.
 
-    With `masked`, a last argument `<W x i1> mask` says which lanes are stored. Inputs in `uniform` are the same for all
+    With `masked`, a last argument `<W x i1> mask` says which lanes are stored. Inputs in `uniform` are the
+    same for all
     lanes: element j is at [j].
 
-    `places` say for each input and output which memory it is part of, and at which block it begins. The kernel then has
-    one argument per memory, in the order of `memories`, and its `work` is aligned for its lanes. Memories do not overlap.
-    A result is stored as soon as nobody needs what it overwrites: it need not be kept until the end.
+    `places` say for each input and output which memory it is part of, and at which block it begins. The
+    kernel then has one argument per memory, in the order of `memories`, and its `work` is aligned for its
+    lanes. Memories do not overlap. A result is stored as soon as nobody needs what it overwrites: it need not
+    be kept until the end.
     """
     f = f if f.is_a("SXFunction") else f.expand()
     return _KernelWriter(module, f, name, masked, split, uniform, places).write()
@@ -70,7 +76,8 @@ class _KernelWriter:
                  uniform: Collection[int], places: Sequence[tuple[str, int]] | None) -> None:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
         self.lanes, self.n_in = module.lanes, f.n_in()
-        self.graph = Graph(f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes()))
+        self.graph = Graph(f, fuse=module.contract and jit.fuses(),
+                           tables=self.lanes.W in (1, jit.permuted_lanes()))
         self.known = places is not None                     # whether we know which memory each argument is
         names = [(str(k), 0) for k in range(f.n_in() + f.n_out())] if places is None else places
         self.places = [(memories(names).index(memory), offset) for memory, offset in names]
@@ -89,7 +96,8 @@ class _KernelWriter:
         self.home: dict[int, tuple[int, int, str]] = {}     # where a value was made: part, line, name
         self.last: dict[int, int] = {}                      # last part that loads a value from `work`
         self.sines: dict[int, tuple[int, int]] = {}         # values of sin and cos by their argument
-        self.indices: dict[int, int] = {}                   # values of the index of trees of choices, by their shape
+        # values of the index of trees of choices, by their shape
+        self.indices: dict[int, int] = {}
         self.cut()
 
     # values
@@ -97,8 +105,8 @@ class _KernelWriter:
     def use(self, k: int) -> Value:
         """Operand for the value of node k.
 
-        A value that was not touched for long has lost its register anyway: loading it again is cheaper, for the
-        processor and for LLVM's register allocator, than to have it spilled.
+        A value that was not touched for long has lost its register anyway: loading it again is cheaper, for
+        the processor and for LLVM's register allocator, than to have it spilled.
         """
         lines = self.body.lines
         name = self.here.get(k)
@@ -138,7 +146,8 @@ class _KernelWriter:
         return self.body.at(self.body.arguments[memory], (offset + element) * W)
 
     def _find_early(self) -> dict[int, list[tuple[int, int, int]]]:
-        """Outputs that may be stored when a node has been written: at that time nobody needs what they overwrite."""
+        """Outputs that may be stored when a node has been written: at that time nobody needs what they
+        overwrite."""
         graph = self.graph
         taken = {m: k for k, m in graph.products.items()}
         last: dict[int, int] = {}                           # node that uses a node last
@@ -146,7 +155,8 @@ class _KernelWriter:
             if graph.uses[k] and op not in (ca.OP_INPUT, ca.OP_CONST):
                 for operand in graph.operands(k):
                     last[operand] = max(last.get(operand, 0), taken.get(k, k))
-        read = {(memory, offset + graph.b[k]): last.get(k, 0) for k, op in enumerate(graph.op) if op == ca.OP_INPUT
+        read = {(memory, offset + graph.b[k]): last.get(k, 0) for k, op in enumerate(graph.op)
+                if op == ca.OP_INPUT
                 and graph.uses[k] for memory, offset in [self.places[graph.a[k]]]}
         early: dict[int, list[tuple[int, int, int]]] = {}
         if any(graph.op[k] == ca.OP_INPUT for k, _, _ in graph.outputs):
@@ -154,7 +164,8 @@ class _KernelWriter:
         for k, argument, element in graph.outputs:
             memory, offset = self.places[self.n_in + argument]
             if graph.op[k] != ca.OP_CONST:
-                early.setdefault(max(k, read.get((memory, offset + element), 0)), []).append((k, argument, element))
+                early.setdefault(max(k, read.get((memory, offset + element), 0)),
+                                 []).append((k, argument, element))
         return early
 
     def keep(self, k: int, value: Value) -> int:
@@ -289,7 +300,8 @@ class _KernelWriter:
         """All other outputs, after the last load of an input."""
         graph = self.graph
         copies = {}
-        for k, _, _ in graph.outputs:                       # an output may overwrite an input that another one copies
+        # an output may overwrite an input that another one copies
+        for k, _, _ in graph.outputs:
             if graph.op[k] == ca.OP_INPUT and k not in copies:
                 copies[k] = self.keep_extra(self.use(k))
         done = set(self.stored_outputs)
@@ -309,7 +321,8 @@ class _KernelWriter:
         body.store(value, place)
 
     def _slots(self) -> tuple[dict[int, int], int]:
-        """Place in `work` of each travelling value, used again when the value is dead; and how many places."""
+        """Place in `work` of each travelling value, used again when the value is dead; and how many
+        places."""
         slot: dict[int, int] = {}
         free: list[int] = []
         ends: list[list[int]] = [[] for _ in range(len(self.parts) + 1)]
@@ -352,7 +365,8 @@ _Emit = Callable[[_KernelWriter, int], Value]
 
 
 def _binary(word: str) -> _Emit:
-    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.b[k]))
+    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]),
+                                                kernel.use(kernel.graph.b[k]))
 
 
 def _compare(condition: str) -> _Emit:
@@ -370,7 +384,8 @@ def _intrinsic(name: str) -> _Emit:
 
 
 def _unary_function(name: str) -> _Emit:
-    return lambda kernel, k: kernel.body.call(libm.function(kernel.module, name), kernel.use(kernel.graph.a[k]),
+    return lambda kernel, k: kernel.body.call(libm.function(kernel.module, name),
+                                              kernel.use(kernel.graph.a[k]),
                                               result=kernel.lanes.T)
 
 
@@ -382,7 +397,8 @@ def _binary_function(name: str) -> _Emit:
 
 def _same(word: str) -> _Emit:
     """An operation of a value with itself."""
-    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]), kernel.use(kernel.graph.a[k]))
+    return lambda kernel, k: kernel.body.binary(word, kernel.use(kernel.graph.a[k]),
+                                                kernel.use(kernel.graph.a[k]))
 
 
 _EMIT: dict[int, _Emit] = {

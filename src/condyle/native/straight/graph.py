@@ -1,7 +1,8 @@
-"""The instruction stream of a CasADi SX Function as a graph, and what can be joined in it before code is written.
+"""The instruction stream of a CasADi SX Function as a graph, and what can be joined in it before code is
+written.
 
-CasADi's instructions name slots that are used again and again; here every instruction is a node with its own number,
-and operands are numbers of nodes.
+CasADi's instructions name slots that are used again and again; here every instruction is a node with its own
+number, and operands are numbers of nodes.
 """
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ class Instructions:
             elif op == ca.OP_PARAMETER:
                 raise NativeError(f"function {f.name()!r} has free symbols {f.free_sx()}; make them inputs")
             elif op == ca.OP_CALL:
-                raise NativeError(f"function {f.name()!r} calls a function that was made with never_inline; machine "
+                raise NativeError(f"function {f.name()!r} calls a function that was made with never_inline; "
+                                  "machine "
                                   "code needs its operations: make that function without the option")
             else:
                 a = newest[i[0]]
@@ -120,10 +122,12 @@ class Graph(Instructions):
         return uses
 
     def operands(self, k: int) -> Sequence[int]:
-        return self.selections.conditions(k) if k in self.selections.at else self.choices.get(k) or (self.a[k], self.b[k])
+        return (self.selections.conditions(k) if k in self.selections.at else self.choices.get(k)
+                or (self.a[k], self.b[k]))
 
     def _find_products(self) -> dict[int, int]:
-        """Products that sums take in: of two in one sum the later, since the earlier has had time to be ready."""
+        """Products that sums take in: of two in one sum the later, since the earlier has had time to be
+        ready."""
         op, uses, products = self.op, self.uses, {}
         for k, o in enumerate(op):
             if uses[k] and o in (ca.OP_ADD, ca.OP_SUB):

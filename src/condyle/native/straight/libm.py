@@ -1,12 +1,13 @@
 """Mathematical functions of W lanes, out of line, each defined once in a module that uses it.
 
-sin and cos (one function gives both), exp and log are written here and are the same instructions in the same order for
-every W, so that a lane of a SIMD kernel equals the scalar kernel to the last bit. erfinv is written here because the C
-library has none. All others call the C library lane by lane.
+sin and cos (one function gives both), exp and log are written here and are the same instructions in the same
+order for every W, so that a lane of a SIMD kernel equals the scalar kernel to the last bit. erfinv is written
+here because the C library has none. All others call the C library lane by lane.
 
-Accuracy, in units in the last place: sin, cos 1 for |x| < 1e9 (the C library's own beyond); exp, log 1; erfinv 4.
-NaN, infinities, zeros with their sign, negatives, subnormal arguments and results behave as in the C library, except
-that a NaN's sign and payload are not kept. Without a fused multiply-add in hardware all this is right but slow.
+Accuracy, in units in the last place: sin, cos 1 for |x| < 1e9 (the C library's own beyond); exp, log 1;
+erfinv 4. NaN, infinities, zeros with their sign, negatives, subnormal arguments and results behave as in the
+C library, except that a NaN's sign and payload are not kept. Without a fused multiply-add in hardware all
+this is right but slow.
 """
 from __future__ import annotations
 
@@ -19,10 +20,12 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, Value, bits
 from condyle.native.machine.parallel import HELPER
 
-_ROUND = 1.5 * 2.0**52                                      # x + _ROUND - _ROUND is x rounded, also in its low bits
+# x + _ROUND - _ROUND is x rounded, also in its low bits
+_ROUND = 1.5 * 2.0**52
 _FAR = 1e9                                                  # from here on the C library reduces the argument
 
-# pi/2 and log 2 as sums of doubles; ln2's first part ends in zeros, so that its multiples up to 2^11 are exact.
+# pi/2 and log 2 as sums of doubles; ln2's first part ends in zeros, so that its multiples up to 2^11 are
+# exact.
 _PI_2 = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 _LN_2 = (6.93147180369123816490e-01, 1.90821492927058770002e-10)
 
@@ -31,13 +34,15 @@ _SIN = (-1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.984126982985
         2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10)
 _COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
         -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)
-_LOG = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01,
+_LOG = (6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+        2.222219843214978396e-01,
         1.818357216161805012e-01, 1.531383769920937332e-01, 1.479819860511658591e-01)
 _EXP = tuple(1 / math.factorial(k) for k in range(2, 14))   # (exp r - 1 - r) / r^2 on |r| < 0.35
 
 
 def function(module: Module, name: str, operands: int = 1) -> str:
-    """Symbol of `name` for the module's lanes: T name(T, ..), or {T, T} sincos(T). Defined when it is first asked for."""
+    """Symbol of `name` for the module's lanes: T name(T, ..), or {T, T} sincos(T). Defined when it is first
+    asked for."""
     W = module.lanes.W
     if W == 1 and name not in _WRITTEN:
         module.declare(name, DOUBLE, [DOUBLE] * operands)
@@ -46,10 +51,12 @@ def function(module: Module, name: str, operands: int = 1) -> str:
     return module.define(f"condyle.{name}.{W}", lambda symbol: write(module, symbol))
 
 
-def _function(module: Module, symbol: str, operands: int = 1, result: str = "") -> AbstractContextManager[Builder]:
+def _function(module: Module, symbol: str, operands: int = 1,
+              result: str = "") -> AbstractContextManager[Builder]:
     """A function of doubles in lanes."""
     T = module.lanes.T
-    return module.function(symbol, [T] * operands, result=result or T, attributes="noinline nounwind", note=HELPER)
+    return module.function(symbol, [T] * operands, result=result or T, attributes="noinline nounwind",
+                           note=HELPER)
 
 
 def _lane_by_lane(module: Module, symbol: str, scalar: str, operands: int) -> None:
@@ -97,7 +104,8 @@ def _sincos(module: Module, symbol: str) -> None:
 def _near_sincos(b: Builder, x: Value, size: Value) -> tuple[Value, Value]:
     """Cody and Waite's reduction in three parts to |r + e| < pi/4, then two polynomials.
 
-    x - n P1 is exact. No double below 1e9 is closer than 2^-62 to a multiple of pi/2, and r + e is right to 2^-118.
+    x - n P1 is exact. No double below 1e9 is closer than 2^-62 to a multiple of pi/2, and r + e is right to
+    2^-118.
     """
     P1, P2, P3 = _PI_2
     t = b.fma(x, 2 / math.pi, _ROUND)
@@ -143,10 +151,12 @@ def _flip(value: Value, quarter: Value) -> Value:
 def _far_sincos(module: Module, symbol: str) -> None:
     """sin and cos of the C library where `far`, and our own elsewhere: no lane depends on its neighbours."""
     L, type = module.lanes, _two(module)
-    with module.function(f"{symbol}.far", [L.T, L.B], result=type, attributes="noinline nounwind", note=HELPER) as b:
+    with module.function(f"{symbol}.far", [L.T, L.B], result=type, attributes="noinline nounwind",
+                         note=HELPER) as b:
         x, far = b.arguments
         near = b.call(symbol, b.select(far, 0.0, x), result=type)
-        results = [b.select(far, b.call(_c_library(module, name), x, result=L.T), b.put(L.T, f"extractvalue {near}, {k}"))
+        results = [b.select(far, b.call(_c_library(module, name), x, result=L.T),
+                            b.put(L.T, f"extractvalue {near}, {k}"))
                    for k, name in enumerate(("sin", "cos"))]
         b.give(_pair(b, *results))
 
@@ -156,7 +166,8 @@ def _c_library(module: Module, name: str) -> str:
     if module.lanes.W == 1:
         module.declare(name, DOUBLE, [DOUBLE])
         return name
-    return module.define(f"condyle.c_{name}.{module.lanes.W}", lambda symbol: _lane_by_lane(module, symbol, name, 1))
+    return module.define(f"condyle.c_{name}.{module.lanes.W}", lambda symbol: _lane_by_lane(module, symbol,
+                                                                                            name, 1))
 
 
 def _unary(module: Module, symbol: str, write: Callable[[Builder, Value], Value]) -> None:
@@ -184,7 +195,8 @@ def _exp(b: Builder, x: Value) -> Value:
 
 
 def _log(b: Builder, x: Value) -> Value:
-    """log x = k log 2 + log(1 + f), x = 2^k (1 + f), 1 + f between the roots of 1/2 and 2; s = f / (2 + f)."""
+    """log x = k log 2 + log(1 + f), x = 2^k (1 + f), 1 + f between the roots of 1/2 and 2; s = f / (2 +
+    f)."""
     small = b.compare("olt", x, 2.0**-1022)
     y = _as_integer(b.select(small, x * 2.0**54, x))
     root = bits(math.sqrt(0.5))
@@ -205,7 +217,8 @@ def _log(b: Builder, x: Value) -> Value:
 
 
 def _erfinv(b: Builder, x: Value) -> Value:
-    """Winitzki's estimate (2e-3), then three steps of Halley's method on erf, or on erfc where x is nearer to 1."""
+    """Winitzki's estimate (2e-3), then three steps of Halley's method on erf, or on erfc where x is nearer to
+    1."""
     def c(name: str, x: Value) -> Value:
         return b.outside(name, x, result=DOUBLE)
 

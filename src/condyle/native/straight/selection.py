@@ -1,8 +1,10 @@
-"""Choices among many constants: a tree of them becomes one index and a table, and trees with the same conditions share the index.
+"""Choices among many constants: a tree of them becomes one index and a table, and trees with the same
+conditions share the index.
 
-A spline with few points, as an expression, chooses each of its coefficients by a tree of if_else over constants. C such trees
-with n leaves and the same conditions are C (n - 1) selections; here they are n - 1 for the index, and C tables. Where lanes
-cannot read a table at once (no processor but those with AVX-512 permutes a register by the numbers in another) selections stay.
+A spline with few points, as an expression, chooses each of its coefficients by a tree of if_else over
+constants. C such trees with n leaves and the same conditions are C (n - 1) selections; here they are n - 1
+for the index, and C tables. Where lanes cannot read a table at once (no processor but those with AVX-512
+permutes a register by the numbers in another) selections stay.
 """
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 FEWEST, MOST = 5, 16
-"""Leaves of a tree that becomes a table: for fewer selections are as quick, and two registers of eight lanes hold sixteen."""
+"""Leaves of a tree that becomes a table: for fewer selections are as quick, and two registers of eight lanes
+hold sixteen."""
 
 Branch = tuple[int, int, int]
 """A condition's node, and the shapes of the two sides; LEAF is a constant."""

@@ -1,4 +1,5 @@
-"""Machine code of condyle.native.sweeps.sweep: tables as constants, steps as loops around the kernels of each type."""
+"""Machine code of condyle.native.sweeps.sweep: tables as constants, steps as loops around the kernels of each
+type."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
@@ -27,7 +28,8 @@ class SweepWriter:
         if masked and not all(isinstance(step, Pass) for step in sweep.steps):
             raise NativeError(f"rows: {name} has lines, which cannot be masked")
         if self.size * self.W >= _LIMIT:
-            raise NativeError(f"rows: {len(sweep.types)} rows have {self.size} numbers, too many for {self.W} lanes of one table")
+            raise NativeError(f"rows: {len(sweep.types)} rows have {self.size} numbers, too many for "
+                              f"{self.W} lanes of one table")
         self.work = 0
 
     def write(self) -> int:
@@ -43,7 +45,8 @@ class SweepWriter:
             self.scratch = b.at(self.rows, self.size * self.W)
             for name, size in sweep.results:
                 if name in sweep.cleared and size:
-                    b.outside("llvm.memset.p0.i64", self._argument(name), b.number(0, BYTE), 8 * self.W * size, b.number(0, BOOL))
+                    b.outside("llvm.memset.p0.i64", self._argument(name), b.number(0, BYTE),
+                              8 * self.W * size, b.number(0, BOOL))
             for k, step in enumerate(sweep.steps):
                 match step:
                     case Pass():
@@ -60,16 +63,19 @@ class SweepWriter:
         return self.arguments[name]
 
     def _tables(self) -> None:
-        """The index, one record per row: where its numbers are; and the constants of all rows. What begins at one place for
-        all rows has no column, and what begins alike, in different arguments perhaps, shares one."""
+        """The index, one record per row: where its numbers are; and the constants of all rows. What begins at
+        one place for all rows has no column, and what begins alike, in different arguments perhaps, shares
+        one."""
         sweep, n = self.sweep, len(self.sweep.types)
         numbers = np.array([end(layout) for layout in sweep.constant_layout], dtype=np.int64)[sweep.types]
         first = np.cumsum(numbers) - numbers
         starts = {"me": sweep.start[:-1] * self.W, "constant": first}
-        starts |= {link: sweep.start[np.maximum(rows, 0)] * self.W for link, rows in sweep.reach.items() if link != "root"}
+        starts |= {link: sweep.start[np.maximum(rows, 0)] * self.W for link, rows in sweep.reach.items()
+                   if link != "root"}
         starts |= {name: np.broadcast_to(offset, n) * self.W for name, (_, offset) in sweep.windows.items()}
         columns: list[np.ndarray] = []
-        self.columns: dict[str, tuple[int | None, int]] = {}    # column of the index, if any, and what is added to it
+        # column of the index, if any, and what is added to it
+        self.columns: dict[str, tuple[int | None, int]] = {}
         for base, start in starts.items():
             least = int(start.min()) if base in sweep.windows else 0
             found = next((k for k, column in enumerate(columns) if (column == start - least).all()), None)
@@ -151,7 +157,8 @@ class SweepWriter:
         return self.b.at(memory, block * self.W)
 
     def _known_places(self, call: RowCall) -> list[tuple[str, int]] | None:
-        """Where a kernel finds and leaves its numbers, if we know that these memories do not overlap: links may lead anywhere."""
+        """Where a kernel finds and leaves its numbers, if we know that these memories do not overlap: links
+        may lead anywhere."""
         places = [*call.ins, *call.outs]
         apart = {"me", "parent", "root", "level", "above", "constant", *self.sweep.windows}
         plain = isinstance(call.function, ca.Function) and not call.adds
@@ -169,7 +176,8 @@ class SweepWriter:
         self._kernel(call.function, symbol, gathered + scattered)
         results, rest = self._at(self.scratch, gathered), self._at(self.scratch, gathered + scattered)
         self._copy(self.rows, self._places(f"{symbol}.read", call.read), self.scratch, None, gathered)
-        b.call(symbol, self.scratch, *map(self._argument, call.ins), results, *map(self._argument, call.outs), rest)
+        b.call(symbol, self.scratch, *map(self._argument, call.ins), results, *map(self._argument, call.outs),
+               rest)
         self._copy(results, None, self.rows, self._places(f"{symbol}.written", call.written), scattered)
 
     def _places(self, name: str, places: np.ndarray) -> str | None:

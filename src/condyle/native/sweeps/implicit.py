@@ -2,14 +2,16 @@
 
 With x* the root of r(x, p) = 0 as a solver found it, constant for derivatives, and J = dr/dx at x*, k steps
 
-    x_0 = x*,   x_i+1 = x_i - J^-1 r(x_i, p)                                                                             (1)
+    x_0 = x*,   x_i+1 = x_i - J^-1 r(x_i, p)                                                               (1)
 
-have the value x*, and all derivatives by p up to the k-th are those of the root. For let p move by d: the root moves to y(p + d),
+have the value x*, and all derivatives by p up to the k-th are those of the root. For let p move by d: the
+root moves to y(p + d),
 |x_0 - y| = O(d), and J(x*, p + d) differs from dr/dx between x_i and y by O(d), so that
 
-    x_i+1 - y = (1 - J^-1 dr/dx) (x_i - y) = O(d) (x_i - y) = O(d^(i+2))                                                 (2)
+    x_i+1 - y = (1 - J^-1 dr/dx) (x_i - y) = O(d) (x_i - y) = O(d^(i+2))                                   (2)
 
-Automatic differentiation of (1) thus is the implicit function theorem, in forward and reverse, within any operator.
+Automatic differentiation of (1) thus is the implicit function theorem, in forward and reverse, within any
+operator.
 """
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from condyle.native.sweeps.solver import Solver
 Residual = Callable[[ca.SX, ca.SX], Any]
 
 
-def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1, unknowns: int | None = None) -> ca.SX:
+def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1,
+             unknowns: int | None = None) -> ca.SX:
     """The row of a solver at p whose first elements, the unknowns of an equation, have derivatives: (1).
 
     Args:
@@ -43,8 +46,10 @@ def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1, unkno
     y, a = ca.SX.sym("x", n), ca.SX.sym("p", solver.needs)
     r = ca.densify(ca.vec(ca.SX(residual(y, a))))
     if not 1 <= n < solver.width or r.numel() != n or order < 1:
-        raise DescriptionError(f"implicit: {r.numel()} equations, {n} unknowns, order {order}; expected as many equations as "
-                               f"unknowns, 1 to {solver.width - 1} (the results of {solver.name!r}), and order 1 or more")
+        raise DescriptionError(f"implicit: {r.numel()} equations, {n} unknowns, order {order}; expected as "
+                               "many equations as "
+                               f"unknowns, 1 to {solver.width - 1} (the results of {solver.name!r}), and "
+                               "order 1 or more")
     f = ca.Function("residual", [y, a], [r, ca.densify(ca.jacobian(r, y))])
     p = ca.densify(ca.vec(ca.SX(p)))
     row = get(solver, p)
@@ -55,9 +60,11 @@ def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1, unkno
     return ca.vertcat(x, row[n:])
 
 
-def bracketed(name: str, residual: Residual, needs: int, low: Callable[[ca.SX], Any], high: Callable[[ca.SX], Any],
+def bracketed(name: str, residual: Residual, needs: int, low: Callable[[ca.SX], Any],
+              high: Callable[[ca.SX], Any],
               tol: float = 1e-10, limit: int = 100) -> Solver:
-    """The root x of one equation that rises between two bounds: Newton's method, halving where it would leave the bracket.
+    """The root x of one equation that rises between two bounds: Newton's method, halving where it would leave
+    the bracket.
 
         r(low) <= 0 <= r(high);   until a step is at most tol (1 + |x|)
 

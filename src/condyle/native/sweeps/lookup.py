@@ -1,8 +1,11 @@
-"""Rows in expressions: of tables, whose cost does not depend on how many rows there are, and of solvers (solver.py).
+"""Rows in expressions: of tables, whose cost does not depend on how many rows there are, and of solvers
+(solver.py).
 
-`row = get(table, index)` gives fresh symbols for use in SX expressions. `Closure` is a function of expressions with look-ups
-(and with symbols from outside, such as parameters) that can be called again on other arguments. `Staged` is the whole at
-last: kernels that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as constants.
+`row = get(table, index)` gives fresh symbols for use in SX expressions. `Closure` is a function of
+expressions with look-ups (and with symbols from outside, such as parameters) that can be called again on
+other arguments. `Staged` is the whole at
+last: kernels that compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as
+constants.
 """
 from __future__ import annotations
 
@@ -48,7 +51,8 @@ class Origin(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Constant rows, shape (rows, size). The second column of a ladder holds numbers that an argument is compared with."""
+    """Constant rows, shape (rows, size). The second column of a ladder holds numbers that an argument is
+    compared with."""
 
     rows: np.ndarray
     ladder: bool = False
@@ -75,7 +79,8 @@ class Table:
         return 0
 
     def emit(self, module: Module) -> str:
-        return module.define(f"table.{self.text[:32]}.{module.lanes.W}", lambda symbol: _write_get(module, symbol, self.rows))
+        return module.define(f"table.{self.text[:32]}.{module.lanes.W}",
+                             lambda symbol: _write_get(module, symbol, self.rows))
 
     def evaluate(self, index: np.ndarray) -> np.ndarray:
         numbers = np.clip(np.nan_to_num(np.floor(index[0])), 0, len(self.rows) - 1).astype(int)
@@ -84,8 +89,8 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """row = table[index]: symbols that stand for the row, and the expression of the index: of a Table one number (rounded down,
-    kept in range), of a Solver a column."""
+    """row = table[index]: symbols that stand for the row, and the expression of the index: of a Table one
+    number (rounded down, kept in range), of a Solver a column."""
 
     table: Origin
     index: ca.SX
@@ -101,7 +106,8 @@ def _register(table: Origin, index: ca.SX, row: ca.SX) -> None:
     lookup = Lookup(table, index, row)
     for symbol in ca.vertsplit(row):
         _KNOWN[symbol.element_hash()] = lookup
-    if len(_KNOWN) > MOST:                                  # the oldest half goes; to use it after that is an error
+    # the oldest half goes; to use it after that is an error
+    if len(_KNOWN) > MOST:
         for key in list(_KNOWN)[:MOST // 2]:
             _KNOWN.pop(key, None)
 
@@ -117,7 +123,8 @@ def get(table: Origin, index: ca.SX) -> ca.SX:
 
 
 def lookups_in(expressions: Sequence[ca.SX]) -> list[Lookup]:
-    """All look-ups that expressions depend on, also through indices; each after those that its index needs."""
+    """All look-ups that expressions depend on, also through indices; each after those that its index
+    needs."""
     found: dict[int, Lookup] = {}
 
     def visit(x: ca.SX) -> None:
@@ -136,7 +143,8 @@ def _hashes(x: ca.SX) -> set[int]:
 
 
 class Closure:
-    """A function of expressions that may hold look-ups and outside symbols. Called on SX it gives SX with look-ups of its own.
+    """A function of expressions that may hold look-ups and outside symbols. Called on SX it gives SX with
+    look-ups of its own.
 
     Args:
         shared: compute equal subexpressions once; finding them takes longer than all else here.
@@ -146,7 +154,8 @@ class Closure:
         function: inputs, outside, rows of all look-ups -> outputs, indices of all look-ups.
     """
 
-    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX], shared: bool = True) -> None:
+    def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
+                 shared: bool = True) -> None:
         lookups = lookups_in(outputs)
         self.tables = [lookup.table for lookup in lookups]
         self.n = len(outputs)
@@ -154,7 +163,8 @@ class Closure:
         known = _hashes(ca.veccat(ca.SX(0, 1), *inputs, *rows))
         everything = ca.symvar(ca.veccat(ca.SX(0, 1), *outputs, *indices))
         self.outside = ca.vertcat(ca.SX(0, 1), *(s for s in everything if s.element_hash() not in known))
-        self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": shared})
+        self.function = ca.Function(name, [*inputs, self.outside, *rows], [*outputs, *indices],
+                                    {"cse": shared})
 
     @classmethod
     def of(cls, function: ca.Function, n: int, outside: ca.SX, tables: Sequence[Origin]) -> Closure:
@@ -182,7 +192,8 @@ class Closure:
 
 
 class Staged:
-    """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside plain Functions."""
+    """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside
+    plain Functions."""
 
     def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> None:
         lookups = lookups_in(outputs)
@@ -190,7 +201,8 @@ class Staged:
         for lookup in lookups:
             needs = lookups_in([lookup.index])
             depth[id(lookup)] = 1 + max((depth[id(other)] for other in needs), default=-1)
-        lookups.sort(key=lambda lookup: (depth[id(lookup)], lookup.table.name, lookup.table.text if lookup.table.name else ""))
+        lookups.sort(key=lambda lookup: (depth[id(lookup)], lookup.table.name, lookup.table.text
+                                         if lookup.table.name else ""))
         rows = ca.vertcat(ca.SX(0, 1), *(lookup.row for lookup in lookups))
         self.name = name
         self.inputs, self.outputs = [x.numel() for x in inputs], [y.numel() for y in outputs]
@@ -219,10 +231,12 @@ class Staged:
         return Stages(self.name, self.inputs, self.row_size, self.stages)
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
-        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`: see add_kernel."""
+        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`:
+        see add_kernel."""
         works = (self.looked_up.emit(module, f"{name}.rows", uniform),
                  add_kernel(module, self.main, f"{name}.main", uniform=uniform))
-        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)), internal=False) as b:
+        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)),
+                             internal=False) as b:
             *arguments, rows = b.arguments
             ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
             rest = b.at(rows, self.row_size * module.lanes.W)
@@ -257,7 +271,8 @@ class Stages:
         return [self.size]
 
     def n_instructions(self) -> int:
-        return sum(f.n_instructions() + sum(table.n_instructions() for table in tables) for f, tables, _ in self.stages)
+        return sum(f.n_instructions() + sum(table.n_instructions() for table in tables) for f, tables,
+                   _ in self.stages)
 
     def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
@@ -273,7 +288,8 @@ class Stages:
                 at = 0
                 for _, equal in groupby(tables, key=lambda table: table.text):
                     same = list(equal)
-                    symbol, count, needs, width = same[0].emit(module), len(same), same[0].needs, same[0].width
+                    symbol, count, needs, width = (same[0].emit(module), len(same), same[0].needs,
+                                                   same[0].width)
                     works.append(module.work(symbol))
                     places = b.at(work, at * W), b.at(out, start * W), rest
                     if count == 1:
@@ -314,7 +330,8 @@ def _add_each(module: Module, symbol: str, needs: int, width: int) -> str:
 
 
 def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
-    """Define row <- table[index] for all lanes at once; an index that is NaN or out of range takes the first or last row."""
+    """Define row <- table[index] for all lanes at once; an index that is NaN or out of range takes the first
+    or last row."""
     L, (count, size) = module.lanes, rows.shape
     last = float(count - 1)
     with module.function(name, [POINTER] * 3) as b:
@@ -333,4 +350,5 @@ def _gathered(b: Builder, places: Value) -> Value:
     L = b.lanes
     if L.W == 1:
         return b.load(places)
-    return b.outside(f"llvm.masked.gather.{L.suffix}.v{L.W}p0", places, b.number(8, INT), b.number(1, L.B), 0.0, result=L.T)
+    return b.outside(f"llvm.masked.gather.{L.suffix}.v{L.W}p0", places, b.number(8, INT), b.number(1, L.B),
+                     0.0, result=L.T)

@@ -1,4 +1,5 @@
-"""The matrix of a linear function, by a loop over unit vectors: for functions that would be too long as a straight line."""
+"""The matrix of a linear function, by a loop over unit vectors: for functions that would be too long as a
+straight line."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ class Matrix:
         symmetric: A is symmetric; it will be so to the last bit.
     """
 
-    def __init__(self, function: Composite, argument: int, offset: bool = False, symmetric: bool = False) -> None:
+    def __init__(self, function: Composite, argument: int, offset: bool = False,
+                 symmetric: bool = False) -> None:
         self.function, self.argument, self.offset, self.symmetric = function, argument, offset, symmetric
         self.n, (self.m,) = function.inputs[argument], function.outputs
         self.inputs = [size for k, size in enumerate(function.inputs) if k != argument]

@@ -7,9 +7,9 @@ What a function computes is taken apart into
   components  terms of folds, and results that share no more than a few operations
 
 Components with the same operations on other elements of the same arguments are rows of one type
-(condyle.native.sweeps.sweep), some side by side in one row, so that finding a row's numbers costs little. Folds that
-need other folds come in later passes. Terms of folds are added in another order than the straight line adds them; all
-else is the same.
+(condyle.native.sweeps.sweep), some side by side in one row, so that finding a row's numbers costs little.
+Folds that need other folds come in later passes. Terms of folds are added in another order than the straight
+line adds them; all else is the same.
 """
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ class Parts:
             else:
                 self.a[k], self.b[k] = a, b = same[a], same[b]
                 self._operands.append((a, b))
-            same.append(first.setdefault((op, a, b, self.constants[k]) if op == ca.OP_CONST else (op, a, b), k))
+            same.append(first.setdefault((op, a, b, self.constants[k]) if op == ca.OP_CONST else (op, a, b),
+                                         k))
         self.outputs = [(same[node], argument, element) for node, argument, element in code.outputs]
         self.folds = self._folds()
         n = len(self.op)

@@ -1,10 +1,11 @@
 """The order in which passes over rows run: what is computed is the same, memory is nearer.
 
-A pass from base to tip and one back are two ways through memory. As one walk around the tree, down to a row when its parent has
-been visited and back when all that it carries has been, a row's numbers are still at hand when it is left. A row that carries
-nothing is entered and left at once: one kernel does both, and what the first would leave for the second never sees memory.
-What only the walk needs lives from the time when a row is entered until it is left. It has one place for each level of the tree
-instead of one for each row, and so stays in the nearest memory.
+A pass from base to tip and one back are two ways through memory. As one walk around the tree, down to a row
+when its parent has been visited and back when all that it carries has been, a row's numbers are still at hand
+when it is left. A row that carries nothing is entered and left at once: one kernel does both, and what the
+first would leave for the second never sees memory. What only the walk needs lives from the time when a row is
+entered until it is left. It has one place for each level of the tree instead of one for each row, and so
+stays in the nearest memory.
 """
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ _OWN = ("me", "parent", "root", "constant")
 
 
 def walked(steps: Sequence[Pass | Line], types: np.ndarray, parents: np.ndarray) -> list[Pass | Line]:
-    """The steps with each pass outward and the pass inward that follows it as one walk, where that gives the same."""
+    """The steps with each pass outward and the pass inward that follows it as one walk, where that gives the
+    same."""
     out: list[Pass | Line] = []
     for k, step in enumerate(steps):
         before = out[-1] if out else None
@@ -32,8 +34,8 @@ def walked(steps: Sequence[Pass | Line], types: np.ndarray, parents: np.ndarray)
 
 
 def on_levels(steps: Sequence[Pass | Line]) -> list[Pass | Line] | None:
-    """The steps with what only the walk needs at the links "level" and "above", a row's level and that of its parent; None
-    if there is not one walk, or nothing that it alone needs."""
+    """The steps with what only the walk needs at the links "level" and "above", a row's level and that of its
+    parent; None if there is not one walk, or nothing that it alone needs."""
     walks = [step for step in steps if isinstance(step, Pass) and step.walk is not None]
     if len(walks) != 1:
         return None
@@ -42,23 +44,28 @@ def on_levels(steps: Sequence[Pass | Line]) -> list[Pass | Line] | None:
         if isinstance(step, Line):
             elsewhere |= {place[1] for place in (*step.reads, *step.writes) if isinstance(place, tuple)}
         elif step is not walks[0]:
-            elsewhere |= {place.partition(".")[2] for kernel in step.kernels if kernel for place, _ in kernel.places()}
+            elsewhere |= {place.partition(".")[2] for kernel in step.kernels if kernel for place,
+                          _ in kernel.places()}
     moved = {"me": "level", "parent": "above"}
-    shared = _fields(walks[0].kernels, "reads", ("parent",)) | _fields(walks[0].kernels, "writes", ("parent",))
+    shared = _fields(walks[0].kernels, "reads", ("parent",)) | _fields(walks[0].kernels, "writes",
+                                                                       ("parent",))
 
     def renamed(place: str) -> str:                         # what rows share has one size for all types
         where, _, name = place.partition(".")
         return f"{moved[where]}.{name}" if where in moved and name in shared - elsewhere else place
 
     kernels = [kernel and RowKernel({renamed(p): x for p, x in kernel.reads.items()},
-                                    {renamed(p): x for p, x in kernel.writes.items()}) for kernel in walks[0].kernels]
+                                    {renamed(p): x for p, x in kernel.writes.items()})
+               for kernel in walks[0].kernels]
     if not any(place.startswith("level.") for kernel in kernels if kernel for place, _ in kernel.places()):
         return None
-    return [Pass(kernels, walk=step.walk) if step is walks[0] else step for step in steps]  # type: ignore[union-attr]
+    return [Pass(kernels, walk=step.walk) if step is walks[0] else step
+            for step in steps]  # type: ignore[union-attr]
 
 
 def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]) -> set[str]:
-    places = [place.split(".") for kernel in kernels if kernel for place in getattr(kernel, side) if "." in place]
+    places = [place.split(".") for kernel in kernels if kernel for place in getattr(kernel, side)
+              if "." in place]
     return {name for row, name in places if row in where}
 
 
@@ -75,11 +82,14 @@ def _may_walk(down: Pass, back: Pass, types: np.ndarray) -> bool:
         _fields(down.kernels, "reads", others) | _fields(down.kernels, "writes", others))
 
 
-def _walk(down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray, later: Sequence[Pass | Line]) -> Pass:
+def _walk(down: Pass, back: Pass, types: np.ndarray, parents: np.ndarray,
+          later: Sequence[Pass | Line]) -> Pass:
     """Kernels that enter rows of each type, those that leave them, and those that do both."""
-    n = max(len(down.kernels), len(back.kernels), 1 + int(types.max()))    # rows that are no bodies have types after theirs
+    # rows that are no bodies have types after theirs
+    n = max(len(down.kernels), len(back.kernels), 1 + int(types.max()))
     enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
-    both = [fused(a, b, _read_later(t, later, types)) for t, (a, b) in enumerate(zip(enter, leave, strict=True))]
+    both = [fused(a, b, _read_later(t, later, types)) for t,
+            (a, b) in enumerate(zip(enter, leave, strict=True))]
     runs = np.array([enter[t] is not None or leave[t] is not None for t in types])
     carried: list[list[int]] = [[] for _ in types]
     for row in reversed(range(1, len(types))):              # rows that run or lead to such, in their order

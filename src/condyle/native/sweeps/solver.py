@@ -3,12 +3,14 @@
     x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;
     row = (finish(p, x), status)                                                                          (1)
 
-SX cannot loop, and iterations unrolled into SX would all be run, and be compiled again at every place. A solver is compiled
-once. A state whose `busy` is zero leaves the loop: in lanes it is computed along and not stored, so that it equals the
-scalar loop to the last bit. One whose `busy` is NaN leaves at once. Where the loop did not end by itself the status is LIMIT
-or NAN, and all else in the row is NaN: nothing goes on with a result that was not found.
+SX cannot loop, and iterations unrolled into SX would all be run, and be compiled again at every place. A
+solver is compiled once. A state whose `busy` is zero leaves the loop: in lanes it is computed along and not
+stored, so that it equals the scalar loop to the last bit. One whose `busy` is NaN leaves at once. Where the
+loop did not end by itself the status is LIMIT or NAN, and all else in the row is NaN: nothing goes on with a
+result that was not found.
 
-A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their derivatives.
+A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their
+derivatives.
 """
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ class Solver:
     limit: int
 
     @staticmethod
-    def of(name: str, needs: int, start: Callable[[ca.SX], Sequence[Any]], step: Callable[[ca.SX, ca.SX], Sequence[Any]],
+    def of(name: str, needs: int, start: Callable[[ca.SX], Sequence[Any]],
+           step: Callable[[ca.SX, ca.SX], Sequence[Any]],
            finish: Callable[[ca.SX, ca.SX], Any], limit: int) -> Solver:
         """From Python functions of SX columns.
 
@@ -72,14 +75,16 @@ class Solver:
         if not self.name.isidentifier():
             raise DescriptionError(f"Solver: the name {self.name!r} is no identifier, such as 'equilibrium'")
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 0:
-            raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or more")
+            raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or "
+                                   "more")
         n = self.start.numel_out(0)
         for part, ins, outs in (("start", [self.needs], [n, 1]), ("step", [self.needs, n], [n, 1]),
                                 ("finish", [self.needs, n], [self.width - 1])):
             f = getattr(self, part)
             found = [f.numel_in(k) for k in range(f.n_in())], [f.numel_out(k) for k in range(f.n_out())]
             if found != (ins, outs):
-                raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; expected {ins} -> "
+                raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; "
+                                       f"expected {ins} -> "
                                        f"{outs}")
 
     @property
@@ -130,7 +135,8 @@ class Solver:
         """(1)"""
         L, n, last = module.lanes, self.start.numel_out(0), self.width - 1
         masked = L.W > 1
-        work = n + 1 + max(add_kernel(module, f, f"{symbol}.{part}", masked=masked and part == "step") for part, f in (
+        work = n + 1 + max(add_kernel(module, f, f"{symbol}.{part}", masked=masked and part == "step")
+                           for part, f in (
             ("start", self.start), ("step", self.step), ("finish", self.finish)))
         with module.function(symbol, [POINTER] * 3, internal=False) as b:
             p, row, x = b.arguments
@@ -138,11 +144,13 @@ class Solver:
             b.call(f"{symbol}.start", p, x, busy, rest)
             with b.repeat() as k:
                 flag = b.load(busy)
-                live = b.compare("one", flag, 0.0)          # not of a lane that has left: its flag is 0 or NaN for good
+                # not of a lane that has left: its flag is 0 or NaN for good
+                live = b.compare("one", flag, 0.0)
                 b.leave_unless(b.any(live) & b.compare("ult", k, self.limit))
                 b.call(f"{symbol}.step", p, x, x, busy, rest, *[live] * masked)
             b.call(f"{symbol}.finish", p, x, row, rest)
-            status = b.select(b.compare("uno", flag, 0.0), float(NAN), b.select(live, float(LIMIT), float(OK)))
+            status = b.select(b.compare("uno", flag, 0.0), float(NAN),
+                              b.select(live, float(LIMIT), float(OK)))
             found = b.compare("oeq", status, float(OK))
             b.store(status, b.at(row, last * L.W))
             for j in range(last):
@@ -168,7 +176,8 @@ class Solver:
 
 
 _known: dict[str, tuple[bytes, dict[str, Any]]] = {}
-"""Machine code of the last solvers that were compiled in this process: where nothing is kept on disk it serves the next model."""
+"""Machine code of the last solvers that were compiled in this process: where nothing is kept on disk it
+serves the next model."""
 _MOST = 32
 
 
@@ -186,7 +195,8 @@ def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
         raise DescriptionError(f"Solver {name!r}: {part} returned {results!r}; expected x, busy")
     columns = [ca.densify(ca.vec(ca.SX(y))) for y in results]
     if count == 2 and columns[1].numel() != 1:
-        raise DescriptionError(f"Solver {name!r}: {part} returned busy of size {columns[1].numel()}; expected one number")
+        raise DescriptionError(f"Solver {name!r}: {part} returned busy of size {columns[1].numel()}; "
+                               "expected one number")
     return columns
 
 
@@ -196,5 +206,6 @@ def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]
     except RuntimeError as error:
         known = {s.element_hash() for a in arguments for s in ca.symvar(a)}
         others = [s.name() for s in ca.symvar(ca.vertcat(*results)) if s.element_hash() not in known]
-        raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give them in p; rows of "
+        raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give "
+                               "them in p; rows of "
                                "tables are looked up before") from error

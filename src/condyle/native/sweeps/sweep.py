@@ -2,15 +2,15 @@
 
 A straight line grows with what it describes; here only the tables do. A `Sweep` says
 
-  rows        each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
+  rows    each has a type, a parent (row 0 is its own) and *fields*: numbers that kernels leave for each other
   links       names for other rows that a row may reach, as it reaches its parent: the bodies of a spring, say
   constants   numbers of each row that never change, part of the machine code
   windows     where a row's part of an argument begins: its coordinates in q, say
   steps       what runs, in order: `Pass`, `Line`
 
-and becomes one function with the interface of a kernel (condyle.native.straight.emit): element j of lane l is at [j W + l],
-and rows live in `work`. Every kernel loads all that it reads before it stores. What it `adds` to fields is added one after the
-other, so that two links of a row may lead to one row.
+and becomes one function with the interface of a kernel (condyle.native.straight.emit): element j of lane l is
+at [j W + l], and rows live in `work`. Every kernel loads all that it reads before it stores. What it `adds`
+to fields is added one after the other, so that two links of a row may lead to one row.
 """
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class RowKernel:
     """Expressions of one type of row.
 
     Args:
-        reads: symbols by place: "me.x", "parent.x", "root.x" (row 0) and "link.x" are fields, "constant.x" a constant, any
-            other name a window.
+        reads: symbols by place: "me.x", "parent.x", "root.x" (row 0) and "link.x" are fields, "constant.x" a
+            constant, any other name a window.
         writes: expressions by place: fields or windows. Only the nonzeros of sparse ones are kept;
             kernels that read them give symbols of the same sparsity.
         adds: expressions, dense, that are added to fields.
@@ -53,9 +53,11 @@ class RowKernel:
 
 @dataclass(frozen=True)
 class Pass:
-    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and are not visited.
+    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and
+    are not visited.
 
-    With `walk`, rows in the order in which they run, and for each the number of its kernel; a kernel is for rows of one type.
+    With `walk`, rows in the order in which they run, and for each the number of its kernel; a kernel is for
+    rows of one type.
     """
 
     kernels: Sequence[RowKernel | None]
@@ -77,7 +79,8 @@ class Pass:
         """Number, type of the rows and kernel, of those that run."""
         rows, numbers = self.order(types)
         first = dict(zip(numbers[::-1].tolist(), types[rows[::-1]].tolist(), strict=True))
-        return [(k, first[k], kernel) for k, kernel in enumerate(self.kernels) if kernel is not None and k in first]
+        return [(k, first[k], kernel) for k, kernel in enumerate(self.kernels) if kernel is not None
+                and k in first]
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,8 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class RowCall:
-    """A kernel as compiled: base (me, a link, constant or a window) and offset of each argument and result. The last results
-    are added: base, offset and size of each."""
+    """A kernel as compiled: base (me, a link, constant or a window) and offset of each argument and result.
+    The last results are added: base, offset and size of each."""
 
     function: ca.Function | Staged
     ins: list[tuple[str, int]]
@@ -141,7 +144,8 @@ class Sweep:
             raise NativeError("rows: a parent must come before its row, and row 0 is its own")
         for name, link in self.links.items():
             if link.shape != rows.shape or np.any(link < -1) or np.any(link >= len(rows)):
-                raise NativeError(f"rows: link {name!r} leads to rows {link.min()} to {link.max()}; there are {len(rows)}")
+                raise NativeError(f"rows: link {name!r} leads to rows {link.min()} to {link.max()}; there "
+                                  f"are {len(rows)}")
 
     @cached_property
     def reach(self) -> dict[str, np.ndarray]:
@@ -175,7 +179,8 @@ class Sweep:
                 total += self.straight(k).function.n_instructions()
             else:
                 count = np.bincount(step.order(self.types)[1], minlength=len(step.kernels))
-                total += sum(int(count[j]) * call.function.n_instructions() for j, call in self.merged(k).items())
+                total += sum(int(count[j]) * call.function.n_instructions() for j,
+                             call in self.merged(k).items())
         return total
 
     def kernels(self) -> Iterator[tuple[int, RowKernel]]:
@@ -186,10 +191,12 @@ class Sweep:
 
     @cached_property
     def layout(self) -> list[dict[str, slice]]:
-        """Where each field is in a row, by type: those that links reach first, at one place in all types of a family."""
+        """Where each field is in a row, by type: those that links reach first, at one place in all types of a
+        family."""
         sizes: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
         present = set(self.types.tolist())
-        families: list[tuple[set[int], dict[str, int]]] = []    # types that links reach together, and the fields they share
+        # types that links reach together, and the fields they share
+        families: list[tuple[set[int], dict[str, int]]] = []
 
         def note(known: dict[str, int], name: str, size: int) -> None:
             if known.setdefault(name, size) != size:
@@ -221,11 +228,13 @@ class Sweep:
         out = []
         for t, known in enumerate(sizes):
             common = next((shared for types, shared in families if t in types), {})
-            order = dict.fromkeys(name for types, _ in families if t in types for u in sorted(types) for name in sizes[u]
+            order = dict.fromkeys(name for types, _ in families if t in types for u in sorted(types)
+                                  for name in sizes[u]
                                   if name in common)
             for name in common:
                 note(known, name, common[name])
-            out.append(_slices({name: known[name] for name in (*order, *(k for k in (*known, *common) if k not in order))}))
+            out.append(_slices({name: known[name]
+                                for name in (*order, *(k for k in (*known, *common) if k not in order))}))
         return out
 
     @cached_property
@@ -237,7 +246,8 @@ class Sweep:
                 where, _, name = place.partition(".")
                 if where == "constant":
                     if x.nnz() != self.constants[name].shape[1]:
-                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} numbers per row, "
+                        raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} "
+                                          "numbers per row, "
                                           f"a kernel reads {x.nnz()}")
                     used[t][name] = x.nnz()
         return [_slices(sizes) for sizes in used]
@@ -263,17 +273,22 @@ class Sweep:
         return self._merged[k]
 
     def straight(self, k: int) -> Straight:
-        """The kernel of a Line: f(gathered fields, whole arguments) gives (fields to scatter, whole results)."""
-        if k not in self._straight:                         # once: what it looks up is known only until it is made
+        """The kernel of a Line: f(gathered fields, whole arguments) gives (fields to scatter, whole
+        results)."""
+        # once: what it looks up is known only until it is made
+        if k not in self._straight:
             self._straight[k] = self._make_straight(self.steps[k])
         return self._straight[k]
 
     def _make_straight(self, step: Any) -> Straight:
         ins, outs = ([p for p in side if isinstance(p, str)] for side in (step.reads, step.writes))
-        fields = [[(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads, step.writes)]
+        fields = [[(p, x) for p, x in side.items() if isinstance(p, tuple)] for side in (step.reads,
+                                                                                         step.writes)]
         gathered, scattered = (ca.vertcat(ca.SX(0, 1), *(x.nz[:] for _, x in side)) for side in fields)
-        read, written = (np.concatenate([np.zeros(0, np.int64), *(self.elements(*p) for p, _ in side)]) for side in fields)
-        f = assembled("line", [gathered, *(step.reads[p] for p in ins)], [scattered, *(step.writes[p] for p in outs)])
+        read, written = (np.concatenate([np.zeros(0, np.int64), *(self.elements(*p) for p, _ in side)])
+                         for side in fields)
+        f = assembled("line", [gathered, *(step.reads[p] for p in ins)],
+                      [scattered, *(step.writes[p] for p in outs)])
         return Straight(f, read, ins, written, outs)
 
     def emit(self, module: Module, name: str, masked: bool = False) -> int:
@@ -343,7 +358,8 @@ def _merge(rows: Sweep, t: int, kernel: RowKernel) -> RowCall:
 
 
 class _Evaluation:
-    """The same steps one row at a time, without machine code: fields of all rows as an array (size, states)."""
+    """The same steps one row at a time, without machine code: fields of all rows as an array (size,
+    states)."""
 
     def __init__(self, rows: Sweep, arguments: Sequence[np.ndarray]) -> None:
         self.rows, self.states = rows, arguments[0].shape[1]
@@ -360,7 +376,8 @@ class _Evaluation:
                         self._call(int(i), call)
             else:
                 line = rows.straight(k)
-                out = self._function(line.function, [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
+                out = self._function(line.function,
+                                     [self.fields[line.read], *(self.vectors[name] for name in line.ins)])
                 self.fields[line.written] = out[0]
                 self.vectors |= dict(zip(line.outs, out[1:], strict=True))
         return [self.vectors[name] for name, _ in rows.results]

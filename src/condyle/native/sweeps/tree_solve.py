@@ -1,10 +1,12 @@
-"""M x = b for many columns b, where M has the sparsity of a tree: one kernel makes both, native loops factor and solve.
+"""M x = b for many columns b, where M has the sparsity of a tree: one kernel makes both, native loops factor
+and solve.
 
     main(inputs) -> the entries of M, b row by row, more                M = L' D L,   x = L^-1 D^-1 L'^-1 b
 
-Speed k meets only those before it on its path to ground, and L keeps that. The entries of M are those of speed 0, then of speed 1
-and so on: its own, then those that it has with the speeds before it, nearest first. The loops run over tables of these; the code
-is the same for any tree. Some columns at a time stay in registers: vectors of columns for one state, of states for many.
+Speed k meets only those before it on its path to ground, and L keeps that. The entries of M are those of
+speed 0, then of speed 1 and so on: its own, then those that it has with the speeds before it, nearest first.
+The loops run over tables of these; the code is the same for any tree. Some columns at a time stay in
+registers: vectors of columns for one state, of states for many.
 """
 from __future__ import annotations
 
@@ -35,19 +37,21 @@ class TreeSolve:
     """What NativeFunction compiles: `condyle.native.straight.composite.Composite`.
 
     Args:
-        main: inputs -> the entries of M; b, n rows of padded(sum(widths)) numbers; more, if any: outputs after the columns'.
-            What a Composite does not write of b is zero.
+        main: inputs -> the entries of M; b, n rows of padded(sum(widths)) numbers; more, if any: outputs
+            after the columns'. What a Composite does not write of b is zero.
         before: for each of n speeds those before it on its path to ground, nearest first.
         widths: columns of each output; output i is the matrix (n, widths[i]), row by row.
     """
 
-    def __init__(self, main: ca.Function | Composite, before: Sequence[Sequence[int]], widths: Sequence[int]) -> None:
+    def __init__(self, main: ca.Function | Composite, before: Sequence[Sequence[int]],
+                 widths: Sequence[int]) -> None:
         self.main, self.before, self.widths, self.n = main, before, list(widths), len(before)
         self.row = padded(sum(widths))
         self.start = np.cumsum([0, *(1 + len(b) for b in before)])
         self.other = np.array([j for k, b in enumerate(before) for j in (k, *b)])
         if isinstance(main, ca.Function):
-            ins, outs = [main.numel_in(k) for k in range(main.n_in())], [main.numel_out(k) for k in range(main.n_out())]
+            ins, outs = [main.numel_in(k) for k in range(main.n_in())], [main.numel_out(k)
+                                                                         for k in range(main.n_out())]
         else:
             ins, outs = main.inputs, main.outputs
         self.inputs, self.outputs = ins, [*(self.n * k for k in widths), *outs[2:]]
@@ -62,13 +66,15 @@ class TreeSolve:
     def emit(self, module: Module, name: str) -> int:
         """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs."""
         W, n, m, main = module.lanes.W, self.n, len(self.other), f"{name}.main"
-        work = add_kernel(module, self.main, main) if isinstance(self.main, ca.Function) else self.main.emit(module, main)
+        work = add_kernel(module, self.main,
+                          main) if isinstance(self.main, ca.Function) else self.main.emit(module, main)
         V = W if W > 1 else jit.lane_width()                # one state: the lanes are columns
         vectors = -(-sum(self.widths) * W // V)
         parts = -(-vectors // TOGETHER)
         together = -(-vectors // parts) if parts else 0
         size = self.row * n * W                             # numbers of b
-        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)), internal=False) as b:
+        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)),
+                             internal=False) as b:
             *arguments, entries = b.arguments
             ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
             columns, rest = b.at(entries, m * W), b.at(entries, m * W + size)
@@ -84,12 +90,14 @@ class TreeSolve:
                 with b.loop(n) as row:
                     first = row * (self.row * W)
                     for out, width, start in zip(outs, self.widths, np.cumsum([0, *self.widths])):
-                        b.outside("llvm.memcpy.p0.p0.i64", b.at(out, row * (width * W)), b.at(columns, first + start * W),
+                        b.outside("llvm.memcpy.p0.p0.i64", b.at(out, row * (width * W)),
+                                  b.at(columns, first + start * W),
                                   8 * width * W, b.number(0, BOOL))
         return m + self.row * n + work
 
     def _factor(self, module: Module, name: str) -> None:
-        """`@name(m)`: L below and 1 / D on the diagonal, in place. Row j of M is as long as the end of row k from j on."""
+        """`@name(m)`: L below and 1 / D on the diagonal, in place. Row j of M is as long as the end of row k
+        from j on."""
         W = module.lanes.W
         start, other = (module.table(f"{name}.{what}", x.astype(np.int32))
                         for what, x in (("start", self.start), ("other", self.other)))
@@ -113,7 +121,8 @@ class TreeSolve:
 
     def _solve(self, module: Module, name: str, V: int, together: int) -> None:
         """`@name(m, b)`: solve for `together` vectors of columns in place, tip to base and base to tip."""
-        after: list[list[int]] = [[] for _ in range(self.n)]            # entries of M that a speed has with those beyond it
+        # entries of M that a speed has with those beyond it
+        after: list[list[int]] = [[] for _ in range(self.n)]
         beyond: list[list[int]] = [[] for _ in range(self.n)]
         for k, before in enumerate(self.before):
             for i, j in enumerate(before, start=int(self.start[k]) + 1):
@@ -129,15 +138,18 @@ class TreeSolve:
 
     def _rows(self, b: Builder, scalar: bool, name: str, together: int, entries: Sequence[Sequence[int]],
               others: Sequence[Sequence[int]], order: list[int], scaled: bool) -> None:
-        """For each row r in order: b_r <- b_r / D_r if `scaled`, then b_r -= m[entry] b[other] for its entries and others.
+        """For each row r in order: b_r <- b_r / D_r if `scaled`, then b_r -= m[entry] b[other] for its
+        entries and others.
 
         With one state, `scalar`, an entry of m is the same for all lanes, which are columns.
         """
         m, columns = b.arguments
         V, T = b.lanes.W, b.lanes.T
         W = 1 if scalar else V
-        numbers = {"first": np.cumsum([0, *(len(entries[r]) for r in order)]), "row": order, "own": self.start[order],
-                   "entry": [i for r in order for i in entries[r]], "other": [k for r in order for k in others[r]]}
+        numbers = {"first": np.cumsum([0, *(len(entries[r]) for r in order)]), "row": order,
+                   "own": self.start[order],
+                   "entry": [i for r in order for i in entries[r]],
+                   "other": [k for r in order for k in others[r]]}
         table = {what: b.module.table(f"{name}.{what}", np.array(x, np.int32)) for what, x in numbers.items()}
 
         def number(i: Value) -> Value:

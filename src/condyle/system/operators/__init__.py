@@ -1,9 +1,10 @@
-"""What can be asked of a System: its operators, as methods by topic. A State has them too, without the leading arrays.
+"""What can be asked of a System: its operators, as methods by topic. A State has them too, without the
+leading arrays.
 
-All broadcast over leading dimensions (...) and take the keyword `Options`. q, u, udot, tau, f are arrays (..., n) in the order of
-their names, or go by name: mappings, Tables, pandas objects (condyle.arrays). All must be finite. Frames, units and signs:
-spatial vectors angular first, in ground; M udot + coriolis_forces = tau + gravity_forces + applied_forces +
-constraint_forces + motion_forces.
+All broadcast over leading dimensions (...) and take the keyword `Options`. q, u, udot, tau, f are arrays
+(..., n) in the order of their names, or go by name: mappings, Tables, pandas objects (condyle.arrays). All
+must be finite. Frames, units and signs: spatial vectors angular first, in ground; M udot + coriolis_forces =
+tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
 """
 from condyle.system.operators.bodies import BodyOperators
 from condyle.system.operators.dynamics import DynamicsOperators

@@ -1,4 +1,5 @@
-"""How a System answers: one kernel on its arguments and the tail, for one state, many, or a State that keeps results."""
+"""How a System answers: one kernel on its arguments and the tail, for one state, many, or a State that keeps
+results."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -19,8 +20,10 @@ from condyle.tree.body import Body
 class Operators(Description):
     """What all operators need: they are methods of the classes below this one, by topic."""
 
-    def _run(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any], which: str | None = None) -> Any:
-        """The result of one kernel in its shape (..., *shape), or a tuple of several; None among the arguments is no tau."""
+    def _run(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any],
+             which: str | None = None) -> Any:
+        """The result of one kernel in its shape (..., *shape), or a tuple of several; None among the
+        arguments is no tau."""
         compiled = self._compiled or self._freeze(f"{name}()")
         try:
             function = compiled.functions[name, which]
@@ -30,14 +33,17 @@ class Operators(Description):
             arguments = (*arguments[:-1], compiled.no_tau)
         if "state" in options:
             if options["state"].system is not self:
-                raise DescriptionError(f"{name}: the state belongs to another system; make it with system.state()")
+                raise DescriptionError(f"{name}: the state belongs to another system; make it with "
+                                       "system.state()")
             return compiled.shaped(name, options["state"].result(OPERATORS[name], function, arguments, which))
         compiled.check_time(OPERATORS[name].label, name, arguments, options)
         if not options:
             result = function.fast(*arguments, compiled.tails.default)
-            if OPERATORS[name].direct and name not in self.__dict__ and getattr(type(self), name) is METHODS[name]:
+            if OPERATORS[name].direct and name not in self.__dict__ and getattr(type(self),
+                                                                                name) is METHODS[name]:
                 direct = compiled.shortcut(name, getattr(self, name))
-                if direct is not None:                      # from here on plain vectors go straight to the kernel
+                # from here on plain vectors go straight to the kernel
+                if direct is not None:
                     self.__dict__[name] = direct
             return compiled.shaped(name, result)
         for option in options:
@@ -48,7 +54,8 @@ class Operators(Description):
             return compiled.shaped(name, function.fast(*arguments, tail))
         return compiled.shaped(name, function(*arguments, tail, out=out, threads=threads))
 
-    def _of_body(self, name: str, arguments: tuple[Any, ...], body: Body | str | None, options: Mapping[str, Any]) -> Array:
+    def _of_body(self, name: str, arguments: tuple[Any, ...], body: Body | str | None,
+                 options: Mapping[str, Any]) -> Array:
         """The row of one body in a result of all bodies; all of them, shape (..., bodies, n), for None."""
         which = None if body is None else self.body(body)
         result: Array = self._run(name, arguments, options)
@@ -58,7 +65,8 @@ class Operators(Description):
         row = len(next(iter(record.results.values())).split()) - 1       # dimensions of a row
         if which.is_ground:
             shape = result.shape[-row:]
-            return np.broadcast_to(np.reshape(record.ground or np.zeros(shape), shape), result.shape[:-row - 1] + shape)
+            return np.broadcast_to(np.reshape(record.ground or np.zeros(shape), shape),
+                                   result.shape[:-row - 1] + shape)
         return result[..., which.index, :] if row == 1 else result[..., which.index, :, :]
 
     def _held(self, options: Any) -> Array:

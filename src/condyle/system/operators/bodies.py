@@ -1,4 +1,5 @@
-"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass centre and momentum of all: public operators."""
+"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass centre and momentum of all: public
+operators."""
 from __future__ import annotations
 
 from typing import Unpack
@@ -16,16 +17,20 @@ from condyle.tree.body import Body
 
 
 class BodyOperators(Operators):
-    """Poses, velocities and accelerations of bodies and their stations, inertias, Jacobians, mass centre and momentum.
+    """Poses, velocities and accelerations of bodies and their stations, inertias, Jacobians, mass centre and
+    momentum.
 
-    Spatial vectors are angular first, in ground unless `relative_to` names a body: then they are what this body sees, measured
-    and expressed in its frame. `body` is a Body or its name, `station` a point in its frame [m], shape (..., 3).
+    Spatial vectors are angular first, in ground unless `relative_to` names a body: then they are what this
+    body sees, measured and expressed in its frame. `body` is a Body or its name, `station` a point in its
+    frame [m], shape (..., 3).
     """
 
     @operator
-    def body_pose(self, q: Vector, body: Body | str, relative_to: Body | str | None = None, **options: Unpack[Options]
+    def body_pose(self, q: Vector, body: Body | str, relative_to: Body | str | None = None,
+                  **options: Unpack[Options]
                   ) -> Transform:
-        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground, or in the body `relative_to`."""
+        """X_GB: R (..., 3, 3) and p (..., 3) [m] of the body's frame in ground, or in the body
+        `relative_to`."""
         X = self._of_body("body_pose", (q,), body, options)
         R = X[..., :9].reshape(X.shape[:-1] + (3, 3))
         X_GB = Transform.unchecked(R, X[..., 9:])
@@ -34,18 +39,19 @@ class BodyOperators(Operators):
     @operator
     def body_velocity(self, q: Vector, u: Vector, body: Body | str, relative_to: Body | str | None = None,
                       **options: Unpack[Options]) -> Array:
-        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s], in ground; or as the body
-        `relative_to` sees it, measured and expressed in that."""
+        """V_GB, shape (..., 6): angular, then linear velocity of the body's origin [rad/s, m/s], in ground;
+        or as the body `relative_to` sees it, measured and expressed in that."""
         V = self._of_body("body_velocity", (q, u), body, options)
         if relative_to is None:
             return V
         return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p, V, options)
 
     @operator
-    def body_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str, relative_to: Body | str | None = None,
+    def body_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str,
+                          relative_to: Body | str | None = None,
                           **options: Unpack[Options]) -> Array:
-        """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2], in ground; or as
-        the body `relative_to` sees it: the rate of its `body_velocity` there."""
+        """A_GB, shape (..., 6): angular, then linear acceleration of the body's origin [rad/s^2, m/s^2], in
+        ground; or as the body `relative_to` sees it: the rate of its `body_velocity` there."""
         A = self._of_body("body_acceleration", (q, u, udot), body, options)
         if relative_to is None:
             return A
@@ -54,18 +60,21 @@ class BodyOperators(Operators):
 
     @operator
     def composite_inertia(self, q: Vector, body: Body | str, **options: Unpack[Options]) -> Array:
-        """Spatial inertia, shape (..., 6, 6), of the body and all it carries as one rigid body, about its origin."""
+        """Spatial inertia, shape (..., 6, 6), of the body and all it carries as one rigid body, about its
+        origin."""
         return self._of_body("composite_inertia", (q,), body, options)
 
     @operator
     def articulated_inertia(self, q: Vector, body: Body | str, **options: Unpack[Options]) -> Array:
-        """Spatial inertia [kg m^2, kg m, kg], shape (..., 6, 6), that the body shows with all it carries while that moves
-        freely, about its origin, in ground: the force (moment, force) per acceleration. Locked and prescribed speeds are
-        rigid; if all are, it is `composite_inertia`. Constraints do not count."""
+        """Spatial inertia [kg m^2, kg m, kg], shape (..., 6, 6), that the body shows with all it carries
+        while that moves freely, about its origin, in ground: the force (moment, force) per acceleration.
+        Locked and prescribed speeds are rigid; if all are, it is `composite_inertia`. Constraints do not
+        count."""
         return self._of_body("articulated_inertia", (q,), body, options)
 
     @operator
-    def frame_pose(self, q: Vector, body: Body | str, X_BS: Transform | Vector, relative_to: Body | str | None = None,
+    def frame_pose(self, q: Vector, body: Body | str, X_BS: Transform | Vector,
+                   relative_to: Body | str | None = None,
                    **options: Unpack[Options]) -> Transform:
         """X_GS of a frame fixed on the body, in ground or in the body `relative_to`.
 
@@ -80,17 +89,20 @@ class BodyOperators(Operators):
         return X_GB @ X
 
     @operator
-    def station_position(self, q: Vector, body: Body | str, station: Vector, relative_to: Body | str | None = None,
+    def station_position(self, q: Vector, body: Body | str, station: Vector,
+                         relative_to: Body | str | None = None,
                          **options: Unpack[Options]) -> Array:
-        """Position in ground, or in the body `relative_to` [m], shape (..., 3), of a point given in the body's frame."""
+        """Position in ground, or in the body `relative_to` [m], shape (..., 3), of a point given in the
+        body's frame."""
         X = self.body_pose(q, body, relative_to, **options)
         return X @ point("station", station, X.p.shape[:-1])
 
     @operator
-    def frame_velocity(self, q: Vector, u: Vector, body: Body | str, station: Vector, relative_to: Body | str | None = None,
+    def frame_velocity(self, q: Vector, u: Vector, body: Body | str, station: Vector,
+                       relative_to: Body | str | None = None,
                        **options: Unpack[Options]) -> Array:
-        """Spatial velocity in ground [rad/s, m/s], shape (..., 6), of a frame fixed on the body with its origin at the station;
-        or as the body `relative_to` sees it."""
+        """Spatial velocity in ground [rad/s, m/s], shape (..., 6), of a frame fixed on the body with its
+        origin at the station; or as the body `relative_to` sees it."""
         r = self._arm(q, body, station, options)
         V = self.body_velocity(q, u, body, **options)
         V = stacked(V[..., :3], V[..., 3:] + np.cross(V[..., :3], r))
@@ -99,16 +111,18 @@ class BodyOperators(Operators):
         return self._seen_velocity(relative_to, q, u, self.body_pose(q, body, **options).p + r, V, options)
 
     @operator
-    def station_velocity(self, q: Vector, u: Vector, body: Body | str, station: Vector, relative_to: Body | str | None = None,
+    def station_velocity(self, q: Vector, u: Vector, body: Body | str, station: Vector,
+                         relative_to: Body | str | None = None,
                          **options: Unpack[Options]) -> Array:
-        """Velocity in ground, or as the body `relative_to` sees it [m/s], shape (..., 3), of a point fixed on the body."""
+        """Velocity in ground, or as the body `relative_to` sees it [m/s], shape (..., 3), of a point fixed on
+        the body."""
         return self.frame_velocity(q, u, body, station, relative_to, **options)[..., 3:]
 
     @operator
     def frame_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str, station: Vector,
                            relative_to: Body | str | None = None, **options: Unpack[Options]) -> Array:
-        """Spatial acceleration in ground [rad/s^2, m/s^2], shape (..., 6), of a frame fixed on the body; or as the body
-        `relative_to` sees it."""
+        """Spatial acceleration in ground [rad/s^2, m/s^2], shape (..., 6), of a frame fixed on the body; or
+        as the body `relative_to` sees it."""
         r, V = self._arm(q, body, station, options), self.body_velocity(q, u, body, **options)
         A, w = self.body_acceleration(q, u, udot, body, **options), V[..., :3]
         a = A[..., 3:] + np.cross(A[..., :3], r) + np.cross(w, np.cross(w, r))
@@ -121,18 +135,22 @@ class BodyOperators(Operators):
     @operator
     def station_acceleration(self, q: Vector, u: Vector, udot: Vector, body: Body | str, station: Vector,
                              relative_to: Body | str | None = None, **options: Unpack[Options]) -> Array:
-        """Acceleration in ground, or as the body `relative_to` sees it [m/s^2], shape (..., 3), of a point fixed on the body."""
+        """Acceleration in ground, or as the body `relative_to` sees it [m/s^2], shape (..., 3), of a point
+        fixed on the body."""
         return self.frame_acceleration(q, u, udot, body, station, relative_to, **options)[..., 3:]
 
-    # ---- Jacobians ----------------------------------------------------------------------------------------------------
+    # ---- Jacobians -----------------------------------------------------------------------------------------
 
     @operator
-    def station_jacobian(self, q: Vector, body: Body | str, station: Vector, **options: Unpack[Options]) -> Array:
-        """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's frame [m]."""
+    def station_jacobian(self, q: Vector, body: Body | str, station: Vector,
+                         **options: Unpack[Options]) -> Array:
+        """J, shape (..., 3, nu): the velocity in ground of a point of the body is J u. station: in the body's
+        frame [m]."""
         return self._jacobian("station_jacobian", q, body, station, options)
 
     @operator
-    def frame_jacobian(self, q: Vector, body: Body | str, station: Vector, **options: Unpack[Options]) -> Array:
+    def frame_jacobian(self, q: Vector, body: Body | str, station: Vector,
+                       **options: Unpack[Options]) -> Array:
         """J, shape (..., 6, nu): the spatial velocity in ground of a frame on the body is J u."""
         return self._jacobian("frame_jacobian", q, body, station, options)
 
@@ -142,16 +160,19 @@ class BodyOperators(Operators):
         return self._run("system_jacobian", (q,), options)
 
     @operator
-    def frame_bias(self, q: Vector, u: Vector, body: Body | str, station: Vector, **options: Unpack[Options]) -> Array:
-        """Jdot u [rad/s^2, m/s^2], shape (..., 6): spatial acceleration of a frame on the body at udot = 0."""
+    def frame_bias(self, q: Vector, u: Vector, body: Body | str, station: Vector,
+                   **options: Unpack[Options]) -> Array:
+        """Jdot u [rad/s^2, m/s^2], shape (..., 6): spatial acceleration of a frame on the body at udot =
+        0."""
         return self.frame_acceleration(q, u, np.zeros(self.nu), body, station, **options)
 
     @operator
-    def station_bias(self, q: Vector, u: Vector, body: Body | str, station: Vector, **options: Unpack[Options]) -> Array:
+    def station_bias(self, q: Vector, u: Vector, body: Body | str, station: Vector,
+                     **options: Unpack[Options]) -> Array:
         """Jdot u [m/s^2], shape (..., 3): acceleration of a point of the body at udot = 0."""
         return self.frame_bias(q, u, body, station, **options)[..., 3:]
 
-    # ---- the whole ----------------------------------------------------------------------------------------------------
+    # ---- the whole -----------------------------------------------------------------------------------------
 
     @operator
     def mass_centre(self, q: Vector, **options: Unpack[Options]) -> Array:
@@ -164,31 +185,38 @@ class BodyOperators(Operators):
         return self._run("mass_centre_velocity", (q, u), options)
 
     @operator
-    def mass_centre_acceleration(self, q: Vector, u: Vector, udot: Vector, **options: Unpack[Options]) -> Array:
+    def mass_centre_acceleration(self, q: Vector, u: Vector, udot: Vector,
+                                 **options: Unpack[Options]) -> Array:
         """Acceleration of the system's mass centre [m/s^2], shape (..., 3)."""
         return self._run("mass_centre_acceleration", (q, u, udot), options)
 
     @operator
-    def momentum(self, q: Vector, u: Vector, about: Vector = (0.0, 0.0, 0.0), **options: Unpack[Options]) -> Array:
-        """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (..., 6)."""
+    def momentum(self, q: Vector, u: Vector, about: Vector = (0.0, 0.0, 0.0),
+                 **options: Unpack[Options]) -> Array:
+        """Angular momentum about a point of ground [kg m^2/s] and linear momentum [kg m/s], shape (...,
+        6)."""
         h = self._run("momentum", (q, u), options)
         return stacked(h[..., :3] - np.cross(point("about", about, h.shape[:-1]), h[..., 3:]), h[..., 3:])
 
-    # ---- shared -------------------------------------------------------------------------------------------------------
+    # ---- shared --------------------------------------------------------------------------------------------
 
     def _arm(self, q: Vector, body: Body | str, station: Vector, options: Options) -> Array:
         """From the body's origin to a station, in ground."""
         R = self.body_pose(q, body, **options).R
         return (R @ point("station", station, R.shape[:-2])[..., None])[..., 0]
 
-    def _seen_velocity(self, who: Body | str, q: Vector, u: Vector, p: Array, V: Array, options: Options) -> Array:
+    def _seen_velocity(self, who: Body | str, q: Vector, u: Vector, p: Array, V: Array,
+                       options: Options) -> Array:
         """What velocity V at p, both in ground, is for a body."""
-        return relative.velocity(self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options), p, V)
+        return relative.velocity(self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options),
+                                 p, V)
 
-    def _seen_acceleration(self, who: Body | str, q: Vector, u: Vector, udot: Vector, p: Array, V: Array, A: Array,
+    def _seen_acceleration(self, who: Body | str, q: Vector, u: Vector, udot: Vector, p: Array, V: Array,
+                           A: Array,
                            options: Options) -> Array:
         """What acceleration A at p with velocity V, all in ground, is for a body."""
-        return relative.acceleration(self.body_pose(q, who, **options), self.body_velocity(q, u, who, **options),
+        return relative.acceleration(self.body_pose(q, who, **options),
+                                     self.body_velocity(q, u, who, **options),
                                      self.body_acceleration(q, u, udot, who, **options), p, V, A)
 
     def _jacobian(self, name: str, q: Vector, body: Body | str, station: Vector, options: Options) -> Array:

@@ -15,16 +15,18 @@ from condyle.system.operators.public import operator
 from condyle.system.unmet import refuse_unmet
 
 SMALLEST_EIGENVALUE = REGULAR
-"""Of Y with a unit diagonal, over its largest: what is smaller counts as redundant, as it does for multipliers."""
+"""Of Y with a unit diagonal, over its largest: what is smaller counts as redundant, as it does for
+multipliers."""
 
 
 class ConstraintOperators(Operators):
     """Errors, Jacobian, multipliers and forces of constraints."""
 
     @operator
-    def multipliers(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
-        """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda = f. Redundant
-        constraints share the load: the least norm. Zero for disabled constraints."""
+    def multipliers(self, q: Vector, u: Vector, tau: Vector | None = None,
+                    **options: Unpack[Options]) -> Array:
+        """Multipliers lambda of all constraint equations, shape (..., m), in their order: M udot + G' lambda
+        = f. Redundant constraints share the load: the least norm. Zero for disabled constraints."""
         return self._run("multipliers", (q, u, tau), options)
 
     @operator
@@ -32,7 +34,8 @@ class ConstraintOperators(Operators):
         """Errors of all position equations and of all velocity equations, in the order of the constraints.
 
         Returns:
-            p, shape (..., m_p), and shape (..., m_v): pdot of these, and v of those that hold for velocities only.
+            p, shape (..., m_p), and shape (..., m_v): pdot of these, and v of those that hold for velocities
+            only.
         """
         p, v = self._run("constraint_errors", (q, u), options)
         self._check_equations("constraint_errors", p, "position")
@@ -40,13 +43,15 @@ class ConstraintOperators(Operators):
         return p, v
 
     @operator
-    def constraint_jacobian(self, q: Vector, u: Vector, level: str | None = None, **options: Unpack[Options]) -> Array:
+    def constraint_jacobian(self, q: Vector, u: Vector, level: str | None = None,
+                            **options: Unpack[Options]) -> Array:
         """G, shape (..., m, nu): acceleration errors are G udot + constraint_bias.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds, shape (..., nu); they matter to nonlinear velocity constraints only.
-            level: only the rows of equations of "position" (P of sherman2011), "velocity" (V) or "acceleration" (A).
+            level: only the rows of equations of "position" (P of sherman2011), "velocity" (V) or
+                "acceleration" (A).
         """
         known("level of constraint_jacobian()", () if level is None else (level,), LEVELS)
         G: Array = self._run("constraint_jacobian", (q, u), options)
@@ -62,9 +67,9 @@ class ConstraintOperators(Operators):
 
     @operator
     def constraint_rank(self, q: Vector, u: Vector, **options: Unpack[Options]) -> tuple[Scalar, Scalar]:
-        """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue that counts, of Y with
-        rows and columns scaled to a unit diagonal. A rank below the number of equations means that some are redundant, and
-        their multipliers not unique."""
+        """Rank of Y = G M^-1 G', shape (...), and its condition: the largest over the smallest eigenvalue
+        that counts, of Y with rows and columns scaled to a unit diagonal. A rank below the number of
+        equations means that some are redundant, and their multipliers not unique."""
         Y: Array = self._run("constraint_matrix", (q, u), options)
         self._check_equations("constraint_rank", np.diagonal(Y, axis1=-2, axis2=-1))
         sizes = np.linalg.eigvalsh(Y) if self.equations else np.zeros(Y.shape[:-1])
@@ -74,30 +79,35 @@ class ConstraintOperators(Operators):
         return count.sum(axis=-1)[()], np.where(np.isinf(least), 1.0, largest / least)[()]
 
     @operator
-    def constraint_forces(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
+    def constraint_forces(self, q: Vector, u: Vector, tau: Vector | None = None,
+                          **options: Unpack[Options]) -> Array:
         """Generalised forces of all constraints, -G' lambda [N m, N], shape (..., nu)."""
         return self._run("constraint_forces", (q, u, self.multipliers(q, u, tau, **options)), options)
 
     @operator
-    def constraint_power(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
-        """Power of each constraint's forces [W], shape (..., number of constraints), in the order of `system.constraints`.
-        Zero except for those that time moves, velocity constraints with a drift, and states off the constraints."""
+    def constraint_power(self, q: Vector, u: Vector, tau: Vector | None = None,
+                         **options: Unpack[Options]) -> Array:
+        """Power of each constraint's forces [W], shape (..., number of constraints), in the order of
+        `system.constraints`. Zero except for those that time moves, velocity constraints with a drift, and
+        states off the constraints."""
         return self._run("constraint_power", (q, u, self.multipliers(q, u, tau, **options)), options)
 
     @operator
-    def impulses(self, q: Vector, u: Vector, f: Vector | None = None, **options: Unpack[Options]) -> tuple[Array, Array]:
-        """What happens at once when generalised impulses act: M du + G' lambda = f, G du = -v with the velocity errors v of
-        `constraint_errors`. Locked and prescribed speeds do not change. Equations of accelerations have no impulses.
+    def impulses(self, q: Vector, u: Vector, f: Vector | None = None,
+                 **options: Unpack[Options]) -> tuple[Array, Array]:
+        """What happens at once when generalised impulses act: M du + G' lambda = f, G du = -v with the
+        velocity errors v of `constraint_errors`. Locked and prescribed speeds do not change. Equations of
+        accelerations have no impulses.
 
         Args:
             q: coordinates, shape (..., nq).
             u: speeds before, shape (..., nu).
-            f: generalised impulses [N m s, N s], shape (..., nu). Without them: what takes speeds that a constraint catches to
-                it, as in an impact without rebound.
+            f: generalised impulses [N m s, N s], shape (..., nu). Without them: what takes speeds that a
+                constraint catches to it, as in an impact without rebound.
 
         Returns:
-            the change of the speeds du, shape (..., nu), and the impulses lambda of all constraint equations, shape (..., m), by
-            which u + du satisfies them.
+            the change of the speeds du, shape (..., nu), and the impulses lambda of all constraint equations,
+            shape (..., m), by which u + du satisfies them.
 
         Raises:
             ConstraintError: no change of the free speeds does it.
@@ -110,7 +120,8 @@ class ConstraintOperators(Operators):
     @operator
     def constraint_reactions(self, q: Vector, u: Vector, constraint: str, tau: Vector | None = None,
                              **options: Unpack[Options]) -> dict[str, Array]:
-        """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in ground.
+        """Moment about the origin [N m] and force [N] of a constraint on each of its bodies but ground, in
+        ground.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -119,8 +130,8 @@ class ConstraintOperators(Operators):
             tau: generalised forces [N m, N], shape (..., nu); zero if left out.
 
         Returns:
-            arrays (..., 6) by the names of the bodies. Empty for constraints on coordinates and speeds, which act as
-            generalised forces.
+            arrays (..., 6) by the names of the bodies. Empty for constraints on coordinates and speeds, which
+            act as generalised forces.
         """
         known("constraint", (constraint,), self.constraints)
         F = self._run("constraint_reactions", (q, u, self.multipliers(q, u, tau, **options)), options)

@@ -19,8 +19,10 @@ class DynamicsOperators(ConstraintOperators):
     """
 
     @operator
-    def forward_dynamics(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
-        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and constraints and tau.
+    def forward_dynamics(self, q: Vector, u: Vector, tau: Vector | None = None,
+                         **options: Unpack[Options]) -> Array:
+        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu), under all enabled forces and constraints and
+        tau.
 
         The articulated-body algorithm, O(n); constraints by Lagrange multipliers.
 
@@ -79,9 +81,10 @@ class DynamicsOperators(ConstraintOperators):
         return self._run("applied_forces", (q, u), options)
 
     @operator
-    def motion_forces(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
-        """Generalised forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau they do the
-        same. Zero where a speed is free."""
+    def motion_forces(self, q: Vector, u: Vector, tau: Vector | None = None,
+                      **options: Unpack[Options]) -> Array:
+        """Generalised forces that prescribed motions and locks take [N m, N], shape (..., nu): added to tau
+        they do the same. Zero where a speed is free."""
         udot = self.forward_dynamics(q, u, tau, **options)
         held = self.inverse_dynamics(q, u, udot, **options)
         held = held if tau is None else held - self.compiled.vector("tau", tau)
@@ -90,9 +93,11 @@ class DynamicsOperators(ConstraintOperators):
         return np.where(self._held(options), held, 0.0)
 
     @operator
-    def motion_power(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
-        """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by themselves (`time=True`),
-        added at their first speed. The sum is what motions, locks and such joints add to the energy."""
+    def motion_power(self, q: Vector, u: Vector, tau: Vector | None = None,
+                     **options: Unpack[Options]) -> Array:
+        """Power of these forces [W], one per speed, shape (..., nu), and of joints that time moves by
+        themselves (`time=True`), added at their first speed. The sum is what motions, locks and such joints
+        add to the energy."""
         power = self.motion_forces(q, u, tau, **options) * self.compiled.vector("u", u)
         if not self.compiled.model.moved_by_time:
             return power
@@ -106,11 +111,13 @@ class DynamicsOperators(ConstraintOperators):
 
     @operator
     def energy(self, q: Vector, u: Vector, **options: Unpack[Options]) -> tuple[Scalar, Scalar]:
-        """Kinetic and potential energy [J], each of shape (...). Gravity's potential is zero at ground's origin."""
+        """Kinetic and potential energy [J], each of shape (...). Gravity's potential is zero at ground's
+        origin."""
         return self._run("energy", (q, u), options)
 
     @operator
-    def reactions(self, q: Vector, u: Vector, udot: Vector, body: Body | str | None = None, lambda_: Vector | None = None,
+    def reactions(self, q: Vector, u: Vector, udot: Vector, body: Body | str | None = None,
+                  lambda_: Vector | None = None,
                   **options: Unpack[Options]) -> Array:
         """Moment [N m] and force [N] of a body's mobilizer on it, at M's origin, in ground.
 
@@ -121,7 +128,8 @@ class DynamicsOperators(ConstraintOperators):
             u: speeds, shape (..., nu).
             udot: accelerations, shape (..., nu).
             body: whose mobilizer; all by default.
-            lambda_: multipliers of the constraints, shape (..., m), if these act too; without them the mobilizers do their work.
+            lambda_: multipliers of the constraints, shape (..., m), if these act too; without them the
+                mobilizers do their work.
 
         Returns:
             shape (..., 6), or (..., bodies, 6) for all.

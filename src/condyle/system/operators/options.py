@@ -11,15 +11,16 @@ from condyle.arrays import Array, Vector
 class Options(TypedDict, total=False):
     """The keyword options of every operator.
 
-    - t: time [s], one number or one per state. One state without it is at t = 0; many states need it where a system
-      depends on time.
-    - z: auxiliary states, an array (..., nz), what has labels, or a mapping from names to values; the rest keep their defaults.
+    - t: time [s], one number or one per state. One state without it is at t = 0; many states need it where a
+      system depends on time.
+    - z: auxiliary states, an array (..., nz), what has labels, or a mapping from names to values; the rest
+      keep their defaults.
     - inputs: values of the Inputs, given in the same ways.
     - discrete: values of the discrete variables, given in the same ways.
     - parameters: values of the Parameters, given in the same ways.
-    - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to levels:
-      "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone), "acceleration" or a
-      number (udot is 0, or that).
+    - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to
+      levels: "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone),
+      "acceleration" or a number (udot is 0, or that).
     - disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed.
     - out: where to write: an array, or a tuple of arrays.
     - threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).

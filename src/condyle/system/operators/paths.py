@@ -14,7 +14,8 @@ class PathOperators(Operators):
 
     @operator
     def path_lengths(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Lengths of all paths [m], shape (..., n), in the order of `system.paths`; true geodesics over surfaces."""
+        """Lengths of all paths [m], shape (..., n), in the order of `system.paths`; true geodesics over
+        surfaces."""
         return self._run("path_lengths", (q,), options)
 
     @operator
@@ -24,7 +25,8 @@ class PathOperators(Operators):
 
     @operator
     def moment_arms(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """Moment arms of all paths about all speeds [m, -], shape (..., n, nu): -dL/dq along the manifold, exactly.
+        """Moment arms of all paths about all speeds [m, -], shape (..., n, nu): -dL/dq along the manifold,
+        exactly.
 
         A tension T on path i adds T times row i to the generalised forces.
         """

@@ -31,7 +31,8 @@ _ABOUT_OPTIONS = (inspect.getdoc(Options) or "").partition("\n\n")[2]
 
 
 def operator(method: F) -> F:
-    """The method of an operator that has a record of its name: `out=` is served, and errors name the operator."""
+    """The method of an operator that has a record of its name: `out=` is served, and errors name the
+    operator."""
     record = OPERATORS[method.__name__]
     made: Any = _call(method) if record.direct else _call_and_write(method)
     made.summary = inspect.getdoc(method) or ""
@@ -50,7 +51,8 @@ def _with_options(method: Callable[..., Any]) -> inspect.Signature:
 
 
 def asked(record: Operator) -> list[inspect.Parameter]:
-    """What an operator is asked beside its leading arrays and the options. udot may be left out: that of the state is meant."""
+    """What an operator is asked beside its leading arrays and the options. udot may be left out: that of the
+    state is meant."""
     out = []
     for p in list(inspect.signature(METHODS[record.name]).parameters.values())[1:]:
         if p.name not in record.arrays and p.kind is not p.KEYWORD_ONLY:
@@ -59,7 +61,7 @@ def asked(record: Operator) -> list[inspect.Parameter]:
     return out
 
 
-# ---- calls of a System's method -----------------------------------------------------------------------------------------
+# ---- calls of a System's method ----------------------------------------------------------------------------
 
 def _call(method: F) -> F:
     """The method; a call that does not fit is answered in words."""
@@ -87,8 +89,10 @@ def _call_and_write(method: F) -> F:
     return call  # type: ignore[return-value]
 
 
-def _explain(method: Callable[..., Any], error: Exception, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Raise ArgumentError if the call does not fit; let other errors name this operator, not one that it is written with."""
+def _explain(method: Callable[..., Any], error: Exception, arguments: tuple[Any, ...],
+             options: dict[str, Any]) -> None:
+    """Raise ArgumentError if the call does not fit; let other errors name this operator, not one that it is
+    written with."""
     if isinstance(error, (TypeError, ShapeError)):
         _check_call(method, arguments, options)
     name = method.__name__
@@ -104,16 +108,19 @@ def _explain(method: Callable[..., Any], error: Exception, arguments: tuple[Any,
 def _check_call(method: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
     """Raise ArgumentError if an operator is called with a State, or with arguments that do not fit."""
     name, signature = method.__name__, inspect.signature(method)
-    if "state" in options:                                  # asked by a State: the user's own arguments follow q, u, udot
+    # asked by a State: the user's own arguments follow q, u, udot
+    if "state" in options:
         return
     for x in arguments:
         if type(x).__module__ == "condyle.system.state":
             own = [n for n, p in list(signature.parameters.items())[1:]
                    if n not in ("q", "u", "udot", "options") and p.default is p.empty]
             said = "" if name == "qdot" else f"({', '.join(own)})"
-            raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: state.{name}{said}, or give "
+            raise ArgumentError(f"{name}: takes arrays, got a State; ask the State itself: "
+                                f"state.{name}{said}, or give "
                                 f"system.{name} its arrays state.q, state.u") from None
-    named = {key: x for key, x in options.items() if key not in OPTIONS}    # every operator has these: they are not what is wrong
+    # every operator has these: they are not what is wrong
+    named = {key: x for key, x in options.items() if key not in OPTIONS}
     check_call(name, signature, (None, *arguments), named, None, skip=1)
 
 
@@ -123,16 +130,18 @@ def _into(out: Any, result: Any, name: str) -> Any:
         raise ShapeError(f"{name}: out= is not possible, the answer is a Transform; leave it out")
     if isinstance(result, tuple):
         if not isinstance(out, tuple) or len(out) != len(result):
-            raise ShapeError(f"{name}: out: expected a tuple of {len(result)} arrays, got {type(out).__name__}")
+            raise ShapeError(f"{name}: out: expected a tuple of {len(result)} arrays, got "
+                             f"{type(out).__name__}")
         return tuple(_into(o, r, name) for o, r in zip(out, result, strict=True))
     if not isinstance(out, np.ndarray) or out.shape != np.shape(result) or out.dtype.kind != "f":
         got = f"{out.dtype} of shape {out.shape}" if isinstance(out, np.ndarray) else type(out).__name__
-        raise ShapeError(f"{name}: out: expected floating-point numbers of shape {np.shape(result)}, got {got}")
+        raise ShapeError(f"{name}: out: expected floating-point numbers of shape {np.shape(result)}, got "
+                         f"{got}")
     np.copyto(out, result)
     return out
 
 
-# ---- calls of a State's method ------------------------------------------------------------------------------------------
+# ---- calls of a State's method -----------------------------------------------------------------------------
 
 def state_method(record: Operator) -> Callable[..., Any]:
     """The operator as a method of State: q, u and udot are its own."""
@@ -143,14 +152,17 @@ def state_method(record: Operator) -> Callable[..., Any]:
     def call(self: State, *arguments: Any, **named: Any) -> Any:
         for argument in named:
             if argument not in known:
-                raise UnknownNameError(f"argument of State.{name}()", argument, known, "change a State by state.replace(...)")
+                raise UnknownNameError(f"argument of State.{name}()", argument, known,
+                                       "change a State by state.replace(...)")
         if len(arguments) > len(known):
-            raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got {len(arguments)}; a State "
+            raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got "
+                                f"{len(arguments)}; a State "
                                 f"has {', '.join(arrays)} itself")
         if moves and not arguments and named.get("udot") is None:
             named["udot"] = self.udot
         try:
-            return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named, state=self)
+            return getattr(self.system, name)(*(getattr(self, a) for a in arrays), *arguments, **named,
+                                              state=self)
         except TypeError:
             check_call(f"State.{name}", signature, (self, *arguments), named, None, skip=1)
             raise

@@ -26,7 +26,8 @@ class RateOperators(Operators):
     def u_from_qdot(self, q: Vector, qdot: Vector, **options: Unpack[Options]) -> Array:
         """Speeds u [rad/s, m/s], shape (..., nu), from rates of the coordinates: N(q)^-1 qdot.
 
-        What no speeds can do, such as a change of a quaternion's length, is left out: N u is the nearest to qdot.
+        What no speeds can do, such as a change of a quaternion's length, is left out: N u is the nearest to
+        qdot.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -36,7 +37,8 @@ class RateOperators(Operators):
 
     @operator
     def udot_from_qddot(self, q: Vector, u: Vector, qddot: Vector, **options: Unpack[Options]) -> Array:
-        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu): N(q)^-1 (qddot - Ndot u), the inverse of `qddot`.
+        """Accelerations udot [rad/s^2, m/s^2], shape (..., nu): N(q)^-1 (qddot - Ndot u), the inverse of
+        `qddot`.
 
         Args:
             q: coordinates, shape (..., nq).
@@ -47,7 +49,8 @@ class RateOperators(Operators):
 
     @operator
     def N(self, q: Vector, **options: Unpack[Options]) -> Array:
-        """N(q), shape (..., nq, nu): qdot = N u. The identity except for quaternions and other coordinates with qdot != u."""
+        """N(q), shape (..., nq, nu): qdot = N u. The identity except for quaternions and other coordinates
+        with qdot != u."""
         return self._run("N", (q,), options)
 
     @operator
