@@ -53,8 +53,8 @@ class _Finder:
                                     target) if finder is not self and hasattr(finder, "find_spec") else None
             if spec is not None:
                 if spec.loader is not None:
-                    spec.loader.exec_module = (_watched(
-                        spec.loader.exec_module))  # type: ignore[assignment, method-assign]
+                    watched = _watched(spec.loader.exec_module)
+                    spec.loader.exec_module = watched  # type: ignore[assignment, method-assign]
                 return spec
         return None
 

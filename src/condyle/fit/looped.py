@@ -97,8 +97,8 @@ def errors(model: Model) -> Sweep:
     """q, tail -> p (m,)."""
     looped = Looped(model, [("q", model.tree.nq), ("tail", model.tail_size)],
                     [("p", model.equations("position"))])
-    looped.outward(lambda d: d.kinematics(False, positions=True),
-                   at_rest)  # type: ignore[arg-type,return-value]
+    looped.outward(lambda d: d.kinematics(False, positions=True),  # type: ignore[arg-type,return-value]
+                   at_rest)
     line = StraightLine(looped)
     line.write({"p": ca.densify(line.symbols.rows(line.kin).position_errors())})
     return looped.rows()
@@ -114,8 +114,8 @@ class _RowCost:
         self.placed = Placed(*none, ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3),
                              d.read("constant.goal.p_MB", 3),
                              ca.SX(0), ca.SX(3, 1), ca.SX(3, 3))
-        self.kin = Kinematics({B: self.placed}, R_GM={B: d.get("body", "R")},
-                              p_GM={B: d.get("body", "p")})  # type: ignore[arg-type]
+        self.kin = Kinematics({B: self.placed},  # type: ignore[arg-type]
+                              R_GM={B: d.get("body", "R")}, p_GM={B: d.get("body", "p")})
         self.R = self.kin.R_GM[B]
 
     def add_load(self, B: int, moment: ca.SX, force: ca.SX, cost: ca.SX) -> None:

@@ -49,8 +49,9 @@ class EvaluatedLoops:
 def evaluated(f: ca.Function | Staged | Loops, label: str, sizes: dict[str, int], streams: dict[str, Stream],
               tables: dict[str, np.ndarray]) -> Evaluated | EvaluatedLoops:
     """A function over slices of a workspace; `sizes`, `streams` and `tables` gain what it needs."""
-    return (EvaluatedLoops if isinstance(f, Loops) else Evaluated)(f, label, sizes, streams,
-                                                                   tables)  # type: ignore[arg-type]
+    if isinstance(f, Loops):
+        return EvaluatedLoops(f, label, sizes, streams, tables)
+    return Evaluated(f, label, sizes, streams, tables)
 
 
 def compiled(rows: Composite, name: str, W: int) -> External:

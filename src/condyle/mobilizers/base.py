@@ -370,8 +370,8 @@ def motion(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX) -> JointMotion[ca
 def motion_at(mobilizer: Mobilizer, t: float, q: ArrayLike, u: ArrayLike) -> JointMotion[Array]:
     """The terms of (1)-(4) as numbers; Parameters have their defaults."""
     closure = traced(mobilizer)
-    defaults = [DEFAULTED[s.element_hash()].default
-                for s in ca.vertsplit(closure.outside)]  # type: ignore[attr-defined]
+    outside = [DEFAULTED[s.element_hash()] for s in ca.vertsplit(closure.outside)]
+    defaults = [symbol.default for symbol in outside]  # type: ignore[attr-defined]
     return JointMotion(*closure.at(t, q, u, outside=defaults)[:9])
 
 
