@@ -11,6 +11,7 @@ from condyle.model.operators import OPERATORS
 EPS = np.finfo(float).eps
 R_TILT = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
 P_A, P_B = (0.1, -0.2, 0.05), (0.0, 0.15, -0.1)
+LINE = cd.paths.Path([("base", P_A), ("lower", P_B)])
 STIFF, DAMP = (3.0, 4.0, 5.0, 60.0, 70.0, 80.0), (0.3, 0.4, 0.5, 6.0, 7.0, 8.0)
 
 
@@ -74,12 +75,18 @@ def one_of_each() -> dict[str, forces.Force]:
         "floor": forces.ExternalWrench("lower", (t, np.outer(t, (0.1, 0.2, 0.3))),
                                        (t, np.cos(t)[:, None] * (5.0, 6.0, 7.0)),
                                        (0.1, cd.Input("screw", 0.4), 0.2), station_frame="ground"),
+        "rope": forces.PathActuator(LINE, 40.0, control=cd.Input("pull", 0.7)),
+        "reserve": forces.CoordinateActuator("elbow", cd.Parameter("strength", 8.0), control=0.3),
+        "strut": forces.PointToPointActuator("base", P_A, "lower", P_B, 30.0, control=0.2),
+        "wheel": forces.TorqueActuator("upper", "base", (1.0, 2.0, -2.0), 5.0, control=0.4, frame="body"),
+        "band": forces.PathSpring(LINE, 300.0, 0.1),
+        "ligament": forces.Blankevoort1991Ligament(LINE, 90.0, 0.1, damping_coefficient=0.0),
         "bath": forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3),
         "drag": forces.Custom(drag),
         "web": forces.Potential(web)}
 
 
-CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web")
+CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web", "band", "ligament")
 
 
 def rate(system: cd.System, name: str, q, u, output: int = -1, udot=None, **options) -> np.ndarray:

@@ -14,6 +14,7 @@ from tests.forces.rig import (
     CONSERVATIVE,
     DAMP,
     EPS,
+    LINE,
     P_A,
     P_B,
     R_TILT,
@@ -116,6 +117,10 @@ INTERNAL = {
     "piston": forces.TwoPointForce("upper", P_A, "lower", P_B, 7.0),
     "bushing": forces.LinearBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, STIFF, DAMP),
     "motor": forces.MobilityForce("elbow", 3.0),
+    "rope": forces.PathActuator(LINE, 40.0, control=0.7),
+    "strut": forces.PointToPointActuator("base", P_A, "lower", P_B, 30.0, control=0.2),
+    "wheel": forces.TorqueActuator("upper", "base", (1.0, 2.0, -2.0), 5.0, control=0.4),
+    "ligament": forces.Blankevoort1991Ligament(LINE, 90.0, 0.1),
     "stop": forces.MobilityStop("elbow", -0.01, 0.01, 300.0, 0.2),
     "web": forces.Potential(lambda s: np.sum((s.station_position("lower", P_B)
                                               - s.station_position("base", P_A)) ** 2))}
@@ -155,6 +160,11 @@ def parameters_and_constants():
     yield "twist", forces.ConstantTorque("upper", (k, x, 1)), forces.ConstantTorque("upper", (7.0, 0.3, 1))
     yield "floor", forces.ExternalWrench("upper", (x, 0, 0), (k, 0, 1), (0, k, x), frame="body"), \
         forces.ExternalWrench("upper", (0.3, 0, 0), (7.0, 0, 1), (0, 7.0, 0.3), frame="body")
+    yield "rope", forces.PathActuator(LINE, k, control=x), forces.PathActuator(LINE, 7.0, control=0.3)
+    yield "wheel", forces.TorqueActuator("upper", "base", (0, 0, 1), k, control=x), \
+        forces.TorqueActuator("upper", "base", (0, 0, 1), 7.0, control=0.3)
+    yield "ligament", forces.Blankevoort1991Ligament(LINE, k, x, x / 3, x), \
+        forces.Blankevoort1991Ligament(LINE, 7.0, 0.3, 0.1, 0.3)
     yield "bath", forces.NoseHooverThermostat(k, x), forces.NoseHooverThermostat(7.0, 0.3)
     yield "held", forces.Custom(lambda s: {"elbow": -k * s.u("elbow")}), forces.Custom(
         lambda s: {"elbow": -7.0 * s.u("elbow")})

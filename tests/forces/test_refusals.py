@@ -6,7 +6,7 @@ import pytest
 
 import condyle as cd
 from condyle import forces
-from tests.forces.rig import P_A, P_B, arm
+from tests.forces.rig import LINE, P_A, P_B, arm
 
 P = cd.Parameter
 
@@ -45,6 +45,16 @@ P = cd.Parameter
                                                                "got 0"),
     (lambda: forces.NoseHooverThermostat(300.0, 1.0, dofs=2.5), "dofs must be a whole number"),
     (lambda: forces.NoseHooverThermostat(300.0, 1.0, boltzmann=-1), "boltzmann must be one number above 0"),
+    (lambda: forces.PathActuator("biceps", 1.0), "path: expected a cd.paths.Path"),
+    (lambda: forces.PathActuator(LINE, np.inf), "optimal_force: expected one finite"),
+    (lambda: forces.CoordinateActuator("elbow", 1.0, min_control=1.0, max_control=0.0),
+     "min_control must not be above max_control, got 1 and 0"),
+    (lambda: forces.CoordinateActuator("elbow", 1.0, min_control=P("low", 0.0)), "min_control.*cannot"),
+    (lambda: forces.TorqueActuator("a", "b", (0, 0, 0), 1.0), "axis must not be zero"),
+    (lambda: forces.TorqueActuator("a", "b", (0, 0, 1), 1.0, frame="sky"), "'ground' or 'body', got 'sky'"),
+    (lambda: forces.Blankevoort1991Ligament(LINE, 1.0, 0.0), "slack_length.*above 0"),
+    (lambda: forces.Blankevoort1991Ligament(LINE, 1.0, 0.1, 0.0), "transition_strain.*above 0"),
+    (lambda: forces.Blankevoort1991Ligament(LINE, -1.0, 0.1), "linear_stiffness.*at least 0"),
     (lambda: forces.GlobalDamper(1.0, group="magic"), "group must be one of gravity, passive.*'magic'")])
 def test_bad_numbers(make, message):
     with pytest.raises(cd.DescriptionError, match=message):
@@ -58,6 +68,9 @@ def test_bad_numbers(make, message):
     (forces.ConstantTorque("knee", (1, 0, 0)), "unknown body 'knee'"),
     (forces.MobilitySpring("elbw", 1.0), "coordinate 'elbw'; did you mean 'elbow'"),
     (forces.MobilityDamper("elbw", 1.0), "coordinate or speed 'elbw'; did you mean 'elbow'"),
+    (forces.CoordinateActuator("elbw", 1.0), "coordinate or speed 'elbw'; did you mean 'elbow'"),
+    (forces.TorqueActuator("uper", "base", (0, 0, 1), 1.0), "body 'uper'; did you mean 'upper'"),
+    (forces.PathActuator(cd.paths.Path([("base", P_A), ("lowe", P_B)]), 1.0), "body 'lowe'"),
     (forces.MobilityForce("base_wxx", 1.0), "did you mean 'base_wx'")])
 def test_unknown_names(law, message):
     with pytest.raises(cd.UnknownNameError, match=message):

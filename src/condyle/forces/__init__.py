@@ -1,30 +1,33 @@
 """Force laws. One file per family."""
 from condyle.arguments import missing, spoken
+from condyle.forces.actuators import CoordinateActuator, PathActuator, PointToPointActuator, TorqueActuator
 from condyle.forces.base import Force
 from condyle.forces.bushing import LinearBushing
 from condyle.forces.external import ConstantForce, ConstantTorque, ExternalWrench, TimeSeries
 from condyle.forces.gravity import Gravity
+from condyle.forces.ligament import Blankevoort1991Ligament
 from condyle.forces.mobility import GlobalDamper, MobilityDamper, MobilityForce, MobilitySpring, MobilityStop
+from condyle.forces.path import PathSpring
 from condyle.forces.thermostat import NoseHooverThermostat
 from condyle.forces.two_point import TwoPointDamper, TwoPointForce, TwoPointSpring
 from condyle.forces.user import Custom, Potential, Wrench
 
-__all__ = ["ConstantForce", "ConstantTorque", "Custom", "ExternalWrench", "Force", "GlobalDamper", "Gravity",
-           "LinearBushing",
-           "MobilityDamper", "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat",
-           "Potential", "TimeSeries",
+__all__ = ["Blankevoort1991Ligament", "ConstantForce", "ConstantTorque", "CoordinateActuator", "Custom",
+           "ExternalWrench", "Force", "GlobalDamper", "Gravity", "LinearBushing", "MobilityDamper",
+           "MobilityForce", "MobilitySpring", "MobilityStop", "NoseHooverThermostat", "PathActuator",
+           "PathSpring", "PointToPointActuator", "Potential", "TimeSeries", "TorqueActuator",
            "TwoPointDamper", "TwoPointForce", "TwoPointSpring", "Wrench"]
 
-spoken(ConstantForce, ConstantTorque, Custom, ExternalWrench, GlobalDamper, Gravity, LinearBushing,
-       MobilityDamper, MobilityForce,
-       MobilitySpring, MobilityStop, NoseHooverThermostat, Potential, TimeSeries, TwoPointDamper,
-       TwoPointForce, TwoPointSpring,
-       Wrench)
+spoken(Blankevoort1991Ligament, ConstantForce, ConstantTorque, CoordinateActuator, Custom, ExternalWrench,
+       GlobalDamper, Gravity, LinearBushing, MobilityDamper, MobilityForce, MobilitySpring, MobilityStop,
+       NoseHooverThermostat, PathActuator, PathSpring, PointToPointActuator, Potential, TimeSeries,
+       TorqueActuator, TwoPointDamper, TwoPointForce, TwoPointSpring, Wrench)
 
 _ELSEWHERE = {
-    "Spring": "TwoPointSpring, or MobilitySpring on a coordinate",
+    "Spring": "TwoPointSpring, MobilitySpring on a coordinate, or PathSpring along a path",
     "Damper": "TwoPointDamper, or MobilityDamper on a coordinate",
-    "External": "ExternalWrench", "Function": "Custom", "Actuator": "MobilityForce with a cd.Input"}
+    "External": "ExternalWrench", "Function": "Custom", "Ligament": "Blankevoort1991Ligament",
+    "Actuator": "CoordinateActuator, PathActuator, PointToPointActuator or TorqueActuator"}
 """What other libraries call it."""
 
 

@@ -25,7 +25,9 @@ from condyle.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OnSpeed(Law):
+class OnSpeed(Law):
+    """A law on one speed."""
+
     coordinate: CoordinateName
 
     def check(self, tree: Tree) -> None:
@@ -36,7 +38,7 @@ class _OnSpeed(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OnCoordinate(_OnSpeed):
+class _OnCoordinate(OnSpeed):
     def check(self, tree: Tree) -> None:
         speed_of(tree, self.coordinate, repr(self))
 
@@ -66,7 +68,7 @@ class MobilitySpring(_OnCoordinate):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MobilityDamper(_OnSpeed):
+class MobilityDamper(OnSpeed):
     """A linear damper on a speed: f = -c u (7).
 
     Args:
@@ -83,7 +85,7 @@ class MobilityDamper(_OnSpeed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MobilityForce(_OnSpeed):
+class MobilityForce(OnSpeed):
     """A generalised force of given size on a speed: f = value (8). It stores no energy: its work is in
     `system.power`.
 

@@ -21,7 +21,9 @@ from condyle.trace import Number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _TwoPoint(Law):
+class TwoPoint(Law):
+    """A law between two points."""
+
     a: BodyName
     p_a: Station
     b: BodyName
@@ -41,7 +43,7 @@ class _TwoPoint(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoPointSpring(_TwoPoint):
+class TwoPointSpring(TwoPoint):
     """A linear spring between a point on a and a point on b.
 
         f = -k (L - l0) e = -k (1 - l0 / L) r on b,   V = k (L - l0)^2 / 2                   (3)
@@ -71,7 +73,7 @@ class TwoPointSpring(_TwoPoint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoPointDamper(_TwoPoint):
+class TwoPointDamper(TwoPoint):
     """A linear damper between a point on a and a point on b.
 
         f = -c Ldot e on b                                                                   (4)
@@ -97,7 +99,7 @@ class TwoPointDamper(_TwoPoint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TwoPointForce(_TwoPoint):
+class TwoPointForce(TwoPoint):
     """A force of given size between a point on a and a point on b. It stores no energy: its work is in
     `system.power`.
 

@@ -1,0 +1,169 @@
+"""Actuators: forces in proportion to a control, which comes with each state: docs/theory/forces.md (27)-(31).
+
+    f = optimal force * control                                                                           (27)
+
+The control is an Input with the actuator's name, unless another is given. Names are OpenSim's.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.forces.base import Law
+from condyle.forces.external import FRAMES
+from condyle.forces.mobility import OnSpeed
+from condyle.forces.path import PathLaw
+from condyle.forces.two_point import TwoPoint
+from condyle.laws.described import BodyName, quantity, sx
+from condyle.laws.view import Loads, View
+from condyle.trace import Number
+from condyle.trace.parameter import Input
+
+Bound = Annotated[float, quantity("-", infinite=True, plain=True)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Actuator(Law):
+    """A force with a control. Its subclasses have an `optimal_force`.
+
+    The bounds do not change the force of a given control: they are what studies that look for controls keep
+    to.
+    """
+
+    control: Annotated[Any, quantity("-")] = field(default=0.0, kw_only=True)
+    min_control: Bound = field(default=-math.inf, kw_only=True)
+    max_control: Bound = field(default=math.inf, kw_only=True)
+    group: str = field(default="actuator", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.min_control <= self.max_control:
+            raise DescriptionError(f"{type(self).__name__}: min_control must not be above max_control, got "
+                                   f"{self.min_control:g} and {self.max_control:g}")
+
+    def named(self, name: str) -> Self:
+        """With an Input of this name as its control, if it has none."""
+        if isinstance(self.control, float) and self.control == 0.0:
+            return replace(self, control=Input(name, 0.0))
+        return self
+
+    @property
+    def actuation(self) -> ca.SX:
+        """f of (27)."""
+        return sx(self.optimal_force) * sx(self.control)        # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PathActuator(PathLaw, Actuator):
+    """A tension along a path in proportion to a control.
+
+        T = optimal_force * control: positive pulls                                              (28)
+
+    Args:
+        path: where it runs.
+        optimal_force: [N], at a control of 1.
+        control: by default an Input with the actuator's name.
+        min_control: the least that studies choose; 0 for what pulls only.
+        max_control: the greatest that studies choose.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    optimal_force: Annotated[Number, quantity("N")]
+
+    def tension(self, s: View) -> ca.SX:
+        return self.actuation                                                                # (28)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CoordinateActuator(OnSpeed, Actuator):
+    """A generalised force on a speed in proportion to a control: a motor, a reserve.
+
+        f = optimal_force * control                                                              (29)
+
+    Args:
+        coordinate: name of the speed, or of the coordinate whose rate it is.
+        optimal_force: [N m, N], at a control of 1.
+        control: by default an Input with the actuator's name.
+        min_control: the least that studies choose.
+        max_control: the greatest that studies choose.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    optimal_force: Annotated[Number, quantity("N m, N")]
+
+    def apply(self, s: View, loads: Loads) -> None:
+        loads.add_mobility(self._speed(s), self.actuation)                                   # (29)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointToPointActuator(TwoPoint, Actuator):
+    """A force along the line between a point on a and a point on b in proportion to a control.
+
+        f = optimal_force * control * e on b: positive pushes the points apart                   (30)
+
+    Args:
+        a: one body, or its name.
+        b: the other body, or its name.
+        p_a: point in a's frame [m], shape (3,).
+        p_b: point in b's frame [m], shape (3,).
+        optimal_force: [N], at a control of 1.
+        control: by default an Input with the actuator's name.
+        min_control: the least that studies choose.
+        max_control: the greatest that studies choose.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    tabular = True
+
+    optimal_force: Annotated[Number, quantity("N")]
+
+    def apply(self, s: View, loads: Loads) -> None:
+        r, _, per_L = self._line(s)
+        self._push(loads, self.actuation * per_L * r)                                        # (30)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TorqueActuator(Actuator):
+    """A torque on a and its opposite on b about an axis, in proportion to a control.
+
+        tau = optimal_force * control * axis on a, -tau on b                                     (31)
+
+    Args:
+        a: one body, or its name.
+        b: the other body, or its name.
+        axis: of any length but 0, shape (3,).
+        optimal_force: [N m], at a control of 1.
+        frame: where the axis is fixed, "ground" or "body", which is a.
+        control: by default an Input with the actuator's name.
+        min_control: the least that studies choose.
+        max_control: the greatest that studies choose.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    tabular = True
+
+    a: BodyName
+    b: BodyName
+    axis: Annotated[Any, quantity("-", 3, plain=True)]
+    optimal_force: Annotated[Number, quantity("N m")]
+    frame: str = field(default="ground", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.frame not in FRAMES:
+            raise DescriptionError(f"TorqueActuator: frame must be 'ground' or 'body', got {self.frame!r}")
+        length = math.hypot(*self.axis)
+        if not length > 0:
+            raise DescriptionError(f"TorqueActuator: axis must not be zero, got {self.axis}")
+        object.__setattr__(self, "axis", tuple((np.array(self.axis) / length).tolist()))
+
+    def apply(self, s: View, loads: Loads) -> None:
+        axis = sx(self.axis)
+        tau = self.actuation * (s.rotation(self.a) @ axis if self.frame == "body" else axis)
+        loads.add_torque(self.a, tau)                                                        # (31)
+        loads.add_torque(self.b, -tau)
