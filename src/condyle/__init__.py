@@ -9,7 +9,7 @@ code.
 import importlib
 
 from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
-from condyle import constraints, forces, functions, measures
+from condyle import constraints, forces, functions, measures, muscles, paths
 from condyle.arguments import missing as _missing
 from condyle.arguments import spoken as _spoken
 from condyle.errors import (
@@ -87,7 +87,8 @@ __all__ = [
     "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
     "functions",
-    "goals", "integrators", "maximal", "measures", "read_table", "relax", "simulate", "where",
+    "goals", "integrators", "maximal", "measures", "models", "muscles", "paths", "read_table", "relax",
+    "simulate", "where",
 ]
 
 
@@ -97,13 +98,13 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """`cd.maximal` is loaded when it is asked for: few need it, and an import should be quick."""
-    if name == "maximal":
-        return importlib.import_module("condyle.maximal")
+    """`cd.maximal` and `cd.models` are loaded when they are asked for: an import should be quick."""
+    if name in ("maximal", "models"):
+        return importlib.import_module(f"condyle.{name}")
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
-    rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}" for room in (functions, constraints, forces)
-             for n in room.__all__}
+    rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}"
+             for room in (functions, constraints, forces, paths, muscles) for n in room.__all__}
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
 

@@ -132,11 +132,9 @@ def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
     """
     system = System(gravity=GRAVITY)
     for body, (parent, place, axis, coordinate, between) in JOINTS.items():
-        R = _turned_to(axis)
         mass, com, inertia = BODIES[body]
-        system.add_body(body, _on(parent, place)[0], Pin(), X_PF=Transform(R, _on(parent, place)[1]),
-                        X_BM=Transform(R), mass=mass, com=com,
-                        inertia=inertia,
+        on, p = _on(parent, place)
+        system.add_body(body, on, Pin(axis=axis), X_PF=p, mass=mass, com=com, inertia=inertia,
                         coordinates=(Coordinate(coordinate, range=between),))
     if muscle is not None:
         numbers = CURVES | options
@@ -160,11 +158,3 @@ def path(muscle: str) -> Path:
 def _on(body: str, p: Any) -> tuple[str, np.ndarray]:
     """A point of OpenSim's bodies on ours."""
     return ("ground", BASE + p) if body == "base" else (body, np.array(p))
-
-
-def _turned_to(axis: Any) -> np.ndarray:
-    """A rotation whose z axis is `axis`."""
-    z = np.array(axis) / np.linalg.norm(axis)
-    x = np.cross([0, 1, 0], z)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
