@@ -145,6 +145,18 @@ class Described:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+class Datum(Expression):
+    """A symbol in place of a kept number, in a law that is traced once for many (condyle.model.looped)."""
+
+    def __init__(self, symbol: ca.SX) -> None:
+        self.symbol, self.parameters = symbol, ()
+        self.text = f"{symbol.shape} {[x.element_hash() for x in ca.vertsplit(ca.vec(symbol))]}"
+
+    @property
+    def sx(self) -> ca.SX:
+        return self.symbol
+
+
 def placed(X: Any) -> tuple[ca.SX, ca.SX]:
     """R and p of a kept frame as expressions."""
     R, p = X

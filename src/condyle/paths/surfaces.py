@@ -2,9 +2,13 @@
 
 A surface says by OpenSim's rules whether a path between two points goes over it and on which side, and finds
 the geodesic: a row of numbers (segment.py) from a solver that is compiled once for all surfaces of its kind.
+
+A new surface is a subclass with numbers, rule and row, and its signature if its equations are not determined
+by its class.
 """
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, ClassVar
@@ -12,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 
 from condyle.errors import DescriptionError
-from condyle.laws.described import Described, quantity, sx
+from condyle.laws.described import Datum, Described, quantity, sx
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths import ellipsoid, round
@@ -50,8 +54,16 @@ class Surface(Described):
         """What solvers are given beside A and B, a column."""
         raise TypeError(f"{type(self).__name__} needs numbers")
 
+    @property
+    def signature(self) -> Hashable:
+        """Surfaces with equal ones have the same equations: their `numbers` and their quadrants differ
+        alone."""
+        return type(self), bool(self.parameters())
+
     def given(self, A: ca.SX, B: ca.SX) -> ca.SX:
-        return ca.vertcat(A, B, self.numbers(), ca.SX(QUADRANTS[self.quadrant]))
+        """What a solver is given: A, B, numbers, quadrant."""
+        side = self.quadrant if isinstance(self.quadrant, Datum) else QUADRANTS[self.quadrant]
+        return ca.vertcat(A, B, self.numbers(), ca.densify(sx(side)))
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
         """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""

@@ -18,7 +18,7 @@ import numpy as np
 from condyle.dynamics.inertia import shift_motion
 from condyle.dynamics.kinematics import Pair
 from condyle.forces.base import Law
-from condyle.trace.parameter import Expression
+from condyle.laws.described import Datum
 
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Draft
@@ -30,17 +30,6 @@ OPERATIONS = 120
 """About what one such law takes in a straight line."""
 
 cross = ca.cross
-
-
-class Datum(Expression):
-    """A number of the table in place of a number of a law."""
-
-    def __init__(self, symbol: ca.SX) -> None:
-        self.symbol, self.parameters, self.text = symbol, (), ""
-
-    @property
-    def sx(self) -> ca.SX:
-        return self.symbol
 
 
 def numbers_of(law: Law) -> dict[str, tuple[tuple[int, ...], list[float]]] | None:

@@ -1,0 +1,316 @@
+"""Spans: the independent parts of a path, each a leaf of its own.
+
+A path is a constant length and a sum of spans. A span begins and ends at points that are always active, and
+nothing in it reaches beyond these. It is one of
+
+    straight between points of two bodies;    over one surface between two points;
+    several pieces that belong together: points that come and go, surfaces that may be on several pieces.
+
+With the points X_i in ground, straight pieces between neighbours, and for each wrap w the piece (A, B) that
+it is on,
+
+    L = sum_i |X_i+1 - X_i| + sum_w (L_w(A, B) - |B - A|)                                                  (1)
+
+L_w is the geodesic over the surface (segment.py), found once, with exact first and second derivatives. A
+point that is not active counts as the one before it. Which piece a wrap is on is OpenSim's rule: the first of
+its pieces that must go over the surface, else the one that may and grows least. (1) has no answer for two
+surfaces on one piece, where the path would go from one to the other: L is NaN there.
+
+Many spans as rows of a table. Spans of equal `signature` have the same equations: only their numbers, their
+bodies and their coordinates differ. So one of them serves for all of them:
+
+    twin = span.twin(numbers, bodies, coordinates)      # symbols (len(span.numbers),), names of links
+    twin.at(view), twin.rate(view), twin.load(view, g, loads)
+
+with a view whose bodies and coordinates are the links by these names: `span.bodies[i]` of each member is
+where its link i goes, `span.coordinates[i]` its coordinate i, and `span.numbers` is its row of numbers.
+"""
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.laws.described import Datum, Described, placed, sx, text
+from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.paths.points import Point, Wrap
+from condyle.paths.round import MANDATORY, NONE, WRAPPED
+from condyle.paths.segment import Segment, dot
+from condyle.paths.surfaces import QUADRANTS, WIDTH
+from condyle.trace.parameter import Expression, Parameter
+
+
+@dataclass(frozen=True, eq=False)
+class Span(Composed):
+    """A part of a path that depends on nothing beyond its ends; its length [m].
+
+    Attributes:
+        points: in order; the first and the last are always active.
+        wraps: surfaces, in the order in which they are tried.
+        pieces: of each wrap, where it may be: piece i is between points i and i + 1.
+    """
+
+    points: tuple[Point, ...]
+    wraps: tuple[Wrap, ...] = ()
+    pieces: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def label(self) -> str:
+        over = "".join(f" over {w.name or type(w.surface).__name__}" for w in self.wraps)
+        return f"length of a path from {self.points[0].body!r} to {self.points[-1].body!r}{over}"
+
+    @cached_property
+    def text(self) -> str:  # type: ignore[override]
+        return f"span {text(self.points)} {text(self.wraps)} {self.pieces}"
+
+    def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
+        return [(0.1, 0.5)]
+
+    def parameters(self) -> list[Parameter]:
+        return [p for part in (*self.points, *self.wraps) for p in part.parameters()]
+
+    @cached_property
+    def parts(self) -> list[Leaf]:  # type: ignore[override]
+        """Points, coordinates that some depend on, then of each wrap the body's rotation and the surface's
+        origin."""
+        leaves: list[Leaf] = [p.position for p in self.points]
+        leaves += [Coordinate(name) for name in self._switches]
+        for w in self.wraps:
+            leaves += [Rotation(w.body), StationPosition(w.body, _origin(w.X_BS))]
+        return leaves
+
+    @cached_property
+    def _switches(self) -> list[str]:
+        """Coordinates by which points are active or not."""
+        return list(dict.fromkeys(name for p in self.points for name in p.coordinates))
+
+    # ---- as a row of a table -------------------------------------------------------------------------------
+
+    @property
+    def coordinates(self) -> tuple[str, ...]:
+        """All coordinates that it asks for."""
+        return tuple(self._switches)
+
+    @cached_property
+    def signature(self) -> Hashable:
+        """Spans with equal ones differ in numbers, bodies and coordinates alone."""
+        body = {name: i for i, name in enumerate(self.bodies)}
+        name = {name: i for i, name in enumerate(self.coordinates)}
+        return (tuple((type(p), body[p.body], tuple(name[q] for q in p.coordinates)) for p in self.points),
+                tuple((w.surface.signature, body[w.body]) for w in self.wraps), self.pieces)
+
+    @cached_property
+    def numbers(self) -> list[float] | None:
+        """All its numbers in a fixed order; None if some are Parameters."""
+        out: list[float] = []
+        for thing, f in self._fields():
+            value = getattr(thing, f)
+            if f == "quadrant":
+                value = QUADRANTS[value]
+            for x in value if f == "X_BS" else (value,):
+                if isinstance(x, Expression):
+                    return None
+                out += np.ravel(np.asarray(x, dtype=float), order="F").tolist()
+        return out
+
+    def _fields(self) -> Iterator[tuple[Described, str]]:
+        """What holds its numbers."""
+        for p in self.points:
+            yield p, "p"
+            if hasattr(p, "range"):
+                yield p, "range"
+        for w in self.wraps:
+            yield w, "X_BS"
+            for f, role in w.surface.roles():
+                if role.kind == "quantity":
+                    yield w.surface, f
+            yield w.surface, "quadrant"
+
+    def twin(self, numbers: ca.SX, bodies: Sequence[str], coordinates: Sequence[str] = ()) -> Span:
+        """The same with symbols for its numbers, shape (len(numbers),), and other names."""
+        body, name = dict(zip(self.bodies, bodies, strict=True)), dict(zip(self.coordinates, coordinates,
+                                                                          strict=True))
+        at = 0
+
+        def take(value: Any) -> Any:
+            nonlocal at
+            shape = np.shape(value)
+            n = int(np.prod(shape, dtype=int))
+            at += n
+            x = numbers[at - n:at]
+            return Datum(ca.reshape(x, *shape) if len(shape) == 2 else x)
+
+        made: dict[int, Any] = {}
+        for thing, f in self._fields():
+            twin = made.setdefault(id(thing), _copied(thing))
+            value = getattr(thing, f)
+            if f == "X_BS":
+                kept: Any = tuple(take(x) for x in value)
+            elif f == "range":
+                kept = tuple(ca.vertsplit(take(value).sx))
+            else:
+                kept = take(QUADRANTS[value] if f == "quadrant" else value)
+            object.__setattr__(twin, f, kept)
+        for p in self.points:
+            object.__setattr__(made[id(p)], "body", body[p.body])
+            if hasattr(p, "coordinate"):
+                object.__setattr__(made[id(p)], "coordinate", name[p.coordinate])
+        for w in self.wraps:
+            object.__setattr__(made[id(w)], "body", body[w.body])
+            object.__setattr__(made[id(w)], "surface", made[id(w.surface)])
+        return replace(self, points=tuple(made[id(p)] for p in self.points),
+                       wraps=tuple(made[id(w)] for w in self.wraps))
+
+    # ---- geometry ------------------------------------------------------------------------------------------
+
+    def _active(self, y: Sequence[ca.SX]) -> list[ca.SX]:
+        q = dict(zip(self._switches, y[len(self.points):], strict=False))
+        return [p.active([q[name] for name in p.coordinates]) for p in self.points]
+
+    def _surface(self, k: int, y: Sequence[ca.SX]) -> tuple[ca.SX, ca.SX]:
+        """R_GS and the origin of S in ground, of a wrap."""
+        at = len(self.points) + len(self._switches) + 2 * k
+        return y[at] @ placed(self.wraps[k].X_BS)[0], y[at + 1]
+
+    def _in_surface(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX],
+                    active: Sequence[ca.SX]) -> list[ca.SX]:
+        """All points in the frame S of a wrap. Those of its own body do not move there."""
+        w = self.wraps[k]
+        R_GS, o = self._surface(k, y)
+        R_BS, p_BS = placed(w.X_BS)
+        out: list[ca.SX] = []
+        for i, p in enumerate(self.points):
+            mine = R_BS.T @ (sx(p.p) - p_BS) if p.body == w.body else R_GS.T @ (X[i] - o)
+            out.append(ca.if_else(active[i], mine, out[-1]) if p.coordinates else mine)
+        return out
+
+    def _places(self, active: Sequence[ca.SX], y: Sequence[ca.SX]) -> list[ca.SX]:
+        """Points in ground; one that is not active is where the one before it is."""
+        X: list[ca.SX] = []
+        for i, p in enumerate(self.points):
+            X.append(ca.if_else(active[i], y[i], X[-1]) if p.coordinates else y[i])
+        return X
+
+    def rows(self, *y: ca.SX) -> ca.SX:
+        """Per wrap: the piece it is on, and its row; then whether points are active."""
+        active = self._active(y)
+        X = self._places(active, y)
+        out: list[ca.SX] = []
+        for k, (w, pieces) in enumerate(zip(self.wraps, self.pieces, strict=True)):
+            S = self._in_surface(k, y, X, active)
+            chosen = ca.SX(pieces[0])
+            if len(pieces) > 1:
+                best, least = ca.SX(NONE), ca.SX(np.inf)
+                for i in pieces:
+                    kind, more = w.surface.rule(S[i], S[i + 1])
+                    better = ca.logic_and(best != MANDATORY, ca.logic_or(kind == MANDATORY, ca.logic_and(
+                        kind == WRAPPED, more < least)))
+                    chosen, best, least = (ca.if_else(better, a, b) for a, b in (
+                        (i, chosen), (kind, best), (more, least)))
+                out.append(chosen)
+            out.append(w.surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
+        return ca.vertcat(ca.SX(0, 1), *out, *(a for a, p in zip(active, self.points, strict=True)
+                                               if p.coordinates))
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        found: list[ca.SX] = []
+        if self.wraps or self._switches:
+            found, y = ca.vertsplit(y[0]), y[1:]
+        taken = iter(found)
+        mine: list[tuple[ca.SX, ca.SX]] = []
+        for pieces in self.pieces:
+            chosen = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
+            mine.append((chosen, ca.vertcat(*(next(taken) for _ in range(WIDTH)))))
+        active = [next(taken) if p.coordinates else ca.SX(1) for p in self.points]
+        X = self._places(active, y)
+        L = ca.SX(0)
+        for i, (a, b) in enumerate(pairwise(self.points)):
+            fixed = a.body == b.body and a.fixed and b.fixed
+            L += _norm(sx(b.p) - sx(a.p)) if fixed else _norm(X[i + 1] - X[i])
+        on: list[tuple[ca.SX, ca.SX]] = []
+        for k, (chosen, row) in enumerate(mine):
+            segment, pieces = Segment.of(row[1:]), self.pieces[k]
+            S = self._in_surface(k, y, X, active)
+            A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
+            over = self.wraps[k].surface.over(A, B, row)
+            L += ca.if_else(segment.wrapped != 0, over - _norm(B - A), 0)                          # (1)
+            for j, (piece, wrapped) in enumerate(on):
+                if set(pieces) & set(self.pieces[j]):
+                    L = ca.if_else(ca.logic_and(ca.logic_and(wrapped, segment.wrapped), piece == chosen),
+                                   np.nan, L)
+            on.append((chosen, segment.wrapped))
+        return L
+
+
+def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[Span]]:
+    """A constant length [m], and the spans of a path."""
+    pieces = _pieces(points, wraps)
+    cuts = [0]
+    for i in range(1, len(points)):
+        tied = any(set(mine) & set(range(i)) and set(mine) & set(range(i, len(points))) for mine in pieces)
+        if not points[i].coordinates and not tied:
+            cuts.append(i)
+    constant, spans = ca.SX(0), []
+    for first, last in pairwise(cuts):
+        mine = [(w, tuple(i - first for i in at)) for w, at in zip(wraps, pieces, strict=True)
+                if any(first <= i < last for i in at)]
+        ends = points[first:last + 1]
+        if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
+            constant += _norm(sx(ends[1].p) - sx(ends[0].p))
+        else:
+            spans.append(Span(tuple(ends), tuple(w for w, _ in mine), tuple(at for _, at in mine)))
+    return constant, spans
+
+
+def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, ...]]:
+    """Where each wrap may be. Pieces on which no wrap can ever be are left out: both points are on the
+    surface's own body, and the rule says no."""
+    where = [set(range(*(w.between or (0, len(points) - 1)))) for w in wraps]
+    for i in range(len(points) - 1):
+        mine = [k for k, at in enumerate(where) if i in at]
+        if all(_never(wraps[k], points[i], points[i + 1]) for k in mine):
+            for k in mine:
+                where[k].discard(i)
+    return [tuple(sorted(at)) for at in where]
+
+
+def _never(w: Wrap, a: Point, b: Point) -> bool:
+    """Whether a surface is on the body of two points that never go over it."""
+    if not (a.fixed and b.fixed and a.body == b.body == w.body):
+        return False
+    R, p = placed(w.X_BS)
+    kind = w.surface.rule(R.T @ (sx(a.p) - p), R.T @ (sx(b.p) - p))[0]
+    return not ca.symvar(kind) and float(ca.evalf(kind)) == NONE
+
+
+def _at(points: Sequence[ca.SX], pieces: Sequence[int], chosen: ca.SX) -> ca.SX:
+    out = points[pieces[0]]
+    for i in pieces[1:]:
+        out = ca.if_else(chosen == i, points[i], out)
+    return out
+
+
+def _norm(r: ca.SX) -> ca.SX:
+    """|r|, with a derivative of zero where it is zero."""
+    square = dot(r, r)
+    apart = square > 0
+    return ca.if_else(apart, ca.sqrt(ca.if_else(apart, square, 1)), 0)
+
+
+def _copied(thing: Described) -> Any:
+    twin = object.__new__(type(thing))
+    for f in fields(thing):
+        object.__setattr__(twin, f.name, getattr(thing, f.name))
+    return twin
+
+
+def _origin(X_BS: Any) -> Any:
+    """p of a kept frame, as a station is kept."""
+    p = tuple(X_BS)[1]
+    return p if isinstance(p, (tuple, Expression)) else tuple(np.ravel(p).tolist())
