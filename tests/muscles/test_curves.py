@@ -8,13 +8,12 @@ import casadi as ca
 import numpy as np
 import pytest
 
+import condyle.muscles as C
 from condyle.muscles import activation
-from condyle.muscles import curves as C
-from condyle.muscles import millard as M
 from condyle.native.sweeps.lookup import Closure
 
 DATA = Path(__file__).parents[1] / "data" / "muscle_curves"
-UNDAMPED = M.MillardForceVelocity(0.125, 0.25, 5.0, 0.075, 0.15)
+UNDAMPED = C.MillardForceVelocity(0.125, 0.25, 5.0, 0.075, 0.15)
 
 CURVES = {
     "degroote2016_active_force_length": (C.DeGrooteActiveForceLength(), "x", "value"),
@@ -28,17 +27,17 @@ CURVES = {
     "thelen2003_fiber_force_length passive": (C.ThelenPassiveForceLength(), "norm_fiber_length",
                                               "passive_multiplier"),
     "thelen2003_tendon_force_length": (C.ThelenTendonForceLength(), "norm_tendon_length", "norm_force"),
-    "millard2012_active_force_length": (M.MillardActiveForceLength(), "x", "value"),
-    "millard2012_muscle_damped0.1_active_force_length": (M.MillardActiveForceLength(least=0.0), "x", "value"),
-    "millard2012_passive_force_length": (M.MillardPassiveForceLength(), "x", "value"),
-    "millard2012_tendon_force_length": (M.MillardTendonForceLength(), "x", "value"),
-    "millard2012_force_velocity": (M.MillardForceVelocity(), "x", "value"),
+    "millard2012_active_force_length": (C.MillardActiveForceLength(), "x", "value"),
+    "millard2012_muscle_damped0.1_active_force_length": (C.MillardActiveForceLength(least=0.0), "x", "value"),
+    "millard2012_passive_force_length": (C.MillardPassiveForceLength(), "x", "value"),
+    "millard2012_tendon_force_length": (C.MillardTendonForceLength(), "x", "value"),
+    "millard2012_force_velocity": (C.MillardForceVelocity(), "x", "value"),
     "millard2012_muscle_undamped_force_velocity": (UNDAMPED, "x", "value"),
 }
 INVERSES = {
     "degroote2016_tendon_force_length_inverse": C.DeGrooteTendonForceLength(),
     "degroote2016_force_velocity_inverse": C.DeGrooteForceVelocity(),
-    "millard2012_force_velocity_inverse_default": M.MillardForceVelocity(0.1, 0.25, 5.0, 0.1, 0.15),
+    "millard2012_force_velocity_inverse_default": C.MillardForceVelocity(0.1, 0.25, 5.0, 0.1, 0.15),
     "millard2012_muscle_undamped_force_velocity_inverse": UNDAMPED,
 }
 

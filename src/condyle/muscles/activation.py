@@ -1,6 +1,8 @@
 """Activation follows excitation: da/dt of an activation a under an excitation e."""
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 
 
@@ -14,7 +16,7 @@ def first_order(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, least: ca.SX) -> c
     return (e - a) / ca.if_else(e > a, rise * factor, fall / factor)
 
 
-def smooth(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, smoothing: float = 0.1) -> ca.SX:
+def smooth(a: ca.SX, e: ca.SX, rise: ca.SX, fall: ca.SX, smoothing: Any = 0.1) -> ca.SX:
     """De Groote et al. 2016 (1), (2), which blends both times by tanh(smoothing (e - a)) [1/s]."""
     f, factor = 0.5 * ca.tanh(smoothing * (e - a)), 0.5 + 1.5 * a
     return ((f + 0.5) / (rise * factor) + (0.5 - f) * factor / fall) * (e - a)

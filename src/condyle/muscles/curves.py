@@ -1,13 +1,20 @@
 """Curves of muscles: forces and lengths without units, one small class per curve, named by its paper.
 
-x is a length over the optimal fibre length or the tendon's slack length, a velocity over the greatest speed
-of shortening, or a force over the greatest isometric force. A curve says its value over SX; its derivative
-comes by automatic differentiation, its inverse in closed form where there is one. Called with numbers it
-gives numbers.
+x is a length over the optimal fibre length or the tendon's slack length, or a velocity over the greatest
+speed of shortening; y is a force over the greatest isometric force. `value`, `derivative`, `inverse` and
+`integral` take numbers, of any shape, and give numbers; over SX they give SX.
+
+A curve that rises and has no inverse in closed form has points (x(c), y(c)) along a number c. The balance of
+a fibre with its tendon
+
+    g y + beta x = f,    g, beta >= 0                                                     docs/theory (8)
+
+is solved for c by Newton's method in a bracket: this is the inverse at g = 1, beta = 0.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -16,260 +23,213 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from condyle.errors import DescriptionError
-from condyle.laws.described import Described, quantity, sx
-from condyle.native.sweeps.lookup import Closure
+from condyle.laws.described import Described, quantity
+from condyle.native.sweeps.lookup import Closure, get
+from condyle.native.sweeps.solver import Solver
+from condyle.trace import Symbol, Traced, trace
+from condyle.trace.parameter import Parameter
 
 Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
+TOL, LIMIT = 1e-10, 80
+"""Of a step of c, and steps at most: halving alone takes 35."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve(Described):
-    """A function of one number. Write `value`, and `inverse` where it exists."""
+    """A function of one number. Write `formula`, and `inverse_formula` and `integral_formula` where there are
+    closed forms."""
 
-    def value(self, x: ca.SX) -> ca.SX:
+    @property
+    def between(self) -> tuple[float, float] | None:
+        """Bounds of c where the curve rises; it is straight beyond."""
+        return None
+
+    def formula(self, x: ca.SX) -> ca.SX:
         """The curve at x."""
-        raise TypeError(f"{type(self).__name__} needs a value")
+        raise TypeError(f"{type(self).__name__} needs a formula")
 
-    def inverse(self, y: ca.SX) -> ca.SX:
-        """x at which the curve is y."""
-        raise DescriptionError(f"{type(self).__name__} has no inverse")
+    def inverse_formula(self, y: ca.SX) -> ca.SX:
+        """x at which the curve is y; by Newton's method where there is no closed form."""
+        return self.balance(ca.SX(1), ca.SX(0), y)[0]
 
-    @cached_property
-    def _closures(self) -> dict[str, Closure]:
-        x = ca.SX.sym("x")
-        value = ca.SX(self.value(x))
-        return {"value": Closure("value", [x], [value]), "derivative": Closure("derivative", [x],
-                                                                               [ca.jacobian(value, x)])}
+    def integral_formula(self, x: ca.SX) -> ca.SX:
+        """The area below the curve up to x, with any constant."""
+        raise DescriptionError(f"{type(self).__name__} has no integral")
+
+    def value(self, x: Any) -> Any:
+        """The curve at x."""
+        return self._at("value", x)
+
+    def derivative(self, x: Any) -> Any:
+        """Its slope at x."""
+        return self._at("derivative", x)
+
+    def inverse(self, y: Any) -> Any:
+        """x at which it is y."""
+        return self._at("inverse", y)
+
+    def integral(self, x: Any) -> Any:
+        """The area below it up to x, with any constant."""
+        return self._at("integral", x)
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """The curve at numbers, of the same shape."""
-        return self._at("value", x)
+        return self._at("value", np.asarray(x, dtype=float))
 
-    def derivative(self, x: ArrayLike) -> NDArray[np.float64]:
-        """Its slope at numbers, of the same shape."""
-        return self._at("derivative", x)
-
-    def _at(self, what: str, x: ArrayLike) -> NDArray[np.float64]:
+    def _at(self, what: str, x: Any) -> Any:
+        formula = {"value": self.formula, "derivative": self._slope, "inverse": self.inverse_formula,
+                   "integral": self.integral_formula}[what]
+        if isinstance(x, ca.SX):
+            return formula(x)
+        if what not in self._closures:
+            y = ca.SX.sym("x")
+            self._closures[what] = Closure(what, [y], [ca.SX(formula(y))])
         closure, x = self._closures[what], np.asarray(x, dtype=float)
         return np.array([closure.at(v)[0].item() for v in x.ravel()]).reshape(x.shape)
 
+    def _slope(self, x: ca.SX) -> ca.SX:
+        y = ca.SX.sym("x")
+        return Closure("slope", [y], [ca.jacobian(ca.SX(self.formula(y)), y)])(x)[0]
+
+    @cached_property
+    def _closures(self) -> dict[str, Closure]:
+        return {}
+
+    # ---- balance -------------------------------------------------------------------------------------------
+
+    def along(self, c: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """x and y at c. Without look-ups."""
+        return c, self.formula(c)
+
+    def balance(self, g: ca.SX, beta: ca.SX, f: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """x and y of (8), with first and second derivatives."""
+        x, y, slope, bend, _ = ca.vertsplit(get(self._balance, ca.vertcat(g, beta, f)))
+        J, at = g * slope + beta, x
+        for _ in range(2):                                  # native/sweeps/implicit.py (1): values stay
+            d = at - x
+            at = at - (g * (y + slope * d + bend * d * d / 2) + beta * at - f) / J
+        at = ca.if_else(J > 0, at, x)
+        d = at - x
+        return at, y + slope * d + bend * d * d / 2
+
+    @cached_property
+    def _balance(self) -> Solver:
+        """(g, beta, f) -> x, y, dy/dx, d2y/dx2 of (8)."""
+        if self.between is None:
+            raise DescriptionError(f"{type(self).__name__} has no inverse: it does not rise everywhere")
+        first, last = self.between
+        c = ca.SX.sym("c")
+        x, y = self.along(c)
+        dx, dy = ca.jacobian(x, c), ca.jacobian(y, c)
+        at = ca.Function("along", [c], [x, y, dx, dy, ca.jacobian(dx, c), ca.jacobian(dy, c)])
+        ends = [[float(v) for v in at(end)] for end in (first, last)]
+
+        def residual(p: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX]:
+            g, beta, f = ca.vertsplit(p)
+            x, y, dx, dy, _, _ = at.call([c], True, False)
+            return g * y + beta * x - f, g * dy + beta * dx
+
+        def beyond(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+            """Whether the root is before the first or after the last point."""
+            g, beta, f = ca.vertsplit(p)
+            low, high = (g * y + beta * x - f for x, y, *_ in ends)
+            return low >= 0, high <= 0
+
+        def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+            below, above = beyond(p)
+            c = ca.if_else(below, first, ca.if_else(above, last, (first + last) / 2))
+            finite = ca.fabs(ca.sum1(p)) < np.inf
+            return ca.vertcat(c, first, last), ca.if_else(finite, ca.logic_not(ca.logic_or(below, above)),
+                                                          np.nan)
+
+        def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
+            c, a, b = ca.vertsplit(state)
+            r, J = residual(p, c)
+            a, b = ca.if_else(r <= 0, c, a), ca.if_else(r <= 0, b, c)
+            newton = c - r / J
+            after = ca.if_else(ca.logic_and(newton >= a, newton <= b), newton, (a + b) / 2)
+            after = ca.if_else(r == 0, c, after)
+            return ca.vertcat(after, a, b), ca.fabs(after - c) > TOL
+
+        def finish(p: ca.SX, state: ca.SX) -> ca.SX:
+            g, beta, f = ca.vertsplit(p)
+            below, above = beyond(p)
+            x, y, dx, dy, ddx, ddy = at.call([state[0]], True, False)
+            slope, bend = dy / dx, (ddy * dx - dy * ddx) / dx**3
+            # beyond the ends: g (y_e + d (x - x_e)) + beta x = f
+            J = g * slope + beta
+            x_e = ca.if_else(J > 0, (f - g * (y - slope * x)) / J, x)
+            out = ca.logic_or(below, above)
+            return ca.vertcat(ca.if_else(out, x_e, x), ca.if_else(out, y + slope * (x_e - x), y), slope,
+                              ca.if_else(out, 0, bend))
+
+        return Solver.of("fibre_balance", 3, start, step, finish, LIMIT)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in super().__getstate__().items() if k != "_closures"}
+        return {k: v for k, v in super().__getstate__().items() if k not in ("_closures", "_balance")}
 
-
-# ---- De Groote, Kinney, Rao, Fregly 2016 -------------------------------------------------------------------
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DeGrooteActiveForceLength(Curve):
-    """Active force over fibre length: three bells, [1] (S1)-(S4) with OpenSim's constants.
-
-        f(x) = sum_i b1 exp(-((x' - b2) / (b3 + b4 x'))^2 / 2),    x' = 1 + (x - 1) / width
+class PythonCurve(Curve):
+    """A curve of your own: a Python function of one number, or one of `cd.functions`.
 
     Args:
-        width: stretches it about 1, at least 1.
+        function: f(x) -> number.
+        between: bounds of x between which it rises; beyond them it goes on straight. Only then it has an
+            inverse, which a force-velocity curve needs with an elastic tendon.
     """
 
-    width: Annotated[Any, quantity("-", lowest=1.0)] = 1.0
+    function: Callable[[Any], Any] | None
+    between: tuple[float, float] | None = None  # type: ignore[misc]
+    law: Traced = field(init=False, repr=False)
 
-    BELLS = ((0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465),
-             (0.433004984392647, 0.716775413397760, -0.029947116970696, 0.200356847296188),
-             (0.1, 1.0, 0.353553390593274, 0.0))
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        if not callable(self.function):
+            raise DescriptionError(f"a muscle's curve is a function of one number or a Curve, got "
+                                   f"{self.function!r}")
+        low, high = self.between or (0.5, 1.5)
+        law = trace(self.function, ["x"], what=f"curve {name}", ranges=[(low, high)])
+        if law.shape != ():
+            raise DescriptionError(f"curve {name}: returned an array of shape {law.shape}; expected one "
+                                   "number")
+        object.__setattr__(self, "law", law)
+        if self.between is not None:
+            object.__setattr__(self, "between", (float(low), float(high)))
+            y = np.diff(self(np.linspace(low, high, 101)))
+            if not low < high or not (y > 0).all():
+                raise DescriptionError(f"curve {name}: must rise between {low:g} and {high:g}: with an "
+                                       "elastic tendon its inverse is needed")
 
-    def value(self, x: ca.SX) -> ca.SX:
-        x = 1 + (x - 1) / sx(self.width)
-        return sum((b1 * ca.exp(-((x - b2) / (b3 + b4 * x))**2 / 2) for b1, b2, b3, b4 in self.BELLS),
-                   ca.SX(0))
+    def formula(self, x: ca.SX) -> ca.SX:
+        if self.between is None:
+            return self.law.apply(x)
+        low, high = self.between
+        inside = ca.fmin(ca.fmax(x, low), high)
+        return self.law.apply(inside) + self._ends[0] * ca.fmin(x - low, 0) + self._ends[1] * ca.fmax(
+            x - high, 0)
 
+    @cached_property
+    def _ends(self) -> tuple[ca.SX, ca.SX]:
+        """Slopes at the bounds."""
+        x = ca.SX.sym("x")
+        slope = Closure("slope", [x], [ca.jacobian(self.law.apply(x), x)])
+        low, high = self.between or (0.0, 0.0)
+        return slope(ca.SX(low))[0], slope(ca.SX(high))[0]
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DeGrootePassiveForceLength(Curve):
-    """Passive force over fibre length, zero at 0.2.
+    def parameters(self) -> list[Parameter]:
+        return list(self.law.outside)  # type: ignore[arg-type]
 
-        f(x) = (exp(k (x - 1) / e0) - exp(k (0.2 - 1) / e0)) / (exp(k) - exp(k (0.2 - 1) / e0)),    k = 4
+    def description(self) -> str:
+        return f"PythonCurve({self.law.text}, {self.between})"
 
-    Args:
-        strain: e0, at which it is 1.
-    """
-
-    strain: Positive = 0.6
-
-    def value(self, x: ca.SX) -> ca.SX:
-        k, e0 = 4, sx(self.strain)
-        least = ca.exp(k * (0.2 - 1) / e0)
-        return (ca.exp(k * (x - 1) / e0) - least) / (np.exp(k) - least)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DeGrooteTendonForceLength(Curve):
-    """Tendon force over tendon length.
-
-        f(x) = c (exp(k (x - 1)) - 1),    c = 0.2,    k = ln((1 + c) / c) / e0
-
-    Args:
-        strain: e0, at which it is 1.
-    """
-
-    strain: Positive = 0.049
-
-    C = 0.2
-
-    @property
-    def stiffness(self) -> ca.SX:
-        """k."""
-        return np.log((1 + self.C) / self.C) / sx(self.strain)
-
-    def value(self, x: ca.SX) -> ca.SX:
-        return self.C * (ca.exp(self.stiffness * (x - 1)) - 1)
-
-    def inverse(self, y: ca.SX) -> ca.SX:
-        return 1 + ca.log(y / self.C + 1) / self.stiffness
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"function": None}
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class DeGrooteForceVelocity(Curve):
-    """Active force over fibre velocity.
-
-        f(v) = d1 asinh(d2 v + d3) + d4,    v(f) = (sinh((f - d4) / d1) - d3) / d2
-    """
-
-    D = (-0.3211346127989808, -8.149, -0.374, 0.8825327733249912)
-
-    def value(self, x: ca.SX) -> ca.SX:
-        d1, d2, d3, d4 = self.D
-        return d1 * ca.asinh(d2 * x + d3) + d4
-
-    def inverse(self, y: ca.SX) -> ca.SX:
-        d1, d2, d3, d4 = self.D
-        return (ca.sinh((y - d4) / d1) - d3) / d2
-
-
-# ---- Thelen 2003 -------------------------------------------------------------------------------------------
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ThelenActiveForceLength(Curve):
-    """Active force over fibre length, thelen2003 (4).
-
-        f(x) = exp(-(x - 1)^2 / gamma)
-
-    Args:
-        shape: gamma.
-    """
-
-    shape: Positive = 0.45
-
-    def value(self, x: ca.SX) -> ca.SX:
-        return ca.exp(-(x - 1)**2 / sx(self.shape))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ThelenPassiveForceLength(Curve):
-    """Passive force over fibre length, thelen2003 (3); zero below 1.
-
-        f(x) = (exp(k (x - 1) / e0) - 1) / (exp(k) - 1)
-
-    Args:
-        strain: e0, at which it is 1.
-        shape: k.
-    """
-
-    strain: Positive = 0.6
-    shape: Positive = 5.0
-
-    def value(self, x: ca.SX) -> ca.SX:
-        k, e = sx(self.shape), ca.fmax(x - 1, 0)
-        return (ca.exp(k * e / sx(self.strain)) - 1) / (ca.exp(k) - 1)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ThelenTendonForceLength(Curve):
-    """Tendon force over tendon length, thelen2003 (5): a toe, then a straight line; zero below 1.
-
-        e = x - 1,    e_toe = 99 e0 exp(3) / (166 exp(3) - 67)
-        f(x) = 0.33 (exp(3 e / e_toe) - 1) / (exp(3) - 1) up to e_toe
-        f(x) = 0.33 + 0.67 (e - e_toe) / (e0 - e_toe) beyond
-
-    Args:
-        strain: e0, at which it is 1.
-    """
-
-    strain: Positive = 0.04
-
-    TOE = 0.33
-
-    @property
-    def toe(self) -> ca.SX:
-        """e_toe."""
-        return 99 * sx(self.strain) * np.exp(3) / (166 * np.exp(3) - 67)
-
-    def value(self, x: ca.SX) -> ca.SX:
-        e, e_toe = ca.fmax(x - 1, 0), self.toe
-        curved = self.TOE * (ca.exp(3 * ca.fmin(e, e_toe) / e_toe) - 1) / (np.exp(3) - 1)
-        return curved + (1 - self.TOE) / (sx(self.strain) - e_toe) * ca.fmax(e - e_toe, 0)
-
-    def inverse(self, y: ca.SX) -> ca.SX:
-        e_toe = self.toe
-        curved = e_toe / 3 * ca.log(1 + ca.fmin(y, self.TOE) / self.TOE * (np.exp(3) - 1))
-        return 1 + curved + (sx(self.strain) - e_toe) / (1 - self.TOE) * ca.fmax(y - self.TOE, 0)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ThelenForceVelocity(Curve):
-    """Active force over fibre velocity, thelen2003 (6), (7), at an activation a; with k = (1 + 3 a) / 4
-
-        f(v) = (k + v) / (k - v / A)                            shortening
-        f(v) = (k (F - 1) + c F v) / (k (F - 1) + c v)          lengthening,    c = 2 + 2 / A
-
-    Below 0 and above `threshold` F it goes on straight, as OpenSim does.
-
-    Args:
-        curvature: A.
-        eccentric_force: F, the greatest force that lengthening comes near to.
-        threshold: share of F from which on it is straight.
-        activation: a.
-    """
-
-    curvature: Positive = 0.25
-    eccentric_force: Annotated[Any, quantity("-", lowest=1.0, positive=True)] = 1.4
-    threshold: Positive = 0.95
-    activation: Annotated[Any, quantity("-", lowest=0.0)] = 1.0
-
-    def value(self, x: ca.SX) -> ca.SX:
-        return self.at(x, sx(self.activation))
-
-    def inverse(self, y: ca.SX) -> ca.SX:
-        return self.inverse_at(y, sx(self.activation))
-
-    def _numbers(self, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-        A, F = sx(self.curvature), sx(self.eccentric_force)
-        return A, F, 2 + 2 / A, (1 + 3 * a) / 4
-
-    def at(self, v: ca.SX, a: ca.SX) -> ca.SX:
-        """Force at velocity v and activation a."""
-        A, F, c, k = self._numbers(a)
-        last = sx(self.threshold) * F
-        v_last = self.inverse_at(last, a)
-        slope_0, slope_last = _slope(self, ca.SX(0), a), _slope(self, last, a)
-        w, up = ca.fmax(v, -k), ca.fmax(ca.fmin(v, v_last), 0)
-        shortening = (k + ca.fmin(w, 0)) / (k - ca.fmin(w, 0) / A)
-        lengthening = (k * (F - 1) + c * F * up) / (k * (F - 1) + c * up)
-        middle = ca.if_else(v <= 0, shortening, lengthening)
-        return ca.if_else(v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last,
-                                                                middle))
-
-    def inverse_at(self, f: ca.SX, a: ca.SX) -> ca.SX:
-        """Velocity at force f and activation a."""
-        A, F, c, k = self._numbers(a)
-        last = sx(self.threshold) * F
-        g = ca.fmax(ca.fmin(f, last), 0)
-        middle = ca.if_else(g <= 1, k * (g - 1) / (1 + g / A), k * (g - 1) * (F - 1) / (c * (F - g)))
-        beyond = ca.if_else(f < 0, f * _slope(self, ca.SX(0), a), ca.fmax(f - last, 0) * _slope(self, last,
-                                                                                                a))
-        return middle + beyond
-
-
-def _slope(curve: ThelenForceVelocity, f: ca.SX, a: ca.SX) -> ca.SX:
-    """dv/df between 0 and the threshold."""
-    A, F, c, k = curve._numbers(a)
-    shortening = k * (1 + 1 / A) / (1 + f / A)**2
-    lengthening = k * (F - 1)**2 / (c * (F - f)**2)
-    return ca.if_else(f <= 1, shortening, lengthening)
+def curve(given: Any, between: tuple[float, float] | None = None) -> Curve:
+    """A Curve as it is, a function as a PythonCurve."""
+    if isinstance(given, Symbol):
+        raise DescriptionError(f"a muscle's curve is a function of one number or a Curve, got {given!r}")
+    return given if isinstance(given, Curve) else PythonCurve(given, between)

@@ -1,19 +1,22 @@
-"""Muscles: a fibre, at a pennation angle, in series with a tendon along a path (ruggiero2020 section 2.4).
+"""Muscles: a fibre, at a pennation angle, in series with a tendon along a path: docs/theory/muscles.md.
 
     h = l_0 sin(alpha_0) stays:    cos(alpha) = sqrt(1 - (h / l_M)^2),    l_MT = l_T + l_M cos(alpha)      (1)
-    d(l_M cos(alpha))/dt = v_M / cos(alpha)                                                                (2)
-    v_n = v_M / (v_max l_0)
-    F = F_0 (a f_L(l_M / l_0) f_V(v_n) + f_P(l_M / l_0) + beta v_n)                         ruggiero2020 (20)
-    the tendon's force is T = F cos(alpha) = F_0 f_T(l_T / l_S)                                            (3)
+    d(l_M cos(alpha))/dt = v_M / cos(alpha),    v_MT = v_T + v_M / cos(alpha)                              (2)
+    F = F_0 (a f_L(l_n) f_V(v_n) + f_P(l_n) + beta v_n),    l_n = l_M / l_0,    v_n = v_M / (v_max l_0)    (3)
+    T = F cos(alpha) = F_0 f_T(l_T / l_S)                                                                  (4)
+    rigid tendon: l_T = l_S, and (1), (2) give l_M and v_M (ruggiero2020 (20), (21))                       (5)
+    elastic tendon: l_M is a state, and (4) gives its rate v_M                                             (6)
+    power of the muscle  -T v_MT = -F_0 (a f_L f_V + beta v_n) v_M - d(stored)/dt,
+        stored = F_0 l_0 int f_P + F_0 l_S int f_T                                                         (7)
 
 A fibre does not get shorter than l_min, where its pennation angle is that of cos(alpha) = 0.1, nor than l_0 /
 100. There a rigid tendon is slack, T = 0, and an elastic one may only lengthen the fibre: OpenSim's rules.
-With a rigid tendon l_T = l_S and (1), (2) give l_M and v_M (ruggiero2020 (21)). With an elastic one the
-fibre's length, or the tendon's force, is a state whose rate (3) gives. Normalised quantities end in _n.
+Normalised quantities end in _n.
 """
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
@@ -22,24 +25,37 @@ import casadi as ca
 from condyle.errors import DescriptionError
 from condyle.forces.path import PathLaw
 from condyle.laws.described import quantity, sx
+from condyle.laws.leaf import Leaf
 from condyle.laws.view import View
 from condyle.muscles.activation import first_order
-from condyle.muscles.curves import Curve, ThelenForceVelocity
-from condyle.trace.parameter import Expression, Input
+from condyle.muscles.curves import Positive
+from condyle.muscles.excitation import AskedExcitation, ExcitationRole, excitation_at
+from condyle.trace.parameter import Expression, Input, Parameter
+from condyle.tree.tree import Tree
 
-Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
 STEEPEST, SHORTEST = 0.1, 0.01
 """cos(alpha) of the shortest fibre; and its length over l_0, where there is no pennation."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fibre:
-    """A fibre's state over SX: lengths and velocities [m, m/s], without units where they end in _n."""
+    """A fibre and its tendon over SX: lengths [m], velocities [m/s]; without units where they end in _n.
+
+    Attributes:
+        f_L, f_V, f_P, damping: the terms of (3) over F_0, zero where the fibre is held at l_min.
+    """
 
     l_M: ca.SX
     cos: ca.SX
-    v_n: ca.SX
+    v_M: ca.SX
+    l_T: ca.SX
+    v_T: ca.SX
     l_n: ca.SX
+    v_n: ca.SX
+    f_L: ca.SX
+    f_V: ca.SX
+    f_P: ca.SX
+    damping: ca.SX
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +76,9 @@ class Muscle(PathLaw):
         fiber_damping: beta.
         tendon: "elastic" or "rigid".
         activation_dynamics: without them the excitation is the activation.
-        excitation: from 0 to 1; by default an Input with the muscle's name.
+        excitation: a number from 0 to 1, a cd.Input, (times, values), one of cd.functions of the time, or a
+            Python function of the state s. By default an Input with the muscle's name. It counts as at least
+            the minimum activation and at most 1.
     """
 
     max_isometric_force: Annotated[Any, quantity("N", lowest=0.0, positive=True)]
@@ -75,76 +93,112 @@ class Muscle(PathLaw):
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
     tendon: str = field(default="elastic", kw_only=True)
     activation_dynamics: bool = field(default=True, kw_only=True)
-    excitation: Annotated[Any, quantity("-")] = field(default=0.0, kw_only=True)
+    excitation: Annotated[Any, ExcitationRole("-", kind="signal")] = field(default=None, kw_only=True)
     group: str = field(default="muscle", kw_only=True)
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic", "rigid")
+    TENDON_STATE: ClassVar[str] = "fiber_length"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        name = type(self).__name__
         if self.tendon not in self.TENDONS:
-            raise DescriptionError(f"{type(self).__name__}: tendon must be one of {', '.join(self.TENDONS)}, "
-                                   "got "
+            raise DescriptionError(f"{name}: tendon must be one of {', '.join(self.TENDONS)}, got "
                                    f"{self.tendon!r}")
-
         if isinstance(self.pennation_angle, float) and not self.pennation_angle < math.acos(STEEPEST):
-            raise DescriptionError(f"{type(self).__name__}: pennation_angle must be below "
-                                   f"{math.acos(STEEPEST):.3f} rad, got "
-                                   f"{self.pennation_angle!r}; is it in degrees?")
+            raise DescriptionError(f"{name}: pennation_angle must be below {math.acos(STEEPEST):.3f} rad, "
+                                   f"got {self.pennation_angle!r}; is it in degrees?")
+        if isinstance(self.excitation, float) and not 0 <= self.excitation <= 1:
+            raise DescriptionError(f"{name}: excitation must be from 0 to 1, got {self.excitation!r}")
+        least = self.minimum_activation
+        if isinstance(least, float) and not (least < 1 and (least > 0 or not self._divides)):
+            why = " and above 0: the velocity of an elastic fibre without damping divides by it"
+            raise DescriptionError(f"{name}: minimum_activation must be below 1{why * self._divides}, got "
+                                   f"{least!r}")
+
+    @property
+    def _divides(self) -> bool:
+        """Whether the fibre's velocity comes from a force divided by the activation."""
+        return self.tendon == "elastic" and isinstance(self.fiber_damping, float) and self.fiber_damping == 0
 
     def named(self, name: str) -> Muscle:
         """With an Input of this name as its excitation, if it has none."""
-        if isinstance(self.excitation, float) and self.excitation == 0.0:
-            return replace(self, excitation=Input(name, 0.0))
-        return self
+        return replace(self, excitation=Input(name, 0.0)) if self.excitation is None else self
+
+    # ---- what a muscle's excitation asks of the state ------------------------------------------------------
+
+    @property
+    def asks(self) -> tuple[Leaf, ...]:
+        return self.excitation.asks if isinstance(self.excitation, AskedExcitation) else ()
+
+    def check(self, tree: Tree) -> None:
+        super().check(tree)
+        if isinstance(self.excitation, AskedExcitation):
+            self.excitation.check(tree)
+
+    def parameters(self) -> list[Parameter]:
+        own = self.excitation.parameters() if isinstance(self.excitation, AskedExcitation) else []
+        return [*super().parameters(), *own]
 
     # ---- curves: a subclass gives them ---------------------------------------------------------------------
 
-    active_force_length: ClassVar[Curve]
-    passive_force_length: ClassVar[Curve]
-    tendon_force_length: ClassVar[Curve]
-    force_velocity: ClassVar[Curve]
+    active_force_length: ClassVar[Any]
+    passive_force_length: ClassVar[Any]
+    tendon_force_length: ClassVar[Any]
+    force_velocity: ClassVar[Any]
 
     def f_V(self, v_n: ca.SX, a: ca.SX) -> ca.SX:
         """Force over velocity at an activation."""
-        curve = self.force_velocity
-        return curve.at(v_n, a) if isinstance(curve, ThelenForceVelocity) else curve.value(v_n)
+        return self.force_velocity.value(v_n)
 
-    def v_of(self, f: ca.SX, a: ca.SX) -> ca.SX:
-        """Its inverse."""
-        curve = self.force_velocity
-        return curve.inverse_at(f, a) if isinstance(curve, ThelenForceVelocity) else curve.inverse(f)
+    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """v_n and f_V at which (3) is f F_0."""
+        g, f = a * self.active_force_length.value(l_n), f - self.passive_force_length.value(l_n)
+        if self._divides:
+            return self.force_velocity.inverse(f / g), f / g
+        return self.force_velocity.balance(g, sx(self.fiber_damping), f)
 
     # ---- states --------------------------------------------------------------------------------------------
 
     @property
     def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
         own = (("activation", self.default_activation),) if self.activation_dynamics else ()
-        return own + self.tendon_states
+        return own + (((self.TENDON_STATE, self.default_tendon_state),) if self.tendon == "elastic" else ())
 
     @property
-    def tendon_states(self) -> tuple[tuple[str, float], ...]:
-        """The state of an elastic tendon."""
-        if self.tendon == "rigid":
-            return ()
+    def default_tendon_state(self) -> float:
+        """Of an elastic tendon: l_0 [m]."""
         l_0 = self.optimal_fiber_length
-        return (("fiber_length", float(l_0.at().item() if isinstance(l_0, Expression) else l_0)),)
+        return float(l_0.at().item() if isinstance(l_0, Expression) else l_0)
+
+    def excitation_at(self, s: View) -> ca.SX:
+        """e, from the least activation to 1."""
+        return ca.fmin(ca.fmax(excitation_at(self.excitation, s), sx(self.minimum_activation)), 1)
 
     def activation(self, s: View) -> ca.SX:
-        """a, at least the minimum."""
-        a = s.state_variable(0) if self.activation_dynamics else sx(self.excitation)
-        return ca.fmax(a, sx(self.minimum_activation))
+        """a, from the least to 1."""
+        if not self.activation_dynamics:
+            return self.excitation_at(s)
+        return ca.fmin(ca.fmax(s.state_variable(0), sx(self.minimum_activation)), 1)
 
     def tendon_state(self, s: View) -> ca.SX:
         return s.state_variable(1 if self.activation_dynamics else 0)
 
+    def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
+        """The state of an elastic tendon where the fibre has length l_M and the tendon the force f_T F_0."""
+        return l_M
+
     def rates(self, s: View) -> list[ca.SX]:
         own = [self.activation_rate(s)] if self.activation_dynamics else []
-        return own + ([] if self.tendon == "rigid" else [self.tendon_rate(s)])
+        return own + ([] if self.tendon == "rigid" else [self.known(s, self.tendon_rate(s))])
 
     def activation_rate(self, s: View) -> ca.SX:
-        return first_order(s.state_variable(0), sx(self.excitation), sx(self.activation_time_constant),
+        return first_order(s.state_variable(0), self.excitation_at(s), sx(self.activation_time_constant),
                            sx(self.deactivation_time_constant), sx(self.minimum_activation))
+
+    def tendon_rate(self, s: View) -> ca.SX:
+        """(6)"""
+        return self.elastic_fibre(s).v_M
 
     # ---- mechanics -----------------------------------------------------------------------------------------
 
@@ -158,51 +212,140 @@ class Muscle(PathLaw):
         """l_min."""
         return ca.fmax(self._height / ca.sqrt(1 - STEEPEST**2), SHORTEST * sx(self.optimal_fiber_length))
 
-    def _along(self, s: View) -> tuple[ca.SX, ca.SX]:
-        """l_M cos(alpha) with a rigid tendon, not below that of the shortest fibre; and whether it is
-        above."""
-        along = self.path.length.at(s) - sx(self.tendon_slack_length)
-        least = ca.sqrt(self._least**2 - self._height**2)
-        return ca.fmax(along, least), along > least
+    @property
+    def _least_along(self) -> ca.SX:
+        """l_min cos(alpha)."""
+        return ca.sqrt(self._least**2 - self._height**2)
 
-    def rigid_fibre(self, s: View) -> Fibre:
-        """With l_T = l_S."""
-        along, _ = self._along(s)
+    def fibre(self, s: View) -> Fibre:
+        """The fibre with the tendon that the muscle has."""
+        return self.rigid_fibre(s, self.activation(s)) if self.tendon == "rigid" else self.elastic_fibre(s)
+
+    def rigid_fibre(self, s: View, a: ca.SX) -> Fibre:
+        """(5)"""
+        free = self.path.length.at(s) - sx(self.tendon_slack_length)
+        taut = free > self._least_along
+        along = ca.fmax(free, self._least_along)
         l_M = ca.sqrt(self._height**2 + along**2)
-        cos = along / l_M
-        v_n = self.path.length.rate(s) * cos / (sx(self.max_contraction_velocity)
-                                                * sx(self.optimal_fiber_length))
-        return Fibre(l_M, cos, v_n, l_M / sx(self.optimal_fiber_length))
+        v_n = ca.if_else(taut, self.path.length.rate(s) * along / l_M, 0) / self._fastest
+        return self._fibre(s, l_M, along / l_M, v_n, self.f_V(v_n, a), taut)
 
-    def fibre_force_n(self, fibre: Fibre, a: ca.SX) -> ca.SX:
-        """F / F_0 of ruggiero2020 (20)."""
-        active = a * self.active_force_length.value(fibre.l_n) * self.f_V(fibre.v_n, a)
-        return active + self.passive_force_length.value(fibre.l_n) + sx(self.fiber_damping) * fibre.v_n
-
-    def tension(self, s: View) -> ca.SX:
-        if self.tendon == "rigid":
-            fibre = self.rigid_fibre(s)
-            T = sx(self.max_isometric_force) * self.fibre_force_n(fibre, self.activation(s)) * fibre.cos
-            # faster than v_max too, it does not push
-            return ca.if_else(self._along(s)[1], ca.fmax(T, 0), 0)
-        return sx(self.max_isometric_force) * self.tendon_force_n(s)
-
-    def tendon_force_n(self, s: View) -> ca.SX:
-        """f_T of (3) from the fibre's length."""
-        _, _, l_T_n = self._elastic(s)
-        return self.tendon_force_length.value(l_T_n)
-
-    def _elastic(self, s: View) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """l_M, cos(alpha) and l_T / l_S of (1)."""
+    def elastic_fibre(self, s: View) -> Fibre:
+        """(6)"""
         l_M = ca.fmax(self.tendon_state(s), self._least)
         cos = ca.sqrt(1 - (self._height / l_M)**2)
-        return l_M, cos, (self.path.length.at(s) - l_M * cos) / sx(self.tendon_slack_length)
+        l_T_n = (self.path.length.at(s) - l_M * cos) / sx(self.tendon_slack_length)
+        f = self.tendon_force_length.value(l_T_n) / cos
+        v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), f, self.activation(s))
+        moves = ca.logic_or(self.tendon_state(s) > self._least, v_n > 0)
+        return self._fibre(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves)
 
-    def tendon_rate(self, s: View) -> ca.SX:
-        """v_M [m/s] from (3), where there is no damping."""
-        l_M, cos, l_T_n = self._elastic(s)
+    @property
+    def _fastest(self) -> ca.SX:
+        """v_max l_0 [m/s]."""
+        return sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length)
+
+    def _fibre(self, s: View, l_M: ca.SX, cos: ca.SX, v_n: ca.SX, f_V: ca.SX, moves: ca.SX) -> Fibre:
+        l_n, v_M = l_M / sx(self.optimal_fiber_length), v_n * self._fastest
+        f_L, f_P = self.active_force_length.value(l_n), self.passive_force_length.value(l_n)
+        return Fibre(l_M, cos, v_M, self.path.length.at(s) - l_M * cos, self.path.length.rate(s) - v_M / cos,
+                     l_n, v_n, *(ca.if_else(moves, f, 0) for f in (f_L, f_V, f_P,
+                                                                   sx(self.fiber_damping) * v_n)))
+
+    def tension(self, s: View) -> ca.SX:
+        F_0 = sx(self.max_isometric_force)
+        if self.tendon == "elastic":
+            return F_0 * self.tendon_force_n(s)
+        fibre = self.rigid_fibre(s, self.activation(s))
+        force = self.activation(s) * fibre.f_L * fibre.f_V + fibre.f_P + fibre.damping
+        return F_0 * ca.fmax(force, 0) * fibre.cos          # faster than v_max too, it does not push
+
+    def tendon_force_n(self, s: View) -> ca.SX:
+        """f_T of (4) from the fibre's length."""
+        l_M = ca.fmax(self.tendon_state(s), self._least)
+        along = ca.sqrt(l_M**2 - self._height**2)
+        return self.tendon_force_length.value((self.path.length.at(s) - along)
+                                              / sx(self.tendon_slack_length))
+
+    # ---- for studies ---------------------------------------------------------------------------------------
+
+    def active_force(self, s: View, a: ca.SX) -> ca.SX:
+        """a f_L f_V F_0 cos(alpha) with a rigid tendon at the activation a [N]: what static optimisation
+        takes, in OpenSim too. Linear in a unless f_V depends on it (Thelen2003)."""
+        fibre = self.rigid_fibre(s, a)
+        return self.known(s, sx(self.max_isometric_force) * a * fibre.f_L * fibre.f_V * fibre.cos)
+
+    def passive_force(self, s: View) -> ca.SX:
+        """(f_P + beta v_n) F_0 cos(alpha) with a rigid tendon [N]."""
+        fibre = self.rigid_fibre(s, ca.SX(1))
+        return self.known(s, sx(self.max_isometric_force) * (fibre.f_P + fibre.damping) * fibre.cos)
+
+    def report(self, s: View) -> Mapping[str, tuple[str, ca.SX]]:
+        """Quantities of the muscle by OpenSim's names of its outputs: unit and value. All muscles have the
+        same names."""
+        fibre, F_0, T = self.fibre(s), sx(self.max_isometric_force), self.tension(s)
+        a, v_MT = self.activation(s), self.path.length.rate(s)
+        active, elastic, damping = F_0 * a * fibre.f_L * fibre.f_V, F_0 * fibre.f_P, F_0 * fibre.damping
+        if self.tendon == "rigid":                          # as far as the fibre would push
+            damping = ca.fmax(damping, -active - elastic)
+        sine = self._height / fibre.l_M
+        passive = elastic + damping
+        values = {
+            "excitation": ("-", self.excitation_at(s)),
+            "activation": ("-", a),
+            "length": ("m", self.path.length.at(s)),
+            "lengthening_speed": ("m/s", v_MT),
+            "fiber_length": ("m", fibre.l_M),
+            "normalized_fiber_length": ("-", fibre.l_n),
+            "fiber_velocity": ("m/s", fibre.v_M),
+            "normalized_fiber_velocity": ("-", fibre.v_n),
+            "pennation_angle": ("rad", ca.asin(sine)),
+            "pennation_angular_velocity": ("rad/s", -fibre.v_M / fibre.l_M * sine / fibre.cos),
+            "tendon_length": ("m", fibre.l_T),
+            "tendon_strain": ("-", fibre.l_T / sx(self.tendon_slack_length) - 1),
+            "tendon_velocity": ("m/s", fibre.v_T),
+            "tendon_force": ("N", T),
+            "fiber_force": ("N", active + passive),
+            "active_fiber_force": ("N", active),
+            "passive_fiber_force": ("N", passive),
+            "active_fiber_force_along_tendon": ("N", active * fibre.cos),
+            "passive_fiber_force_along_tendon": ("N", passive * fibre.cos),
+            "fiber_active_power": ("W", -(active + damping) * fibre.v_M),
+            "fiber_passive_power": ("W", -elastic * fibre.v_M),
+            "tendon_power": ("W", -T * fibre.v_T),
+            "muscle_power": ("W", -T * v_MT),
+        }
+        return {name: (unit, self.known(s, x)) for name, (unit, x) in values.items()}
+
+    def potential(self, s: View) -> ca.SX | None:
+        """The energy that fibre and tendon store (7) [J]; None where a curve has no integral."""
+        try:
+            l_M, l_T = self._lengths(s)
+            fibre = self.passive_force_length.integral(l_M / sx(self.optimal_fiber_length))
+            stored = sx(self.optimal_fiber_length) * fibre
+            if self.tendon == "elastic":
+                l_S = sx(self.tendon_slack_length)
+                stored += l_S * self.tendon_force_length.integral(l_T / l_S)
+        except DescriptionError:
+            return None
+        return self.known(s, sx(self.max_isometric_force) * stored)
+
+    def _lengths(self, s: View) -> tuple[ca.SX, ca.SX]:
+        """l_M and l_T."""
+        if self.tendon == "rigid":
+            fibre = self.rigid_fibre(s, ca.SX(1))
+            return fibre.l_M, fibre.l_T
+        l_M = ca.fmax(self.tendon_state(s), self._least)
+        return l_M, self.path.length.at(s) - ca.sqrt(l_M**2 - self._height**2)
+
+    # ---- equilibrium ---------------------------------------------------------------------------------------
+
+    def imbalance(self, s: View, l_M: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """f_T, and the fibre's force along the tendon minus f_T, for a fibre of length l_M that does not
+        move: equations (3), (4) over F_0."""
+        cos = ca.sqrt(1 - (self._height / l_M)**2)
         l_n, a = l_M / sx(self.optimal_fiber_length), self.activation(s)
-        f = self.tendon_force_length.value(l_T_n) / cos - self.passive_force_length.value(l_n)
-        v_n = self.v_of(f / (a * self.active_force_length.value(l_n)), a)
-        v_n = ca.if_else(self.tendon_state(s) > self._least, v_n, ca.fmax(v_n, 0))
-        return self.known(s, v_n * sx(self.max_contraction_velocity) * sx(self.optimal_fiber_length))
+        f_T = self.tendon_force_length.value((self.path.length.at(s) - l_M * cos)
+                                             / sx(self.tendon_slack_length))
+        held = a * self.active_force_length.value(l_n) * self.f_V(ca.SX(0), a)
+        return f_T, (held + self.passive_force_length.value(l_n)) * cos - f_T

@@ -3,15 +3,160 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.muscles.curves import (
-    ThelenActiveForceLength,
-    ThelenForceVelocity,
-    ThelenPassiveForceLength,
-    ThelenTendonForceLength,
-)
-from condyle.muscles.muscle import Muscle, Positive
+from condyle.laws.described import quantity, sx
+from condyle.muscles.curves import Curve, Positive
+from condyle.muscles.muscle import Muscle
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThelenActiveForceLength(Curve):
+    """Active force over fibre length, thelen2003 (4).
+
+        f(x) = exp(-(x - 1)^2 / gamma)
+
+    Args:
+        shape: gamma.
+    """
+
+    shape: Positive = 0.45
+
+    def formula(self, x: ca.SX) -> ca.SX:
+        return ca.exp(-(x - 1)**2 / sx(self.shape))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThelenPassiveForceLength(Curve):
+    """Passive force over fibre length, thelen2003 (3); zero below 1.
+
+        f(x) = (exp(k (x - 1) / e0) - 1) / (exp(k) - 1)
+
+    Args:
+        strain: e0, at which it is 1.
+        shape: k.
+    """
+
+    strain: Positive = 0.6
+    shape: Positive = 5.0
+
+    def formula(self, x: ca.SX) -> ca.SX:
+        k, e = sx(self.shape), ca.fmax(x - 1, 0)
+        return (ca.exp(k * e / sx(self.strain)) - 1) / (ca.exp(k) - 1)
+
+    def inverse_formula(self, y: ca.SX) -> ca.SX:
+        k = sx(self.shape)
+        return 1 + sx(self.strain) / k * ca.log(1 + ca.fmax(y, 0) * (ca.exp(k) - 1))
+
+    def integral_formula(self, x: ca.SX) -> ca.SX:
+        k, e0, e = sx(self.shape), sx(self.strain), ca.fmax(x - 1, 0)
+        return (e0 / k * (ca.exp(k * e / e0) - 1) - e) / (ca.exp(k) - 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThelenTendonForceLength(Curve):
+    """Tendon force over tendon length, thelen2003 (5): a toe, then a straight line; zero below 1.
+
+        e = x - 1,    e_toe = 99 e0 exp(3) / (166 exp(3) - 67)
+        f(x) = 0.33 (exp(3 e / e_toe) - 1) / (exp(3) - 1) up to e_toe
+        f(x) = 0.33 + 0.67 (e - e_toe) / (e0 - e_toe) beyond
+
+    Args:
+        strain: e0, at which it is 1.
+    """
+
+    strain: Positive = 0.04
+
+    TOE = 0.33
+
+    @property
+    def toe(self) -> ca.SX:
+        """e_toe."""
+        return 99 * sx(self.strain) * np.exp(3) / (166 * np.exp(3) - 67)
+
+    def formula(self, x: ca.SX) -> ca.SX:
+        e, e_toe = ca.fmax(x - 1, 0), self.toe
+        curved = self.TOE * (ca.exp(3 * ca.fmin(e, e_toe) / e_toe) - 1) / (np.exp(3) - 1)
+        return curved + (1 - self.TOE) / (sx(self.strain) - e_toe) * ca.fmax(e - e_toe, 0)
+
+    def inverse_formula(self, y: ca.SX) -> ca.SX:
+        e_toe = self.toe
+        curved = e_toe / 3 * ca.log(1 + ca.fmin(y, self.TOE) / self.TOE * (np.exp(3) - 1))
+        return 1 + curved + (sx(self.strain) - e_toe) / (1 - self.TOE) * ca.fmax(y - self.TOE, 0)
+
+    def integral_formula(self, x: ca.SX) -> ca.SX:
+        e, e_toe = ca.fmax(x - 1, 0), self.toe
+        first = ca.fmin(e, e_toe)
+        curved = self.TOE * (e_toe / 3 * (ca.exp(3 * first / e_toe) - 1) - first) / (np.exp(3) - 1)
+        rest = ca.fmax(e - e_toe, 0)
+        return curved + self.TOE * rest + (1 - self.TOE) / (sx(self.strain) - e_toe) * rest**2 / 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThelenForceVelocity(Curve):
+    """Active force over fibre velocity, thelen2003 (6), (7), at an activation a; with k = (1 + 3 a) / 4
+
+        f(v) = (k + v) / (k - v / A)                            shortening
+        f(v) = (k (F - 1) + c F v) / (k (F - 1) + c v)          lengthening,    c = 2 + 2 / A
+
+    Below 0 and above `threshold` F it goes on straight, as OpenSim does.
+
+    Args:
+        curvature: A.
+        eccentric_force: F, the greatest force that lengthening comes near to.
+        threshold: share of F from which on it is straight.
+        activation: a.
+    """
+
+    curvature: Positive = 0.25
+    eccentric_force: Annotated[Any, quantity("-", lowest=1.0, positive=True)] = 1.4
+    threshold: Positive = 0.95
+    activation: Annotated[Any, quantity("-", lowest=0.0)] = 1.0
+
+    def formula(self, x: ca.SX) -> ca.SX:
+        return self.at(x, sx(self.activation))
+
+    def inverse_formula(self, y: ca.SX) -> ca.SX:
+        return self.inverse_at(y, sx(self.activation))
+
+    def _numbers(self, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        A, F = sx(self.curvature), sx(self.eccentric_force)
+        return A, F, 2 + 2 / A, (1 + 3 * a) / 4
+
+    def at(self, v: ca.SX, a: ca.SX) -> ca.SX:
+        """Force at velocity v and activation a."""
+        A, F, c, k = self._numbers(a)
+        last = sx(self.threshold) * F
+        v_last = self.inverse_at(last, a)
+        slope_0, slope_last = _slope(self, ca.SX(0), a), _slope(self, last, a)
+        w, up = ca.fmax(v, -k), ca.fmax(ca.fmin(v, v_last), 0)
+        shortening = (k + ca.fmin(w, 0)) / (k - ca.fmin(w, 0) / A)
+        lengthening = (k * (F - 1) + c * F * up) / (k * (F - 1) + c * up)
+        middle = ca.if_else(v <= 0, shortening, lengthening)
+        return ca.if_else(v < -k, (v + k) / slope_0, ca.if_else(v > v_last, last + (v - v_last) / slope_last,
+                                                                middle))
+
+    def inverse_at(self, f: ca.SX, a: ca.SX) -> ca.SX:
+        """Velocity at force f and activation a."""
+        A, F, c, k = self._numbers(a)
+        last = sx(self.threshold) * F
+        g = ca.fmax(ca.fmin(f, last), 0)
+        middle = ca.if_else(g <= 1, k * (g - 1) / (1 + g / A), k * (g - 1) * (F - 1) / (c * (F - g)))
+        beyond = ca.if_else(f < 0, f * _slope(self, ca.SX(0), a), ca.fmax(f - last, 0) * _slope(self, last,
+                                                                                                a))
+        return middle + beyond
+
+
+def _slope(curve: ThelenForceVelocity, f: ca.SX, a: ca.SX) -> ca.SX:
+    """dv/df between 0 and the threshold."""
+    A, F, c, k = curve._numbers(a)
+    shortening = k * (1 + 1 / A) / (1 + f / A)**2
+    lengthening = k * (F - 1)**2 / (c * (F - f)**2)
+    return ca.if_else(f <= 1, shortening, lengthening)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +191,13 @@ class Thelen2003(Muscle):
             raise DescriptionError("Thelen2003: fv_linear_extrap_threshold is a share of Flen and must be "
                                    "below 1, got "
                                    f"{self.fv_linear_extrap_threshold!r}")
+
+    def f_V(self, v_n: ca.SX, a: ca.SX) -> ca.SX:
+        return self.force_velocity.at(v_n, a)
+
+    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+        f_V = (f - self.passive_force_length.value(l_n)) / (a * self.active_force_length.value(l_n))
+        return self.force_velocity.inverse_at(f_V, a), f_V
 
     @cached_property
     def active_force_length(self) -> ThelenActiveForceLength:  # type: ignore[override]
