@@ -54,11 +54,10 @@ from condyle.dynamics.inertia import (
     symmetric,
 )
 from condyle.dynamics.inline import inlined
-from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
+from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
+from condyle.dynamics.row import ZERO, Row, StraightRow, StraightTree
 from condyle.dynamics.view import Loads
 from condyle.tree.tree import Tree
-
-ZERO: Pair = (ca.SX(3, 1), ca.SX(3, 1))
 
 SMALLEST_PIVOT = 3e-14
 """Of (6): rounding leaves about 1e-16 where rank is lost; at the bound two or three digits are left."""
@@ -110,12 +109,6 @@ def reach(P, h):
 @inlined
 def pivot(P, h):
     return ca.dot(h[0], P[0] @ h[0] + 2 * (P[1] @ h[1])) + ca.dot(h[1], P[2] @ h[1])
-
-
-def bias_force(P: Inertia, mass: ca.SX, p_c: ca.SX, w: ca.SX, A_0: Pair, load: Pair | None) -> Pair:
-    """z of one body (1) before its children are added."""
-    z = newton_euler(P, mass, p_c, w, A_0)
-    return z if load is None else add_scaled(z, load, -1)
 
 
 def inward(P: Inertia, z: Pair, r: ca.SX, H: list[Pair], tau: list[ca.SX], lock: list[ca.SX],
@@ -170,6 +163,51 @@ def follow_parent(eps, U_D, X):
     return less_inner(eps, U_D, X)                                                           # (5)
 
 
+# ---- the passes, for any layout (row.py)
+
+def bias_pass(d: Row, new: BodyKinematics, moving: bool = True) -> tuple[Inertia, ca.SX]:
+    """Outward: P of the body alone, A_0 and z of (1) without loads; zero at rest. Returns P and the mass
+    centre."""
+    P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
+    d.put("me", "P", P)
+    z = ZERO
+    if moving:
+        A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
+        d.put("me", "A", A_0)
+        z = newton_euler(P, d.body.mass, p_c, new.V_GM[0], A_0)                              # (1)
+    d.put("me", "z", z)
+    return P, p_c
+
+
+def inward_pass(d: Row, tau: list[ca.SX], lock: list[ca.SX], held: list[ca.SX] | None,
+                f: list[ca.SX] | None = None, acts: bool = True) -> None:
+    """Inward: (2)-(4) and (6). It keeps U_D, D and eps of each speed, and eps_f of a second right-hand
+    side f. Without `acts` tau, z and eps are zero and nobody keeps them."""
+    r, H = d.kept("r"), d.kept("H")
+    P, z, steps, pivots, d.status = inward(d.get("me", "P"), d.get("me", "z") if acts else ZERO, r, H, tau,
+                                           lock, held, d.status, d.number)
+    d.keep("U_D", [U_D for U_D, _ in steps])
+    d.keep("D", pivots)
+    d.put("parent", "P", add_inertia(d.get("parent", "P"), P))                               # (4)
+    if acts:
+        d.keep("eps", [eps for _, eps in steps])
+        d.put("parent", "z", add(d.get("parent", "z"), z))
+    if f is not None:
+        z_f, again = inward_again(d.get("me", "z_f"), H, f, steps, pivots)
+        d.keep("eps_f", [eps for _, eps in again])
+        d.put("parent", "z_f", add(d.get("parent", "z_f"), shift_force(z_f, r)))
+
+
+def outward_pass(d: Row, eps: str = "eps", motion: str = "X") -> tuple[list[ca.SX], Pair]:
+    """Outward: (5). udot of the body's speeds and its motion, which it leaves too."""
+    steps = list(zip(d.kept("U_D"), d.kept(eps), strict=True))
+    udot, X = outward(d.get("parent", motion), d.kept("r"), d.kept("H"), steps)
+    d.put("me", motion, X)
+    return udot, X
+
+
+# ---- in a straight line
+
 @dataclass
 class Solved:
     """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status
@@ -199,60 +237,57 @@ def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | Non
                          gravity: ca.SX, loads: Loads,
                          held: ca.SX) -> Solved:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
-    A_0 = accelerations(tree, kin, None, ground=(ca.SX(3, 1), -gravity))
-    P, z = {}, {}
-    for B, body in enumerate(kin.placed):
-        P[B], p_c = rigid(kin.R_GM[B], body.mass, body.com, body.I)
-        z[B] = bias_force(P[B], body.mass, p_c, kin.V_GM[B][0], A_0[B], loads.bodies.get(B))          # (1)
+    line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
+    line.outward(lambda d: _begin(d, loads))
     taus = ca.vertsplit(tau) if tree.nu else []
     taus = [x + loads.mobility[k] if k in loads.mobility else x for k, x in enumerate(taus)]
-    solved = _solve(tree, kin, P, z, taus, lock, held, f)
-    solved.A = {B: add(A_0[B], X) for B, X in solved.A.items()}
+    solved = _solve(line, taus, lock, held, f)
+    solved.A = {B: add(A_0, solved.A[B]) for B, A_0 in line.each("A").items()}
     return solved
+
+
+def _begin(d: StraightRow, loads: Loads) -> None:
+    """(1) with its loads."""
+    bias_pass(d, d.kinematics)
+    if (load := loads.bodies.get(d.B)) is not None:
+        d.put("me", "z", add_scaled(d.get("me", "z"), load, -1))
 
 
 def solve_mass_matrix(tree: Tree, kin: Kinematics, f: ca.SX, lock: ca.SX) -> tuple[ca.SX, ca.SX]:
     """M^-1 f, shape (nu,), and the status: the same recursion without velocities and forces. Held speeds
     answer zero."""
-    P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
-    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), ca.vertsplit(f) if tree.nu else [], lock, None)
+    solved = _solve(_at_rest(tree, kin), ca.vertsplit(f) if tree.nu else [], lock, None)
     return solved.udot, solved.status
 
 
 def articulated_inertias(tree: Tree, kin: Kinematics, lock: ca.SX) -> tuple[dict[int, Inertia], ca.SX]:
     """P of each body with all that it carries and that may move, about M's origin, in ground; and the status
     (6)."""
-    P = {B: rigid(kin.R_GM[B], body.mass, body.com, body.I)[0] for B, body in enumerate(kin.placed)}
-    solved = _solve(tree, kin, P, dict.fromkeys(P, ZERO), [ca.SX(0)] * tree.nu, lock, None)
+    solved = _solve(_at_rest(tree, kin), [ca.SX(0)] * tree.nu, lock, None)
     return solved.P, solved.status
 
 
-def _solve(tree: Tree, kin: Kinematics, P: dict[int, Inertia], z: dict[int, Pair], taus: list[ca.SX],
-           lock: ca.SX,
-           held: ca.SX | None, f: ca.SX | None = None) -> Solved:
-    """(2)-(6). z: the force (1) of each body. A of the result is X of (5)."""
-    locks, given, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
-    H = {B: [kin.H[k] for k in tree.speeds_of(B)] for B in tree.base_to_tip}
-    steps, again, status, z_f = {}, {}, ca.SX(0), dict.fromkeys(P, ZERO)
-    for B in tree.tip_to_base:
-        u, r = tree.bodies[B].u, kin.p_PM[B]
-        added, force, steps[B], D, status = inward(P[B], z[B], r, H[B], taus[u], locks[u], given[u], status,
-                                                   u.start + 1)
-        if fs:
-            z_f[B], again[B] = inward_again(z_f[B], H[B], fs[u], steps[B], D)
-        if (parent := tree.parent(B)) is not None:
-            P[parent], z[parent] = add_inertia(P[parent], added), add(z[parent], force)      # (4)
-            z_f[parent] = add(z_f[parent], shift_force(z_f[B], r))
-    udot, A = _outward(tree, kin, H, steps)
-    x, X = _outward(tree, kin, H, again) if fs else (ca.SX(tree.nu, 1), {})
-    return Solved(udot, A, status, x, X, P)
+def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
+    line = StraightTree(tree, kin)
+    line.outward(lambda d: bias_pass(d, d.kinematics, moving=False))
+    return line
 
 
-def _outward(tree: Tree, kin: Kinematics, H: dict[int, list[Pair]], steps: dict[int, list[tuple[Pair, ca.SX]]]
-             ) -> tuple[ca.SX, dict[int | None, Pair]]:
-    X: dict[int | None, Pair] = {None: ZERO}
+def _solve(line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | None,
+           f: ca.SX | None = None) -> Solved:
+    """(2)-(6), from P and z (1) of each body. A of the result is X of (5)."""
+    tree = line.tree
+    locks, helds, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
+    line.inward(lambda d: inward_pass(d, taus[d.u], locks[d.u], helds[d.u] if helds else None,
+                                      fs[d.u] if fs else None))
+    udot, x = _outward(line, "eps", "Y"), ca.SX(tree.nu, 1)
+    if fs:
+        x = _outward(line, "eps_f", "X")
+    return Solved(udot, line.each("Y"), line.status, x, line.each("X") if fs else {},
+                  line.each("P", ground=False))
+
+
+def _outward(line: StraightTree, eps: str, motion: str) -> ca.SX:
     udot: list[ca.SX] = []
-    for B in tree.base_to_tip:
-        mine, X[B] = outward(X[tree.parent(B)], kin.p_PM[B], H[B], steps[B])
-        udot += mine
-    return ca.vertcat(ca.SX(0, 1), *udot), X
+    line.outward(lambda d: udot.extend(outward_pass(d, eps, motion)[0]))
+    return ca.vertcat(ca.SX(0, 1), *udot)

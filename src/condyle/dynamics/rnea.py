@@ -11,32 +11,38 @@ from __future__ import annotations
 import casadi as ca
 
 from condyle.dynamics.inertia import add, add_scaled, apply, inner, newton_euler, rigid, shift_force
-from condyle.dynamics.kinematics import Kinematics, Pair, accelerations
+from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair, acceleration
+from condyle.dynamics.row import Row, StraightTree
 from condyle.dynamics.view import Loads
-from condyle.tree.layout import Placed
 from condyle.tree.tree import Tree
 
 
-def net_force(body: Placed, R_GM: ca.SX, A: Pair, w: ca.SX | None, load: Pair | None) -> Pair:
-    """F of (1) without children, for one body; w None is at rest."""
-    M_B, p_c = rigid(R_GM, body.mass, body.com, body.I)
-    F = apply(M_B, A) if w is None else newton_euler(M_B, body.mass, p_c, w, A)
-    return F if load is None else add_scaled(F, load, -1)
+def force_pass(d: Row, new: BodyKinematics, udot: list[ca.SX] | None, moving: bool = True) -> None:
+    """Outward: A of kinematics.py (6), and F of (1) without loads and children. `udot` None is zero."""
+    A = acceleration(d.get("parent", "A"), new.p_PM, new.c, new.H if udot is not None else [], udot or [])
+    M_B, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
+    d.put("me", "A", A)
+    d.put("me", "F", newton_euler(M_B, d.body.mass, p_c, new.V_GM[0], A) if moving else apply(M_B, A))
+
+
+def sum_pass(d: Row) -> Pair:
+    """Inward: F goes to the parent (1). Returns it."""
+    F = d.get("me", "F")
+    d.put("parent", "F", add(d.get("parent", "F"), shift_force(F, d.kept("r"))))
+    return F
 
 
 def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX, loads: Loads | None
                      ) -> dict[int, Pair]:
     """F of (1) for every body. `udot` None is zero, `loads` None are none; kinematics without velocities are
     at rest."""
-    A = accelerations(tree, kin, udot, ground=(ca.SX(3, 1), -gravity))
-    F: dict[int, Pair] = {}
-    for B, body in enumerate(kin.placed):
-        w = kin.V_GM[B][0] if kin.V_GM else None
-        F[B] = net_force(body, kin.R_GM[B], A[B], w, None if loads is None else loads.bodies.get(B))
-    for B in tree.tip_to_base:
-        if (parent := tree.parent(B)) is not None:
-            F[parent] = add(F[parent], shift_force(F[B], kin.p_PM[B]))                       # (1)
-    return F
+    line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
+    udots = None if udot is None else ca.vertsplit(udot) if tree.nu else []
+    line.outward(lambda d: force_pass(d, d.kinematics, None if udots is None else udots[d.u], bool(kin.V_GM)))
+    for B, load in ({} if loads is None else loads.bodies).items():
+        line.fields[B, "F"] = add_scaled(line.field(B, "F"), load, -1)
+    line.inward(sum_pass)
+    return line.each("F", ground=False)
 
 
 def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX,
@@ -50,9 +56,9 @@ def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: c
 
 def generalised(tree: Tree, kin: Kinematics, loads: Loads) -> ca.SX:
     """Generalised forces, shape (nu,), of loads on bodies and speeds: J' F."""
-    F = {B: loads.bodies.get(B, (ca.SX(3, 1), ca.SX(3, 1))) for B in tree.base_to_tip}
-    for B in tree.tip_to_base:
-        if (parent := tree.parent(B)) is not None:
-            F[parent] = add(F[parent], shift_force(F[B], kin.p_PM[B]))
+    line = StraightTree(tree, kin)
+    line.fields |= {(B, "F"): load for B, load in loads.bodies.items()}
+    line.inward(sum_pass)
+    F = line.each("F", ground=False)
     f = {k: inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)}
     return ca.vertcat(ca.SX(0, 1), *(f[k] + loads.mobility.get(k, 0) for k in range(tree.nu)))

@@ -18,9 +18,6 @@ import casadi as ca
 from condyle.constraints.solve.corrections import MASSLESS
 from condyle.constraints.solve.multipliers import ROUNDING, Pseudoinverse, with_unmet
 from condyle.dynamics import aba
-from condyle.dynamics.aba import ZERO
-from condyle.dynamics.inertia import add, add_inertia, rigid
-from condyle.dynamics.kinematics import acceleration
 from condyle.model.flat import rows
 from condyle.model.looped import passes
 from condyle.model.looped.passes import (
@@ -32,6 +29,7 @@ from condyle.model.looped.passes import (
     make_room,
     nothing,
     of_held,
+    with_laws,
 )
 from condyle.model.looped.tables import Draft, Looped
 from condyle.model.looped.visits import Visit, Visits
@@ -50,12 +48,7 @@ def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=True)
         if mass:
-            P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
-            d.put("me", "P", P)
-        if forces:
-            A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
-            d.put("me", "A", A_0)
-            d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None))
+            aba.bias_pass(d, new, forces)
         make_room(d)
 
     def ground(d: Draft) -> None:
@@ -91,25 +84,14 @@ class Solve:
         apply_motions(self.looped, self.forces)
 
         def inward(d: Draft) -> None:
-            r, H = d.kept("r"), d.kept("H")
-            taus = d.of_speeds(self.tau) if self.tau is not None else [ca.SX(0)] * len(H)
-            if generalised:
-                taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
+            taus = with_laws(d, self.tau, generalised)
             lock = of_held(d, "lock")
             if self.lighten:
                 lock = [x + MASSLESS * w ** 2 for x, w in zip(lock, d.of_speeds("weights"), strict=True)]
-            P, z, steps, pivots, status = aba.inward(
-                d.get("me", "P"), d.get("me", "z") if self.acts else ZERO, r, H, taus, lock,
-                of_held(d, "held") if self.forces else None, d.read("root.status", 1),
-                d.read("constant.number", 1))
-            d.keep("U_D", [U_D for U_D, _ in steps])
-            d.keep("D", pivots)
+            aba.inward_pass(d, taus, lock, of_held(d, "held") if self.forces else None,
+                            acts=self.acts)
             if self.acts:
-                d.keep("eps", [ca.densify(eps) for _, eps in steps])
-            d.writes["root.status"] = status
-            d.put("parent", "P", add_inertia(d.get("parent", "P"), P))
-            if self.acts:
-                d.put("parent", "z", add(d.get("parent", "z"), z))
+                d.keep("eps", [ca.densify(eps) for eps in d.kind.kept["eps"]])
 
         self.looped.inward(inward, nothing)
 
@@ -117,9 +99,7 @@ class Solve:
         """x of eps, as a field, or as the last one as a result. `first`: the sum of |x| + u^2 is left in the
         root."""
         def outward(d: Draft) -> None:
-            steps = [(U_D, eps) for U_D, eps in zip(d.kept("U_D"), d.kept("eps"), strict=True)]
-            x, X = aba.outward(d.get("parent", "X"), d.kept("r"), d.kept("H"), steps)
-            d.put("me", "X", X)
+            x, _ = aba.outward_pass(d)
             if result is not None:
                 d.writes[result] = ca.vertcat(ca.SX(0, 1), *x)
             else:

@@ -21,8 +21,7 @@ from condyle.dynamics.gradient import (
     own,
     to_parent,
 )
-from condyle.dynamics.inertia import add, add_inertia, rigid, shift_force
-from condyle.dynamics.kinematics import acceleration
+from condyle.dynamics.inertia import add
 from condyle.model.load_gradient import load_gradient, row_gradient
 from condyle.model.looped.between import StraightLine
 from condyle.model.looped.passes import (
@@ -33,6 +32,7 @@ from condyle.model.looped.passes import (
     make_room,
     nothing,
     of_held,
+    with_laws,
 )
 from condyle.model.looped.tables import Draft, Looped, packed
 
@@ -64,11 +64,7 @@ def forward_gradient(looped: Looped) -> None:
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(True, positions=forces)
-        P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
-        d.put("me", "P", P)
-        A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
-        d.put("me", "A", A_0)
-        d.put("me", "z", aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None))
+        P, p_c = aba.bias_pass(d, new)
         d.put("me", "z_f", ZERO)
         d.keep("own", (ca.tril(P[0]), p_c))
         d.keep("V_FM", new.V_FM)
@@ -80,33 +76,17 @@ def forward_gradient(looped: Looped) -> None:
     apply_motions(looped, True)
 
     def inward(d: Draft) -> None:
-        r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds("tau")
-        if generalised:
-            taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, pivots, status = aba.inward(d.get("me", "P"), d.get("me", "z"), r, H, taus,
-                                                 of_held(d, "lock"),
-                                                 of_held(d, "held"), d.read("root.status", 1),
-                                                 d.read("constant.number", 1))
-        z_f, again = aba.inward_again(d.get("me", "z_f"), H, d.of_speeds("cotangent"), steps, pivots)
-        d.keep("steps", steps)
-        d.keep("eps", [eps for _, eps in again])
-        d.writes["root.status"] = status
-        d.put("parent", "P", add_inertia(d.get("parent", "P"), P))
-        d.put("parent", "z", add(d.get("parent", "z"), z))
-        d.put("parent", "z_f", add(d.get("parent", "z_f"), shift_force(z_f, r)))
+        aba.inward_pass(d, with_laws(d, "tau", generalised), of_held(d, "lock"), of_held(d, "held"),
+                        d.of_speeds("cotangent"))
 
     looped.inward(inward, nothing)
 
     def outward(d: Draft) -> None:
-        r, H, steps = d.kept("r"), d.kept("H"), d.kept("steps")
-        again = [(U_D, eps) for (U_D, _), eps in zip(steps, d.kept("eps"), strict=True)]
-        udot, Y = aba.outward(d.get("parent", "Y"), r, H, steps)
-        x, X = aba.outward(d.get("parent", "X"), r, H, again)
+        (udot, Y), (x, X) = aba.outward_pass(d, "eps", "Y"), aba.outward_pass(d, "eps_f", "X")
         A = add(d.get("me", "A"), Y)
         I, p_c = d.kept("own")
         _put_bars(d, "me", Bars(*own(ca.tril2symm(I), p_c, d.body.mass, d.get("me", "V")[0], A, X)), forces)
-        for name, value in (("A", A), ("X", X), ("Y", Y)):
-            d.put("me", name, value)
+        d.put("me", "A", A)
         nu = d.mobilizer.nu
         for name, kept in (("udot", udot), ("x", x), ("r_bar", ca.SX.zeros(3, 1)),
                            ("H_bar", [_dense(ZERO)] * nu),

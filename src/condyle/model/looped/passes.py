@@ -1,8 +1,9 @@
 """The looped layout of the operators: for trees whose straight line would take long to compile.
 
-Each operator is a few passes over the rows of tables.py with the functions of kinematics.py, aba.py, rnea.py
-and energy.py. Many forces of one kind are a pass of their own (law_rows.py); all others but gravity are one
-straight line between two passes, which sees the rows that it asks for.
+Each operator is a few passes over the rows of tables.py. Those of aba.py and rnea.py are run by the straight
+line of the unrolled layout too (dynamics/row.py). Many forces of one kind are a pass of their own
+(law_rows.py); all others but gravity are one straight line between two passes, which sees the rows that it
+asks for.
 """
 from __future__ import annotations
 
@@ -15,12 +16,10 @@ from condyle.dynamics import aba, energy, rnea
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.inertia import (
     Inertia,
-    add,
     add_inertia,
     add_scaled,
     inner,
     rigid,
-    shift_force,
     shift_inertia,
     shift_motion,
 )
@@ -115,6 +114,13 @@ def of_held(d: Draft, name: str) -> list[ca.SX]:
     return d.kept(name) if d.kind.driven else d.of_speeds(name)
 
 
+def with_laws(d: Draft, tau: str | None, generalised: bool) -> list[ca.SX]:
+    """An argument for the speeds of this body, or zero, and the generalised forces of laws, if there are
+    any."""
+    taus = [ca.SX(0)] * d.mobilizer.nu if tau is None else d.of_speeds(tau)
+    return [x + f for x, f in zip(taus, d.kept("f"), strict=True)] if generalised else taus
+
+
 def _no_status(d: Draft) -> None:
     """Ground: nothing is wrong yet."""
     d.writes["me.status"] = ca.SX.zeros(1, 1)
@@ -131,7 +137,7 @@ def qdot(looped: Looped) -> None:
         u = ca.vertcat(ca.SX(0, 1), *d.of_speeds("u"))
         d.writes["qdot"] = ca.densify(motion(d.mobilizer, d.t, d.q, u).qdot)
         if (lost := runaway(d.mobilizer, d.q)) is not None:
-            d.writes["root.status"] = ca.if_else(lost, d.read("constant.number", 1), d.read("root.status", 1))
+            d.status = ca.if_else(lost, d.number, d.status)
 
     looped.outward(rates, _no_status)
     looped.outward(nothing, _report_status)
@@ -152,14 +158,7 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces or prepared is not None)
-        P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
-        d.put("me", "P", P)
-        z = ZERO
-        if new.V_GM is not None:
-            A_0 = acceleration(d.get("parent", "A"), new.p_PM, new.c, [], [])
-            d.put("me", "A", A_0)
-            z = aba.bias_force(P, d.body.mass, p_c, new.V_GM[0], A_0, None)
-        d.put("me", "z", z)
+        P, p_c = aba.bias_pass(d, new, moving)
         make_room(d)
         if prepared is not None:
             prepared(d, new, P, p_c)
@@ -175,22 +174,13 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
     apply_motions(looped, moving)
 
     def inward(d: Draft) -> None:
-        r, H, taus = d.kept("r"), d.kept("H"), d.of_speeds(tau)
-        if generalised:
-            taus = [x + f for x, f in zip(taus, d.kept("f"), strict=True)]
-        P, z, steps, _, status = aba.inward(
-            d.get("me", "P"), d.get("me", "z"), r, H, taus, of_held(d, "lock"),
-            of_held(d, "held") if moving else None, d.read("root.status", 1), d.read("constant.number", 1))
-        d.keep("steps", steps)
-        d.writes["root.status"] = status
-        d.put("parent", "P", add_inertia(d.get("parent", "P"), P))
-        d.put("parent", "z", add(d.get("parent", "z"), z))
+        aba.inward_pass(d, with_laws(d, tau, generalised), of_held(d, "lock"),
+                        of_held(d, "held") if moving else None)
 
     looped.inward(inward, nothing)
 
     def outward(d: Draft) -> None:
-        udot, X = aba.outward(d.get("parent", "X"), d.kept("r"), d.kept("H"), d.kept("steps"))
-        d.put("me", "X", X)
+        udot, X = aba.outward_pass(d)
         if found is not None:
             found(d, udot, X)
         else:
@@ -215,12 +205,7 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
 
     def prepare(d: Draft) -> None:
         new = d.kinematics(moving, positions=forces, linear=forces)
-        H = new.H if udot is not None else []
-        A = acceleration(d.get("parent", "A"), new.p_PM, new.c, H, d.of_speeds(udot) if udot is not None
-                         else [])
-        d.put("me", "A", A)
-        d.put("me", "F", rnea.net_force(d.body, new.R_GM, A, new.V_GM[0] if new.V_GM is not None else None,
-                                        None))
+        rnea.force_pass(d, new, None if udot is None else d.of_speeds(udot), moving)
         make_room(d)
 
     looped.outward(prepare, ground)
@@ -232,14 +217,13 @@ def _project(looped: Looped, result: str, sign: int) -> None:
     """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces
     themselves as "F"."""
     def inward(d: Draft) -> None:
-        F = d.get("me", "F")
+        F = rnea.sum_pass(d)
         if result == "F":
             d.writes["F"] = ca.densify(ca.vertcat(*F))
         else:
             tau = [inner(h, F) for h in d.kept("H")]
             tau = [x + sign * f for x, f in zip(tau, d.kept("f"), strict=True)] if sign else tau
             d.writes[result] = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
-        d.put("parent", "F", add(d.get("parent", "F"), shift_force(F, d.kept("r"))))
 
     looped.inward(inward, nothing)
 

@@ -128,6 +128,20 @@ class Draft:
         return self.read("t", 1)
 
     @property
+    def number(self) -> ca.SX:
+        """1 + the body's first speed."""
+        return self.read("constant.number", 1)
+
+    @property
+    def status(self) -> ca.SX:
+        """What the operator reports so far, in row 0."""
+        return self.read("root.status", 1)
+
+    @status.setter
+    def status(self, value: ca.SX) -> None:
+        self.writes["root.status"] = value
+
+    @property
     def gravity(self) -> ca.SX:
         return self.read("enabled", 1) * self.looped.model.gravity.g
 
