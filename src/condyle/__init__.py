@@ -62,6 +62,9 @@ from condyle.model.operators.record import Stage
 from condyle.spatial import Transform
 from condyle.status import Status
 from condyle.studies.assemble import assemble, assemble_frames
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.inverse_dynamics import inverse_dynamics
+from condyle.studies.motion import Motion
 from condyle.studies.relax import relax
 from condyle.studies.simulate import simulate
 from condyle.system.state import State
@@ -78,8 +81,8 @@ __all__ = [
     "ConstraintError",
     "ConvergenceError",
     "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event",
-    "Frames", "Free",
-    "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer",
+    "ExternalLoad",    "Frames", "Free",
+    "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "Motion",
     "NativeError", "Parameter",
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline",
@@ -87,8 +90,8 @@ __all__ = [
     "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
     "functions",
-    "goals", "integrators", "maximal", "measures", "models", "muscles", "paths", "read_table", "relax",
-    "simulate", "where",
+    "goals", "integrators", "inverse_dynamics", "maximal", "measures", "models", "muscles", "paths",
+    "read_table", "relax", "simulate", "where",
 ]
 
 

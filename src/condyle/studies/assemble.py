@@ -196,7 +196,7 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
         raise DescriptionError("assemble: nothing moves here: no body has a coordinate")
     tree, start = system.compiled.model.tree, state.replace(locked=locked)
     layout = Layout.of(tree, goals)
-    rate_of = _rate_of(system)
+    rate_of = coordinates_of_speeds(system)
     low, high = _limits(system, limits, rate_of)
     program, tables = _program(system, layout, rate_of)
     ws, T = program.workspace(), len(t)
@@ -219,7 +219,7 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
     return Frames(start, goals, t[:done], q[:done], info[:done], _tolerance(accuracy), T)
 
 
-def _rate_of(system: System) -> tuple[int, ...]:
+def coordinates_of_speeds(system: System) -> tuple[int, ...]:
     """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
     out = [-1] * system.nu
     for b in system.bodies:

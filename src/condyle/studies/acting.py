@@ -1,0 +1,169 @@
+"""The system of a study: a user's system with some of its forces, and with what the study applies itself.
+
+Forces that a study leaves out are left out of the machine code, not switched off in it: inverse dynamics of
+an arm does not look for the paths of its muscles. What a study applies comes with each frame as Inputs:
+
+    tension of a path [N]                      instead of the muscle that runs along it
+    moment about ground's origin and force     on a body, in ground [N m, N]
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.constraints.base import Constraint
+from condyle.errors import UnknownNameError
+from condyle.forces.base import GROUPS
+from condyle.forces.external import ExternalWrench
+from condyle.forces.path import PathLaw
+from condyle.laws.described import quantity, sx
+from condyle.laws.leaves import StateVariable
+from condyle.laws.view import View
+from condyle.studies.motion import Motion
+from condyle.system.states import Batch
+from condyle.system.system import System
+from condyle.trace.parameter import Input
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pull(PathLaw):
+    """A given tension along a path.
+
+    Args:
+        path: where it runs.
+        pull: the tension [N].
+    """
+
+    pull: Annotated[Any, quantity("N")]
+
+    def tension(self, s: View) -> ca.SX:
+        return sx(self.pull)
+
+
+@dataclass(frozen=True, eq=False)
+class Acting:
+    """The forces that act in a study.
+
+    Attributes:
+        system: with these forces.
+        pulled: names of the forces whose paths have given tensions.
+        loaded: names of the bodies with given loads.
+        silent: names of forces that are there for their auxiliary states only.
+    """
+
+    system: System
+    pulled: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
+    silent: frozenset[str] = frozenset()
+
+    def batch(self, motion: Motion, pulls: Array | None = None, loads: Array | None = None) -> Batch:
+        """The frames of a motion, for operators of this system.
+
+        Args:
+            motion: of the user's system.
+            pulls: tensions [N], shape (m, pulled).
+            loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
+        """
+        own, theirs = self.system.compiled.model, motion.system.compiled.model
+        tail = np.zeros((len(motion), own.tail_size))
+        for name in ("t", "discrete", "lock", "held", "parameters", "table"):
+            tail[:, own.tail[name]] = motion.tail[:, theirs.tail[name]]
+        for name, mine, known in (("z", own.state_variables, theirs.state_variables),
+                                  ("enabled", own.switches, theirs.switches)):
+            at = {n: k for k, n in enumerate(known)}
+            values = motion.tail[:, theirs.tail[name]]
+            tail[:, own.tail[name]] = np.column_stack(
+                [values[:, at[n]] if n in at else np.ones(len(motion)) for n in mine]
+                or [np.zeros((len(motion), 0))])
+        switch = own.tail["enabled"].start
+        for k, name in enumerate(own.switches):
+            if name in self.silent:
+                tail[:, switch + k] = 0.0
+            elif name in self.pulled:
+                tail[:, switch + k] = 1.0                   # a given tension acts
+        given = motion.tail[:, theirs.tail["inputs"]]
+        inputs = tail[:, own.tail["inputs"]]
+        inputs[:, :given.shape[1]] = given
+        place = self.system.inputs.index
+        if pulls is not None:
+            inputs[:, [place(_tension(name)) for name in self.pulled]] = pulls
+        if loads is not None:
+            inputs[:, [place(name) for body in self.loaded for name in _wrench(body)]] = loads.reshape(
+                len(motion), 6 * len(self.loaded))
+        arrays = {"q": lambda: motion.q, "u": lambda: motion.u, "udot": lambda: motion.udot}
+        return Batch(self.system, motion.t, tail, arrays, motion.status)
+
+
+def _tension(force: str) -> str:
+    """The Input of a path."""
+    return f"given tension of {force}"
+
+
+def _wrench(body: str) -> list[str]:
+    """The six Inputs of a body."""
+    return [f"given load on {body}: {axis}" for axis in ("mx", "my", "mz", "fx", "fy", "fz")]
+
+
+def acting(system: System, kept: Collection[str], pulled: Iterable[str] = (), loaded: Iterable[str] = (),
+           rigid: Mapping[str, Constraint] | None = None) -> Acting:
+    """A system with some of its forces, made once.
+
+    Args:
+        system: the user's.
+        kept: names of the forces that act as they are.
+        pulled: names of forces with paths, on which given tensions act in their place.
+        loaded: names of bodies on which given loads act.
+        rigid: constraints that take the place of forces, by the forces' names.
+    """
+    pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
+    key = ("acting", frozenset(kept), pulled, loaded, tuple((n, c.description()) for n, c in rigid.items()))
+    known = system.compiled.programs
+    if key not in known:
+        known[key] = _made(system, kept, pulled, loaded, rigid)
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _made(system: System, kept: Collection[str], pulled: tuple[str, ...], loaded: tuple[str, ...],
+          rigid: Mapping[str, Constraint]) -> Acting:
+    silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
+    copy = system.copy()
+    copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
+    for name in pulled:
+        law = system.force(name)
+        assert isinstance(law, PathLaw)
+        copy.add_force(name, Pull(law.path, Input(_tension(name), 0.0)))
+    for body in loaded:
+        m = [Input(name, 0.0) for name in _wrench(body)]
+        copy.add_force(f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3],
+                                                               station_frame="ground"))
+    for name, constraint in rigid.items():
+        copy.add_constraint(f"rigid {name}" if name in copy._forces else name, constraint)
+    return Acting(copy, pulled, loaded, silent)
+
+
+def _asked(system: System, kept: Collection[str]) -> set[str]:
+    """Forces whose auxiliary states the kept forces, constraints or measures read."""
+    laws: list[Any] = [system.force(name) for name in kept]
+    laws += [system.constraint(name) for name in system.constraints]
+    laws += [system.measure(name) for name in system.measures]
+    names = {ask.name.rpartition(".")[0] for law in laws for ask in getattr(law, "asks", ())
+             if isinstance(ask, StateVariable)}
+    return names & set(system.forces)
+
+
+def of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
+    """Names of the forces of some groups.
+
+    Raises:
+        UnknownNameError: of a group that there is not.
+    """
+    groups = (groups,) if isinstance(groups, str) else tuple(groups)
+    for group in groups:
+        if group not in GROUPS:
+            raise UnknownNameError("group of forces", group, GROUPS)
+    return tuple(name for name in system.forces if system.force(name).group in groups)

@@ -1,0 +1,154 @@
+"""ExternalLoad: a measured force on a body over time, such as a ground reaction."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.studies.motion import Motion
+from condyle.studies.smoothing import spline
+from condyle.table import Table
+from condyle.tree.body import Body
+
+LATE = 0.5
+"""By this part of its mean step a motion may begin before the loads or end after them: rounded times."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalLoad:
+    """A measured force on a body over time, as OpenSim's ExternalForce: force, the point where it acts, and
+    a free torque, each three columns of a Table.
+
+        cd.ExternalLoad("calcn_r", grf, force="ground_force_v", point="ground_force_p",
+                        torque="ground_torque_")
+
+    Between its rows the Table is interpolated by natural cubic splines. Where the force is zero the point
+    does not matter and may be NaN.
+
+    Args:
+        body: the body or its name.
+        table: force [N], point [m], torque [N m] over time.
+        force: names of its three columns, or what they begin with: the three columns that begin so, in
+            their order.
+        point: likewise; the body's origin by default.
+        torque: likewise; none by default.
+        frame: in which force and torque are expressed, "ground" or the name of a body.
+        point_frame: in which the point is given, "ground" or the name of a body.
+    """
+
+    body: Body | str
+    table: Table
+    force: str | Sequence[str] | None = None
+    point: str | Sequence[str] | None = None
+    torque: str | Sequence[str] | None = None
+    frame: Body | str = "ground"
+    point_frame: Body | str = "ground"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.table, Table):
+            raise DescriptionError(f"ExternalLoad: table: expected a cd.Table, got "
+                                   f"{type(self.table).__name__}; a file is read by cd.read_table")
+        if self.force is None and self.torque is None:
+            raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")
+        for what in ("force", "point", "torque"):
+            if (given := getattr(self, what)) is not None:
+                object.__setattr__(self, what, self._three(what, given))
+
+    def _three(self, what: str, given: Any) -> tuple[str, ...]:
+        names = self.table.names
+        if isinstance(given, str):
+            found = tuple(name for name in names if name.startswith(given))
+            if len(found) != 3:
+                if not found:
+                    raise UnknownNameError(f"beginning of columns ({what} of an ExternalLoad)", given, names)
+                raise DescriptionError(f"ExternalLoad: {what}: three columns must begin with {given!r}, "
+                                       f"there are {len(found)}: {', '.join(found)}; give their names")
+            return found
+        given = tuple(given)
+        for name in given:
+            if name not in names:
+                raise UnknownNameError(f"column ({what} of an ExternalLoad)", name, names)
+        if len(given) != 3:
+            raise DescriptionError(f"ExternalLoad: {what}: expected the names of three columns, got {given}")
+        return given
+
+    def wrench(self, motion: Motion) -> Array:
+        """Moment about ground's origin and force, in ground [N m, N], shape (m, 6)."""
+        name = system_body(motion, self.body)
+        R, _ = self._pose(motion, self.frame)
+        force, torque = (np.einsum("...ij,...j->...i", R, self._at(motion, part)) for part in (self.force,
+                                                                                              self.torque))
+        if self.point is None:
+            p = motion._batch().ask("body_pose", (name,), {}).p
+        else:
+            R, origin = self._pose(motion, self.point_frame)
+            still = self._still(motion)
+            p = np.einsum("...ij,...j->...i", R, self._at(motion, self.point, still)) + origin
+        return np.concatenate([torque + np.cross(p, force), force], axis=-1)
+
+    def _pose(self, motion: Motion, frame: Body | str) -> tuple[Array, Array]:
+        if frame == "ground":
+            return np.eye(3), np.zeros(3)
+        X = motion._batch().ask("body_pose", (frame,), {})
+        return X.R, X.p
+
+    def _still(self, motion: Motion) -> Array:
+        """Rows of the table in which there is no force."""
+        assert self.force is None or isinstance(self.force, tuple)
+        if self.force is None:
+            return np.ones(len(self.table), dtype=bool)
+        return (self.table[list(self.force)].values == 0).all(axis=1)
+
+    def _at(self, motion: Motion, columns: Any, unimportant: Array | None = None) -> Array:
+        """Three columns at the times of a motion, shape (m, 3)."""
+        if columns is None:
+            return np.zeros((len(motion), 3))
+        time, x = self.table.time, self.table[list(columns)].values
+        if unimportant is not None:
+            x = np.where(unimportant[:, None] & np.isnan(x), 0.0, x)
+        if not np.isfinite(x).all():
+            i, j = np.argwhere(~np.isfinite(x))[0]
+            raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {x[i, j]} at t = "
+                             f"{time[i]:g} s")
+        if not len(time) or not (np.diff(time) > 0).all():
+            raise ShapeError(f"ExternalLoad on {self.body!r}: the table needs rows whose times increase")
+        t, step = motion.t, np.ptp(time) / max(len(time) - 1, 1)
+        if t[0] < time[0] - LATE * step or t[-1] > time[-1] + LATE * step:
+            raise ShapeError(f"ExternalLoad on {self.body!r}: loads are known from {time[0]:g} to "
+                             f"{time[-1]:g} s, the motion goes from {t[0]:g} to {t[-1]:g} s; cut it: "
+                             "motion[a:b]")
+        if np.array_equal(t, time):
+            return x
+        t = np.clip(t, time[0], time[-1])
+        if len(time) < 4:
+            return np.stack([np.interp(t, time, x[:, k]) for k in range(3)], axis=1)
+        return spline(time, x, 3)(t)
+
+
+def system_body(motion: Motion, body: Body | str) -> str:
+    """The name of a body, which may not be ground."""
+    found = motion.system.body(body)
+    if found.is_ground:
+        raise DescriptionError("ExternalLoad: a load on ground moves nothing; name the body that it acts on")
+    return found.name
+
+
+def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
+    """Wrenches about ground's origin, in ground, shape (m, 6), by body."""
+    if external_loads is None:
+        return {}
+    given = list(external_loads) if isinstance(external_loads, Iterable) else [external_loads]
+    out: dict[str, Array] = {}
+    for load in given:
+        if not isinstance(load, ExternalLoad):
+            hint = " and the names of its columns" if isinstance(load, (Table, str)) else ""
+            raise DescriptionError("external_loads: expected cd.ExternalLoad(body, table, force=..., "
+                                   f"point=..., torque=...), or several, got {type(load).__name__}; make one "
+                                   f"of it{hint}")
+        name = system_body(motion, load.body)
+        out[name] = out.get(name, 0.0) + load.wrench(motion)
+    return out

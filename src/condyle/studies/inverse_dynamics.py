@@ -1,0 +1,69 @@
+"""`cd.inverse_dynamics`: the generalised forces that a recorded motion takes."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.fit.frames import Frames
+from condyle.integrate.trajectory import Trajectory
+from condyle.model.operators.columns import generalised_forces
+from condyle.status import Outcome, Status
+from condyle.studies.acting import Acting, acting, of_groups
+from condyle.studies.external_load import ExternalLoad, loads_on
+from condyle.studies.motion import Motion
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.table import Table
+
+NOT_ACTUATED = ("gravity", "passive", "external")
+"""Groups of forces that act in a recorded motion whoever moves it."""
+
+
+@answered({"filter": "a low-pass filter is lowpass=, a frequency [Hz]",
+           "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
+           "loads": "they are external_loads=[cd.ExternalLoad(...)]",
+           "forces_to_exclude": "groups= names those that act"})
+def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frames,
+                     external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
+                     groups: Sequence[str] = NOT_ACTUATED, lowpass: float | None = None,
+                     state: State | None = None) -> Table:
+    """Generalised forces that must act on the speeds for a motion to happen: joint moments and forces.
+
+    Muscles and actuators are left out: the result is what they have to do together. The Table's status says
+    which forces were left out. All frames are one native call. Constraints do no work here, as in OpenSim:
+    each coordinate has what it would need without them.
+
+    Args:
+        system: whose motion it is.
+        motion: a Table of coordinates, from which speeds and accelerations come by splines (see
+            `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which have their own.
+        external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
+        groups: of the forces that act: some of "gravity", "passive", "external", "actuator", "muscle".
+        lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default. The
+            status says how much it changed.
+        state: parameters, inputs, auxiliary states, locks and what is disabled; `system.state()` by default.
+
+    Returns:
+        a Table with a column per speed [N m for angles, N for lengths].
+
+    Raises:
+        UnknownNameError: a coordinate that the Table does not have, a body or a group that there is not.
+        CondyleError: arguments that cannot be.
+    """
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    loads = loads_on(moved, external_loads)
+    part = acting(system, of_groups(system, groups), loaded=tuple(loads))
+    batch = part.batch(moved, loads=np.stack(list(loads.values()), axis=1) if loads else None)
+    tau = batch.ask("inverse_dynamics", (moved.udot,), {})
+    columns = generalised_forces(system.compiled.model, {})
+    return Table(moved.t, [name for name, _ in columns], tau, [unit for _, unit in columns],
+                 status=said(moved, system, part))
+
+
+def said(motion: Motion, system: System, part: Acting) -> Outcome:
+    """How a study ended: what was left out, and what filter and constraints changed."""
+    out = [name for name in system.forces if name not in part.system.forces]
+    left = f"; {len(out)} forces left out: {', '.join(out[:6])}{', ...' * (len(out) > 6)}" if out else ""
+    return Outcome(Status.FINISHED, f"{motion.status}{left}")

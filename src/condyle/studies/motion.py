@@ -1,0 +1,432 @@
+"""Motion: coordinates over time with their speeds and accelerations, where studies of recorded motions begin.
+
+From a Table of coordinates, in this order:
+
+    1. angles in degrees become radians; coordinates that are not in it are found, or named in an error;
+    2. a low-pass filter, if one is asked for: Butterworth of order 3, forward and backward, each end
+       continued by point reflection over half of the frames, as OpenSim's tools do;
+    3. configurations that satisfy the position constraints, if there are any;
+    4. qdot and qddot by the natural spline of degree 5 through all frames (OpenSim's GCVSpline at zero
+       error), then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
+"""
+from __future__ import annotations
+
+import difflib
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array, Vector
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.fit.frames import Frames
+from condyle.fit.goals import Coordinate
+from condyle.integrate.trajectory import Trajectory
+from condyle.presentation import Block, cut, rows_of, span
+from condyle.status import Outcome, Status
+from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
+from condyle.studies.smoothing import low_pass, spline
+from condyle.system.given import check_system, number
+from condyle.system.state import State
+from condyle.system.states import Batch, States
+from condyle.system.system import System
+from condyle.system.variables import place, variable_names, variables
+from condyle.table import Table
+from condyle.tree import scales
+
+FEWEST = 4
+"""Frames that the spline of degree 5 needs."""
+ASSEMBLED, CLOSED = 1e-10, 1e-11
+"""What constraints hold to, in their units: found from coordinates alone; with speeds."""
+
+_FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
+            "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3}}
+
+
+@dataclass(frozen=True)
+class Change:
+    """By how much filter and constraints changed one coordinate of a Table.
+
+    Attributes:
+        rms: root of the mean square over all frames, in the coordinate's unit.
+        largest: at one frame.
+        unit: of both.
+    """
+
+    rms: float
+    largest: float
+    unit: str
+
+
+class Motion(States[State]):
+    """A motion: q, u and udot at times t. Studies take one, or a Table, and make one of it by `Motion.of`.
+
+    `motion["knee"]` is a coordinate (or speed) over time, `motion[10:20]` fewer frames. Every operator of the
+    System is a method, for all frames at once: `motion.station_position("hand", p)`.
+
+    Args:
+        system: whose motion it is.
+        t: times [s], shape (m,), increasing.
+        q: coordinates [rad, m], shape (m, nq).
+        u: speeds, shape (m, nu); those of the spline through q by default.
+        udot: accelerations, shape (m, nu); likewise.
+        state: its parameters, inputs, auxiliary states, locks and what is disabled hold in all frames;
+            `system.state()` by default.
+
+    Attributes:
+        changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
+        ignored: columns of the Table that are no coordinates.
+        filled: coordinates that the Table did not have: constraints, motions or locks determine them.
+
+    Raises:
+        ShapeError: shapes that do not fit, times that do not increase, numbers that are not finite.
+    """
+
+    called, _item = "motion", "frame"
+    plumbing = frozenset({"tail", "called"})
+
+    def __init__(self, system: System, t: Any, q: Vector, u: Vector | None = None, udot: Vector | None = None,
+                 *, state: State | None = None) -> None:
+        check_system("Motion", system)
+        compiled = system.compiled
+        self.start = system.state() if state is None else state
+        if self.start.system is not system:
+            raise DescriptionError("Motion: the state belongs to another system; make it with system.state()")
+        self.t = _times("Motion", t)
+        m = len(self.t)
+        self.q = compiled.normalised(np.array(compiled.vector("q", q, "Motion")))
+        if self.q.shape != (m, system.nq):
+            raise ShapeError(f"Motion: q: expected ({m}, {system.nq}), one row per time, got {self.q.shape}")
+        self.tail = Batch.tails(system, self.start.tail, self.t)
+        if u is None or udot is None:
+            found_u, found_udot = _rates(self)
+            u, udot = found_u if u is None else u, found_udot if udot is None else udot
+        self.u, self.udot = (np.array(compiled.vector(name, x, "Motion")) for name, x in (("u", u),
+                                                                                          ("udot", udot)))
+        for name, x in (("u", self.u), ("udot", self.udot)):
+            if x.shape != (m, system.nu):
+                raise ShapeError(f"Motion: {name}: expected ({m}, {system.nu}), one row per time, got "
+                                 f"{x.shape}")
+        self.changes: dict[str, Change] = {}
+        self.ignored: tuple[str, ...] = ()
+        self.filled: tuple[str, ...] = ()
+        self.lowpass: float | None = None
+
+    @classmethod
+    def of(cls, system: System, motion: Table | Motion | Trajectory | Frames, *, lowpass: float | None = None,
+           state: State | None = None) -> Motion:
+        """The motion that a Table of coordinates, a run or assembled frames have.
+
+        Args:
+            system: whose motion it is.
+            motion: a Table with a column per coordinate, by name; OpenSim's names of states
+                (.../knee_angle/value) are known too. Angles are in the unit of their column, or as
+                `table.degrees` says. What is no coordinate is left out. Coordinates may be missing where
+                constraints, motions or locks determine them. Or a Trajectory or Frames, with their own
+                speeds and accelerations.
+            lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
+            state: as for `Motion`.
+
+        Raises:
+            UnknownNameError: a coordinate that is missing.
+            ShapeError: times that do not increase, numbers that are missing.
+            ConstraintError: coordinates that no configuration has.
+        """
+        check_system("Motion", system)
+        if isinstance(motion, Table):
+            return _of_table(system, motion, lowpass, system.state() if state is None else state)
+        _check_motion(motion)
+        if motion.system is not system:
+            raise DescriptionError("motion: it belongs to another system; give that system, or its table(): "
+                                   "Tables go by the names of coordinates")
+        if lowpass is not None:
+            raise DescriptionError("lowpass: only coordinates of a Table are filtered; give motion.table()")
+        if isinstance(motion, Motion):
+            if state is not None:
+                raise DescriptionError("state: this Motion has one already; make it with state=...")
+            return motion
+        batch = motion._batch()
+        return _made(state or motion.start, batch.t, motion.q, motion.u, motion.udot,
+                     batch.tail if state is None else Batch.tails(system, state.tail, batch.t))
+
+    # ---- as States -----------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        return f"Motion({len(self)} frames{span(self.t)}: {cut(self.system.coordinates)}{self._said})"
+
+    @property
+    def _said(self) -> str:
+        said = [f"{', '.join(self.filled)} filled in"] if self.filled else []
+        said += [f"{len(self.ignored)} other columns left out"] if self.ignored else []
+        said += [self.change] if self.change else []
+        return "".join(f"; {text}" for text in said)
+
+    @property
+    def change(self) -> str:
+        """What filter and constraints did, in words: the coordinate that they changed most."""
+        if not self.changes:
+            return ""
+        share = scales.weights(self.system.bodies)[0]
+        most = max(self.changes, key=lambda name: self.changes[name].largest
+                   * share[self.system.coordinates.index(name)])
+        c = self.changes[most]
+        by = "constraints" if self.lowpass is None else f"low-pass filter of {self.lowpass:g} Hz"
+        return f"{by} changed {most} by up to {c.largest:.2g} {c.unit} (RMS {c.rms:.2g})"
+
+    @property
+    def system(self) -> System:
+        return self.start.system
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """The same as `t`."""
+        return self.t
+
+    @property
+    def status(self) -> Outcome:
+        return Outcome(Status.FINISHED, f"finished{self._said}")
+
+    def table(self) -> Table:
+        """Coordinates and speeds by name."""
+        names, units = variables(self.system)
+        n = self.system.nq + self.system.nu
+        return Table(self.t, names[:n], np.concatenate([self.q, self.u], axis=1), units[:n],
+                     status=self.status)
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw coordinates (all, if none is named) or speeds over time; returns matplotlib's axes."""
+        return self.table().plot(*(names or self.system.coordinates), axes=axes)
+
+    def _column(self, name: str) -> Array:
+        n = self.system.nq + self.system.nu
+        return self.table().values[:, place(self.system, name, variable_names(self.system)[:n])]
+
+    def _one(self, i: int) -> State:
+        where = self.system.compiled.model.tail
+        own = {name: self.tail[i, where[name]] for name in ("z", "inputs", "discrete")}
+        return self.start.replace(t=float(self.t[i]), q=self.q[i], u=self.u[i], **own)
+
+    def _some(self, i: NDArray[np.intp]) -> Motion:
+        out = _made(self.start, self.t[i], self.q[i], self.u[i], self.udot[i], self.tail[i])
+        out.changes, out.ignored, out.filled, out.lowpass = (self.changes, self.ignored, self.filled,
+                                                             self.lowpass)
+        return out
+
+    def _batch(self, t: Any = None) -> Batch:
+        if t is not None:
+            raise ShapeError("t: a Motion knows its own times only")
+        arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
+        return Batch(self.system, self.t, self.tail, arrays, self.status)
+
+    def _blocks(self) -> list[Block]:
+        table = self.table()
+        changed = [(name, f"{c.rms:.3g} {c.unit}", f"{c.largest:.3g} {c.unit}") for name,
+                   c in self.changes.items()]
+        return [rows_of(["time [s]", *table.titles], self.t, table.values),
+                Block("changed by filter and constraints", ("coordinate", "rms", "largest"), changed),
+                Block("left out", (), [(name,) for name in self.ignored])]
+
+
+def _check_motion(motion: Any) -> None:
+    if not isinstance(motion, (Motion, Trajectory, Frames)):
+        hint = ("; read it by cd.read_table" if isinstance(motion, str) or hasattr(motion, "__fspath__")
+                else "; cd.Table(time, names, values) makes one" if hasattr(motion, "columns") else "")
+        raise DescriptionError("motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
+                               f"Frames, got {type(motion).__name__}{hint}")
+
+
+def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array) -> Motion:
+    """A Motion of arrays that are known to fit."""
+    out = object.__new__(Motion)
+    out.start, out.t, out.q, out.u, out.udot, out.tail = start, t, q, u, udot, tail
+    out.changes, out.ignored, out.filled, out.lowpass = {}, (), (), None
+    return out
+
+
+# ---- from a Table ------------------------------------------------------------------------------------------
+
+def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:
+    t = _times("motion", table.time)
+    given = _columns(system, table)
+    q = np.empty((len(t), system.nq))
+    q[...] = state.q
+    units = scales.units(system.bodies)[0]
+    for k, column in given.items():
+        x = table.values[:, column] * _factor(table, column, units[k])
+        if not np.isfinite(x).all():
+            i = int(np.argmin(np.isfinite(x)))
+            raise ShapeError(f"motion: {table.names[column]!r} is {x[i]} at t = {t[i]:g} s (row {i}): fill "
+                             "the gap, or cut the table there: table[a:b]")
+        q[:, k] = x
+    warn_of_degrees(table, [table.names[c] for k, c in given.items() if units[k] == "rad"])
+    known = q.copy()
+    if lowpass is not None:
+        columns = list(given)
+        q[:, columns] = low_pass(t, q[:, columns], number("lowpass", lowpass, "a frequency [Hz]"))
+    tail = Batch.tails(system, state.tail, t)
+    missing = [k for k in range(system.nq) if k not in given]
+    q = _filled(system, table, state, t, q, tail, list(given), missing)
+    motion = _made(state, t, q, np.empty(0), np.empty(0), tail)
+    motion.u, motion.udot = _rates(motion)
+    motion.q = system.compiled.normalised(motion.q)
+    motion.filled = tuple(system.coordinates[k] for k in missing)
+    used = {table.names[column] for column in given.values()}
+    motion.ignored = tuple(name for name in table.names if name not in used)
+    motion.lowpass = lowpass
+    if lowpass is not None or system.constraints:
+        for k in given:
+            d = motion.q[:, k] - known[:, k]
+            motion.changes[system.coordinates[k]] = Change(float(np.sqrt((d ** 2).mean())),
+                                                           float(abs(d).max()), units[k])
+    return motion
+
+
+def _times(what: str, t: Any) -> Array:
+    try:
+        t = np.array(t, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what}: times must be numbers [s], shape (m,), got {t!r}") from None
+    if t.ndim != 1 or not len(t):
+        raise ShapeError(f"{what}: expected times [s] of shape (m,), got shape {t.shape}")
+    if not np.isfinite(t).all():
+        raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
+    if not (step := np.diff(t) > 0).all():
+        i = int(np.argmin(step))
+        which = ("occurs twice: leave one of the rows out" if t[i] == t[i + 1]
+                 else "comes before it: sort the rows")
+        raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
+                         f"{t[i + 1]:g} s {which}")
+    return t
+
+
+def _columns(system: System, table: Table) -> dict[int, int]:
+    """The column of each coordinate that the table has, by its place in q."""
+    known: dict[str, int] = {}
+    for j, name in enumerate(table.names):                  # OpenSim's: /jointset/knee/knee_angle/value
+        path, _, last = name.rpartition("/")
+        if last == "value" and path:
+            known[path.rpartition("/")[2]] = j
+    known |= {name: j for j, name in enumerate(table.names)}
+    return {k: known[name] for k, name in enumerate(system.coordinates) if name in known}
+
+
+def _factor(table: Table, column: int, unit: str) -> float:
+    """From the unit of a column to a coordinate's."""
+    said, name = table.units[column], table.names[column]
+    if not said:
+        return math.pi / 180 if unit == "rad" and table.degrees else 1.0
+    factors = _FACTORS.get(unit, {unit: 1.0})
+    if said not in factors:
+        raise DescriptionError(f"motion: column {name!r} is in {said!r}; this coordinate has the unit "
+                               f"{unit}: expected {' or '.join(repr(u) for u in factors)}")
+    if said == "rad" and table.degrees:
+        raise DescriptionError(f"motion: column {name!r} has the unit rad, but the table says degrees=True; "
+                               "which is right?")
+    return factors[said]
+
+
+def warn_of_degrees(table: Table, angles: Sequence[str]) -> None:
+    """Warn if angles are taken for radians because nothing says what they are."""
+    bare = [name for name in angles if not table.units[table.names.index(name)]]
+    if bare and table.degrees is None:
+        warnings.warn(f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
+                      f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say so: "
+                      "cd.read_table(path, degrees=False), or cd.Table(..., degrees=False)", stacklevel=5)
+
+
+def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail: Array, given: list[int],
+            missing: list[int]) -> Array:
+    """q with the coordinates that the table does not have, and on the constraints."""
+    compiled = system.compiled
+    q = compiled.prescribed(q, np.zeros((len(t), system.nu)), tail)[0]
+    held = compiled.tails.held(tail[0])
+    known = {k for k, h in zip(coordinates_of_speeds(system), held, strict=True) if h and k >= 0}
+    open_ = [k for k in missing if k not in known]
+    if not any(level == "position" for _, level in system.equation_names()):
+        if open_:
+            _refuse_missing(system, table, open_)
+        return q
+    if not open_:
+        return q
+    options = _options(system, tail[0])
+    G = system.constraint_jacobian(q[0], np.zeros(system.nu), "position", **options)
+    free = [j for j, k in enumerate(coordinates_of_speeds(system)) if k in open_]
+    if len(free) < len(open_) or np.linalg.matrix_rank(G[:, free]) < len(free):
+        _refuse_missing(system, table, open_)
+    goals = [Coordinate(system.coordinates[k], q[:, k]) for k in given]
+    frames = assemble_frames(system, state.replace(t=float(t[0]), q=q[0]), goals, t=t, accuracy=ASSEMBLED)
+    return np.array(frames.check().q)
+
+
+def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
+    names = [system.coordinates[k] for k in missing]
+    more = f"; {len(names) - 1} more are missing: {', '.join(names[1:4])}" if len(names) > 1 else ""
+    near = difflib.get_close_matches(names[0], table.names, n=2, cutoff=0.6)
+    similar = f" Is it {' or '.join(map(repr, near))}?" if near else ""
+    error = UnknownNameError("column", names[0], [])
+    error.message = (f"motion: the table has no column {names[0]!r}, a coordinate of the "
+                     f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is "
+                     "a column of one value")
+    error.near = near
+    raise error
+
+
+# ---- rates -------------------------------------------------------------------------------------------------
+
+def _rates(motion: Motion) -> tuple[Array, Array]:
+    """u and udot of a motion that has q; q is taken to the constraints where it is a little off."""
+    system, t = motion.system, motion.t
+    if len(t) < FEWEST:
+        raise ShapeError(f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
+                         f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)")
+    q = _continuous(system, motion.q)
+    at = spline(t, q)
+    qdot, qddot = at(t, 1), at(t, 2)
+    for part in system.compiled.model.tree.quaternions:     # those of the quaternion of unit length
+        n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
+        size = np.linalg.norm(n, axis=1, keepdims=True)
+        r = (n * ndot).sum(axis=1, keepdims=True) / size ** 2
+        n /= size
+        qdot[:, part] = ndot / size - r * n
+        # the part of nddot along n does not count
+        qddot[:, part] = nddot / size - 2 * r * qdot[:, part]
+    batch = Batch(system, t, motion.tail, {"q": lambda: q}, Status.FINISHED)
+    u = batch.ask("u_from_qdot", (qdot,), {})
+    if system.constraints:
+        q, u = system.project(q, u, tolerance=CLOSED, **_options(system, motion.tail))
+    batch.arrays["u"] = lambda: u
+    udot = batch.ask("udot_from_qddot", (qddot,), {})
+    motion.q = q
+    if not system.constraints:
+        return u, udot
+    free, W = ~system.compiled.tails.held(motion.tail), scales.weights(system.bodies)[1]
+    G, bias = batch.ask("constraint_jacobian", (), {}), batch.ask("constraint_bias", (), {})
+    error = (G @ udot[..., None])[..., 0] + bias
+    return u, udot - free / W * (np.linalg.pinv(G * (free / W)[:, None]) @ error[..., None])[..., 0]
+
+
+def _options(system: System, tail: Array) -> dict[str, Any]:
+    """The keyword options that a tail (..., n) was made of."""
+    model = system.compiled.model
+    out = {name: tail[..., model.tail[name]] for name in ("z", "inputs", "discrete", "parameters")}
+    on = np.atleast_2d(tail[..., model.tail["enabled"]])[0]
+    held = np.atleast_2d(tail[..., model.tail["lock"]])[0]
+    return {**out, "t": tail[..., 0], "locked": [s for s, k in zip(system.speeds, held, strict=True) if k],
+            "disabled": [name for name, flag in zip(model.switches, on, strict=True) if not flag]}
+
+
+def _continuous(system: System, q: Array) -> Array:
+    """q with quaternions that do not change sign from frame to frame."""
+    q = q.copy()
+    for quaternion in system.compiled.model.tree.quaternions:
+        part = q[:, quaternion]
+        sign = np.sign((part[1:] * part[:-1]).sum(axis=1))
+        part[1:] *= np.cumprod(np.where(sign == 0, 1, sign))[:, None]
+    return q

@@ -1,0 +1,96 @@
+"""cd.inverse_dynamics: arm26 against OpenSim, external loads, what is left out."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.studies.arm import INNER, arm, motion, reference, table
+
+
+def moments() -> np.ndarray:
+    data = reference("inverse_dynamics_solver")
+    return np.column_stack([data["r_shoulder_elev_moment"], data["r_elbow_flex_moment"]])
+
+
+def test_arm26_against_opensim(evidence):
+    tau = cd.inverse_dynamics(arm(), motion())
+    assert tau.names == ("r_shoulder_elev", "r_elbow_flex")
+    assert tau.units == ("N m", "N m")
+    evidence("inverse dynamics of arm26 against OpenSim's solver, analytic accelerations [N m]",
+             abs(tau.values - moments()).max(), 1e-9)         # both are exact recursions: rounding
+
+
+def test_muscles_are_left_out_and_it_says_so():
+    tau = cd.inverse_dynamics(arm(), motion())
+    assert tau.status == cd.Status.FINISHED
+    assert "6 forces left out: TRIlong" in tau.status
+    with_muscles = cd.inverse_dynamics(arm(), motion(), groups=("gravity", "muscle"))
+    own = arm().inverse_dynamics(motion().q, motion().u, motion().udot)
+    np.testing.assert_allclose(with_muscles.values, own, rtol=0, atol=1e-12)
+    with pytest.raises(cd.UnknownNameError, match="did you mean 'muscle'"):
+        cd.inverse_dynamics(arm(), motion(), groups=("muscles",))
+
+
+def test_splines_of_a_table():
+    """Inside, the spline's accelerations are those of the motion to the fourth power of the step; OpenSim's
+    tool has the same 1e-5."""
+    tau = cd.inverse_dynamics(arm(), table())
+    assert abs(tau.values - moments())[INNER].max() < 1e-5
+
+
+def leg() -> cd.System:
+    system = cd.System()
+    system.add_body("pelvis", mobilizer=cd.Free(), mass=8, inertia=(0.1, 0.2, 0.3))
+    system.add_body("foot", "pelvis", cd.Pin(), X_PF=(0, -0.4, 0), X_BM=(0, 0.1, 0), mass=2, com=(0.02, 0, 0),
+                    inertia=(0.01, 0.02, 0.03))
+    return system
+
+
+def test_external_loads_act_as_time_series_do():
+    """In ground, in the body and in another body; a point in each of them; two loads on one body."""
+    rng = np.random.default_rng(0)
+    t = np.linspace(0, 1, 12)
+    names = [a + x for a in "fpm" for x in "xyz"]
+    loads = cd.Table(t, names, rng.normal(size=(12, 9)))
+    f, p, m = loads.values.reshape(12, 3, 3).transpose(1, 0, 2)
+    body = leg()
+    moved = cd.Motion(body, t, *(rng.normal(size=(12, n)) for n in (body.nq, body.nu, body.nu)))
+    X = {name: body.body_pose(moved.q, name) for name in ("ground", "foot", "pelvis")}
+    J = {name: body.frame_jacobian(moved.q, name, (0, 0, 0)) for name in ("foot", "pelvis")}
+    turned = lambda name, x: np.einsum("...ij,...j->...i", X[name].R, x)
+    for frame, point in (("ground", "ground"), ("foot", "foot"), ("pelvis", "ground"), ("ground", "pelvis")):
+        load = cd.ExternalLoad("foot", loads, ("fx", "fy", "fz"), "p", "m", frame=frame, point_frame=point)
+        tau = cd.inverse_dynamics(body, moved, [load, cd.ExternalLoad("pelvis", loads, torque="m")])
+        arm = turned(point, p) + X[point].p - X["foot"].p
+        F = np.concatenate([turned(frame, m) + np.cross(arm, turned(frame, f)), turned(frame, f)], axis=1)
+        expected = body.inverse_dynamics(moved.q, moved.u, moved.udot)
+        expected -= np.einsum("tij,ti->tj", J["foot"], F) + np.einsum("tij,ti->tj", J["pelvis"][:, :3], m)
+        np.testing.assert_allclose(tau.values, expected, rtol=0, atol=1e-11)     # rounding of 100 N m
+    assert tau.units == ("N m",) * 3 + ("N",) * 3 + ("N m",)
+
+
+def test_wrong_loads_are_named():
+    body, t = leg(), np.linspace(0, 1, 12)
+    rest = cd.Motion(body, t, np.broadcast_to(body.defaults()[0], (12, body.nq)))
+    loads = cd.Table(t, ["fx", "fy", "fz", "px", "py", "pz"], np.ones((12, 6)))
+    with pytest.raises(cd.UnknownNameError, match="did you mean 'foot'"):
+        cd.inverse_dynamics(body, rest, cd.ExternalLoad("food", loads, force="f"))
+    with pytest.raises(cd.DescriptionError, match="a load on ground moves nothing"):
+        cd.inverse_dynamics(body, rest, cd.ExternalLoad("ground", loads, force="f"))
+    with pytest.raises(cd.UnknownNameError, match="unknown column"):
+        cd.ExternalLoad("foot", loads, force=("fx", "fy", "z"))
+    with pytest.raises(cd.DescriptionError, match="give force= or torque="):
+        cd.ExternalLoad("foot", loads)
+    with pytest.raises(cd.ShapeError, match="loads are known from 0 to 0"):
+        cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", loads[:6], force="f"))
+    with pytest.raises(cd.DescriptionError, match="make one of it and the names of its columns"):
+        cd.inverse_dynamics(body, rest, loads)
+    bad = loads.values.copy()
+    bad[3, 4] = np.nan
+    hurt = cd.Table(t, loads.names, bad)
+    with pytest.raises(cd.ShapeError, match="'py' is nan at t = 0"):
+        cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", hurt, force="f", point="p"))
+    bad[3, :3] = 0                                          # no force, no point: a foot in the air
+    hurt = cd.Table(t, loads.names, bad)
+    assert np.isfinite(cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", hurt, "f", "p")).values).all()
