@@ -26,7 +26,7 @@ import numpy as np
 
 from condyle.arguments import missing, spoken
 from condyle.errors import DescriptionError, TraceError
-from condyle.forces.user import Written
+from condyle.forces.user import UserForce
 from condyle.laws.ask import AskedState, answers, traced_law
 from condyle.laws.described import quantity
 from condyle.laws.names import name as checked_name
@@ -39,7 +39,7 @@ INITIAL = quantity("", plain=True)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Measure(Written):
+class Measure(UserForce):
     """A law that exerts nothing: a number g(s).
 
     Attributes:

@@ -52,7 +52,7 @@ def span(t: Any) -> str:
     return f" from {number(t[0])} to {number(t[-1])} s" if len(t) else ""
 
 
-class Shown:
+class Display:
     """A base for what users hold in their hands: completion shows what they may use, and a notebook shows
     HTML."""
 

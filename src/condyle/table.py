@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from condyle import files
 from condyle.arrays import Array, gaps
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
-from condyle.presentation import Block, Shown, cut, page, rows_of, span
+from condyle.presentation import Block, Display, cut, page, rows_of, span
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -42,7 +42,7 @@ _OTHERS = {
     ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
 
 
-class Table(Shown):
+class Table(Display):
     """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
     some columns, `table[2:10]` one of fewer rows.
 

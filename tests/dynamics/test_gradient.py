@@ -9,7 +9,7 @@ from mpmath import mpf
 
 import condyle as cd
 from condyle.errors import SingularError
-from condyle.model.differentiate import Differentiated, has_gradient
+from condyle.model.differentiate import OperatorDerivative, has_gradient
 from condyle.model.layouts import build_looped_gradient
 from condyle.native.calls.function import NativeFunction
 from tests.differences import STEPS, WEIGHTS
@@ -40,8 +40,8 @@ def ways(system: cd.System, how: str = "interpreted", wrt: tuple[str, ...] = WRT
     sides = {"inputs": [*((n, subject_.sizes()[n]) for n in ("q", "u", "tau")), ("cotangent", nu),
                         ("tail", subject_.tail_size)],
              "outputs": [*((f"d_{name}", nu) for name in wrt), ("status", 1)]}
-    builds = {"ad": lambda: Differentiated(subject_, "forward_dynamics", wrt)._forward_vjp(),
-              "unrolled": lambda: Differentiated(subject_, "forward_dynamics", wrt).vjp(),
+    builds = {"ad": lambda: OperatorDerivative(subject_, "forward_dynamics", wrt)._forward_vjp(),
+              "unrolled": lambda: OperatorDerivative(subject_, "forward_dynamics", wrt).vjp(),
               "looped": lambda: build_looped_gradient(subject_, wrt)}
     out = {name: NativeFunction(name, build, key=f"test {name} {wrt}\n{system.compiled.key}", **sides)
            for name, build in builds.items()}

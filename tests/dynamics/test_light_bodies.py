@@ -62,7 +62,7 @@ def states(system: cd.System) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 # A light body that carries a heavy one turns about the line to it against its own inertia alone, which is
-# added to that of the heavy one: rounding times the ratio of masses, here up to 1e3 of these. Carried by it,
+# added to that of the heavy one: rounding times the ratio of masses, here up to 1e3 of these. Subtree by it,
 # it loses nothing.
 @pytest.mark.parametrize(("mass_a", "mass_b", "tolerance"), [
     (1.0, 1.0, 1e-13), (1e6, 1e-6, 1e-13), (1e3, 1e-9, 1e-13), (1e-2, 1e2, 1e-9), (1e-4, 1e4, 1e-5),

@@ -7,7 +7,7 @@ import pytest
 
 import condyle as cd
 from condyle.errors import DescriptionError, SingularError
-from condyle.mobilizers import Numbered, motion_size
+from condyle.mobilizers import NumberedMobilizer, motion_size
 from condyle.model.layouts import build_looped, prefers_loops
 from condyle.model.looped.constrained import LEVELS
 from condyle.model.looped.tables import Looped
@@ -261,7 +261,7 @@ def test_numbers_beside_parameters():
     system = tree_of([cd.Ellipsoid((radius, 0.3, x)) for x in (0.4, 0.7, 0.6)], seed=6)
     given = arguments_of(system, 6, n=4, parameters={"radius": np.linspace(0.4, 0.6, 4)})
     kind, = Looped(system.compiled.model, [], []).kinds[1:]
-    assert isinstance(kind.mobilizer, Numbered)
+    assert isinstance(kind.mobilizer, NumberedMobilizer)
     assert kind.mobilizer.table.tolist() == [[-x, x] for x in (b.mobilizer.radii[2] for b in system.bodies)]
     compare(system, "forward_dynamics", "interpreted", given)
 
@@ -272,7 +272,8 @@ def test_letters_stay_types_of_their_own():
     system = tree_of([cd.Pin(axis) for axis in ("x", "y", "z", (1, 2, 3), (3, 2, 1), (0, 0, 1))], seed=1)
     kinds = Looped(system.compiled.model, [], []).kinds[1:]
     assert len(kinds) == 4
-    sizes = sorted((motion_size(kind.mobilizer), isinstance(kind.mobilizer, Numbered)) for kind in kinds)
+    sizes = sorted((motion_size(kind.mobilizer), isinstance(kind.mobilizer, NumberedMobilizer))
+                   for kind in kinds)
     assert [isnumbered for _, isnumbered in sizes] == [False, False, False, True]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 import casadi as ca
 
 from condyle.constraints.base import Constraint
-from condyle.constraints.user import Written, sequence
+from condyle.constraints.user import UserConstraint, sequence
 from condyle.errors import DescriptionError
 from condyle.functions.splines import is_series, measured
 from condyle.laws.described import CoordinateName, quantity, sx
@@ -89,7 +89,7 @@ class ConstantAcceleration(Constraint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoordinateCoupler(Written):
+class CoordinateCoupler(UserConstraint):
     """Coordinates satisfy function(*coordinates) = 0. Coordinates of any kind: also quaternions.
 
     Args:
@@ -110,7 +110,7 @@ class CoordinateCoupler(Written):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpeedCoupler(Written):
+class SpeedCoupler(UserConstraint):
     """Speeds satisfy function(*speeds, *coordinates) = 0.
 
     Args:
@@ -137,7 +137,7 @@ class SpeedCoupler(Written):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PrescribedMotion(Written):
+class PrescribedMotion(UserConstraint):
     """A coordinate follows a function of time: p = q - function(t) [rad, m]. The multiplier is minus the
     force needed.
 

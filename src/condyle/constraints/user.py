@@ -41,7 +41,7 @@ def sequence(result: Any, what: str = "") -> list[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Written(Constraint):
+class UserConstraint(Constraint):
     """A constraint from a user's function: a pickle has what it computes, not the function itself."""
 
     law: Traced = field(init=False, repr=False)
@@ -105,7 +105,7 @@ class Written(Constraint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holonomic(Written):
+class Holonomic(UserConstraint):
     """Positions satisfy function(s) = 0.
 
     Args:
@@ -121,7 +121,7 @@ class Holonomic(Written):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Nonholonomic(Written):
+class Nonholonomic(UserConstraint):
     """Velocities satisfy function(s) = 0.
 
     Args:
@@ -143,7 +143,7 @@ class Nonholonomic(Written):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AccelerationOnly(Written):
+class AccelerationOnly(UserConstraint):
     """Accelerations satisfy function(s) = 0. Nothing is required of positions and velocities: nothing is
     projected.
 

@@ -209,7 +209,7 @@ def outward_pass(d: Row, eps: str = "eps", motion: str = "X") -> tuple[list[ca.S
 # ---- in a straight line
 
 @dataclass
-class Solved:
+class Solution:
     """What the recursion finds: udot, shape (nu,), the acceleration of each body (None is ground), the status
     (6); for a second right-hand side x and the motion X of each body; P of each body before its own speeds
     are eliminated."""
@@ -235,7 +235,7 @@ def forward_dynamics(tree: Tree, kin: Kinematics, tau: ca.SX, lock: ca.SX, gravi
 
 def forward_dynamics_and(tree: Tree, kin: Kinematics, tau: ca.SX, f: ca.SX | None, lock: ca.SX,
                          gravity: ca.SX, loads: Loads,
-                         held: ca.SX) -> Solved:
+                         held: ca.SX) -> Solution:
     """Forward dynamics and x = M^-1 f with one elimination; f None is zero."""
     line = StraightTree(tree, kin, A=(ca.SX(3, 1), -gravity))
     line.outward(lambda d: _begin(d, loads))
@@ -274,7 +274,7 @@ def _at_rest(tree: Tree, kin: Kinematics) -> StraightTree:
 
 
 def _solve(line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | None,
-           f: ca.SX | None = None) -> Solved:
+           f: ca.SX | None = None) -> Solution:
     """(2)-(6), from P and z (1) of each body. A of the result is X of (5)."""
     tree = line.tree
     locks, helds, fs = ([] if x is None or not tree.nu else ca.vertsplit(x) for x in (lock, held, f))
@@ -283,7 +283,7 @@ def _solve(line: StraightTree, taus: list[ca.SX], lock: ca.SX, held: ca.SX | Non
     udot, x = _outward(line, "eps", "Y"), ca.SX(tree.nu, 1)
     if fs:
         x = _outward(line, "eps_f", "X")
-    return Solved(udot, line.each("Y"), line.status, x, line.each("X") if fs else {},
+    return Solution(udot, line.each("Y"), line.status, x, line.each("X") if fs else {},
                   line.each("P", ground=False))
 
 

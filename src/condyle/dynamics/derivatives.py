@@ -42,7 +42,7 @@ from condyle.dynamics.rnea import generalised
 from condyle.dynamics.view import Loads
 from condyle.mobilizers import Mobilizer, motion
 from condyle.native.sweeps.lookup import Closure
-from condyle.tree.layout import Placed
+from condyle.tree.layout import BodyConstants
 from condyle.tree.tree import Tree
 
 cross = ca.cross
@@ -50,7 +50,7 @@ cross = ca.cross
 _LOCAL: dict[str, Closure] = {}
 
 
-class Carried(NamedTuple):
+class Subtree(NamedTuple):
     """What one body has, or carries, about M's origin: mass, mass times centre, inertia, p and C of (6),
     force."""
 
@@ -116,15 +116,15 @@ def summed(a, b):
     return *(x + y for x, y in zip(a[:-1], b[:-1], strict=True)), (a[-1][0] + b[-1][0], a[-1][1] + b[-1][1])
 
 
-def own(R_GM: ca.SX, body: Placed, V: Pair, a: Pair) -> Carried:
+def own(R_GM: ca.SX, body: BodyConstants, V: Pair, a: Pair) -> Subtree:
     """What one body has alone."""
     P, p_c = rigid(R_GM, body.mass, body.com, body.I)
-    return Carried(*of_one(P[0], body.mass, p_c, V, a))
+    return Subtree(*of_one(P[0], body.mass, p_c, V, a))
 
 
-def with_child(carried: Carried, child: Carried, r: ca.SX) -> Carried:
+def with_child(carried: Subtree, child: Subtree, r: ca.SX) -> Subtree:
     """What a body carries with what one of its children carries, whose origin is at r."""
-    return Carried(*summed(tuple(carried), to_parent(tuple(child), r)))
+    return Subtree(*summed(tuple(carried), to_parent(tuple(child), r)))
 
 
 @inlined
@@ -213,7 +213,7 @@ def is_plain(mobilizer: Mobilizer) -> bool:
 
 
 def columns(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, joint: Joint, a: Pair,
-            carried: Carried
+            carried: Subtree
             ) -> tuple[list[Column], ca.SX, ca.SX, ca.SX]:
     """The columns of one body's speeds; and (7) among themselves by q and by u, and their part of M, each
     (nu, nu)."""

@@ -18,26 +18,26 @@ from condyle.dynamics.view import Loads
 from condyle.errors import DescriptionError
 from condyle.mobilizers import motion
 from condyle.tree.body import Body
-from condyle.tree.layout import Placed
+from condyle.tree.layout import BodyConstants
 
 cross = ca.cross
 
 
-def kinetic_of(body: Placed, R_GM: ca.SX, V: Pair) -> ca.SX:
+def kinetic_of(body: BodyConstants, R_GM: ca.SX, V: Pair) -> ca.SX:
     M_B, _ = rigid(R_GM, body.mass, body.com, body.I)
     return inner(V, apply(M_B, V)) / 2
 
 
-def potential_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, gravity: ca.SX) -> ca.SX:
+def potential_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, gravity: ca.SX) -> ca.SX:
     return -body.mass * ca.dot(gravity, p_GM + R_GM @ body.com)
 
 
-def momentum_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
+def momentum_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair) -> Pair:
     M_B, _ = rigid(R_GM, body.mass, body.com, body.I)
     return shift_force(apply(M_B, V), p_GM)
 
 
-def centre_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None,
+def centre_of(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None,
               A: Pair | None = None) -> list[ca.SX]:
     """Position of a body's mass centre, with V also velocity, with A also acceleration."""
     p_c = R_GM @ body.com
@@ -49,7 +49,7 @@ def centre_of(body: Placed, R_GM: ca.SX, p_GM: ca.SX, V: Pair | None = None,
     return values
 
 
-def weight_of(body: Placed, R_GM: ca.SX, gravity: ca.SX) -> Pair:
+def weight_of(body: BodyConstants, R_GM: ca.SX, gravity: ca.SX) -> Pair:
     f = body.mass * gravity
     return cross(R_GM @ body.com, f), f
 

@@ -38,7 +38,7 @@ from typing import Any
 
 import casadi as ca
 
-from condyle.dynamics.aba import ZERO, Solved
+from condyle.dynamics.aba import ZERO, Solution
 from condyle.dynamics.inertia import add, inner, rigid, shift_force
 from condyle.dynamics.inline import inlined
 from condyle.dynamics.kinematics import Kinematics, Pair
@@ -64,7 +64,7 @@ class Bars:
 
 
 @dataclass
-class Moving:
+class BodyMotion:
     """What (6)-(8) need to know of a body and of its parent; V is used with loads only, except w."""
 
     V: Pair
@@ -156,7 +156,8 @@ def is_plain(mobilizer: Mobilizer) -> bool:
 
 def of_mobilizer(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX, x: ca.SX,
                  R_GF: ca.SX | None, H: Sequence[Pair],
-                 at: Moving, bars: Bars, r_bar: Any = 0, H_bar: Sequence[Pair] = ()) -> tuple[ca.SX, ca.SX]:
+                 at: BodyMotion, bars: Bars, r_bar: Any = 0, H_bar: Sequence[Pair] = ()) -> tuple[ca.SX,
+                                                                                                  ca.SX]:
     """(9) and (10) for one mobilizer, each (nu,). R_GF is not used where the mobilizer `is_plain`. r_bar and
     H_bar: what loads add to these; none by default."""
     R_bar = turned(at.V, at.A, at.X, bars.F, bars.A, bars.w) + bars.T[0] - cross(at.V[1], bars.v)  # (6), (11)
@@ -174,7 +175,7 @@ def of_mobilizer(mobilizer: Mobilizer, t: ca.SX, q: ca.SX, u: ca.SX, udot: ca.SX
     return dq + more_q, du + more_u
 
 
-def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solved,
+def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: Solution,
              loads: LoadGradient | None
              ) -> tuple[ca.SX, ca.SX]:
     """d (x . tau)/dq and /du, each (nu,), over the whole tree; udot, x, A and X are those of `solved`."""
@@ -188,7 +189,7 @@ def gradient(tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX, solved: 
     for B in tree.tip_to_base:
         body, P, speeds = tree.bodies[B], tree.parent(B), tree.speeds_of(B)
         w_P = ca.SX(3, 1) if P is None else kin.V_GM[P][0]
-        at = Moving(kin.V_GM[B], solved.A[B], solved.X[B], w_P, solved.A[P][0], solved.X[P][0])
+        at = BodyMotion(kin.V_GM[B], solved.A[B], solved.X[B], w_P, solved.A[P][0], solved.X[P][0])
         H_bar = [loads.H.get(k, ZERO) for k in speeds] if loads.H else ()
         dq[B], du[B] = of_mobilizer(body.mobilizer, t, q[body.q], u[body.u], solved.udot[body.u],
                                     solved.x[body.u],

@@ -27,7 +27,7 @@ import casadi as ca
 from condyle.dynamics.inertia import add, add_cross, add_scaled, shift_motion
 from condyle.dynamics.inline import inlined
 from condyle.mobilizers import Mobilizer, motion
-from condyle.tree.layout import Placed
+from condyle.tree.layout import BodyConstants
 from condyle.tree.tree import Tree
 
 Pair = tuple[ca.SX, ca.SX]
@@ -40,7 +40,7 @@ cross = ca.cross
 class Kinematics:
     """Expressions by body index (and by speed for H). p_PM is r of (1)."""
 
-    placed: list[Placed]
+    placed: list[BodyConstants]
     R_GM: dict[int, ca.SX] = field(default_factory=dict)
     p_GM: dict[int, ca.SX] = field(default_factory=dict)
     p_PM: dict[int, ca.SX] = field(default_factory=dict)
@@ -85,7 +85,8 @@ class BodyKinematics:
     c: Any = None
 
 
-def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None, t: ca.SX,
+def step(mobilizer: Mobilizer, constants: BodyConstants, R_GP: ca.SX, p_GP: ca.SX, V_GP: Pair | None,
+         t: ca.SX,
          q: ca.SX, u: ca.SX,
          moved: list[ca.SX] | None = None) -> BodyKinematics:
     """One body on its parent. V_GP = None: positions only. `moved`: what `motion` gives, if it is known."""
@@ -101,7 +102,7 @@ def step(mobilizer: Mobilizer, constants: Placed, R_GP: ca.SX, p_GP: ca.SX, V_GP
     return body
 
 
-def kinematics(tree: Tree, placed: list[Placed], t: ca.SX, q: ca.SX, u: ca.SX | None,
+def kinematics(tree: Tree, placed: list[BodyConstants], t: ca.SX, q: ca.SX, u: ca.SX | None,
                only: Iterable[int] | None = None
                ) -> Kinematics:
     """Kinematics of all bodies, or of those in `only` (which must hold their ancestors too). u = None:
@@ -148,17 +149,17 @@ def acceleration(A_P: Pair, r: ca.SX, c: Pair | None, H: list[Pair], udot: list[
     return a
 
 
-def body_pose(body: Placed, R_GM: ca.SX, p_GM: ca.SX) -> Pair:
+def body_pose(body: BodyConstants, R_GM: ca.SX, p_GM: ca.SX) -> Pair:
     """R_GB and p_GB of the user's body frame."""
     return R_GM @ body.R_MB, p_GM + R_GM @ body.p_MB
 
 
-def body_velocity(body: Placed, R_GM: ca.SX, V_GM: Pair) -> Pair:
+def body_velocity(body: BodyConstants, R_GM: ca.SX, V_GM: Pair) -> Pair:
     """V_GB, at the body's origin."""
     return shift_motion(V_GM, R_GM @ body.p_MB)
 
 
-def body_acceleration(body: Placed, R_GM: ca.SX, V_GM: Pair, A_GM: Pair) -> Pair:
+def body_acceleration(body: BodyConstants, R_GM: ca.SX, V_GM: Pair, A_GM: Pair) -> Pair:
     """A_GB, at the body's origin."""
     r, w = R_GM @ body.p_MB, V_GM[0]
     alpha, a = shift_motion(A_GM, r)

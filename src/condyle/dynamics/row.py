@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import casadi as ca
 
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
-from condyle.tree.layout import Placed
+from condyle.tree.layout import BodyConstants
 from condyle.tree.tree import Tree
 
 ZERO: Pair = (ca.SX(3, 1), ca.SX(3, 1))
@@ -29,7 +29,7 @@ class Row(Protocol):
     """
 
     @property
-    def body(self) -> Placed: ...
+    def body(self) -> BodyConstants: ...
     @property
     def number(self) -> ca.SX:
         """1 + its first speed."""
@@ -83,7 +83,7 @@ class StraightRow:
         self.line, self.B = line, B
 
     @property
-    def body(self) -> Placed:
+    def body(self) -> BodyConstants:
         return self.line.kin.placed[self.B]
 
     @property

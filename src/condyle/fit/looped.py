@@ -30,7 +30,7 @@ from condyle.model.looped.tables import Draft, Kind, Looped
 from condyle.model.looped.visits import Visit, Visits, shifted
 from condyle.model.model import Model
 from condyle.native.sweeps.sweep import RowKernel, Sweep
-from condyle.tree.layout import Placed
+from condyle.tree.layout import BodyConstants
 
 
 def has_loops(model: Model, layout: Layout) -> bool:
@@ -111,7 +111,7 @@ class _RowCost:
         self.view, self.value, self.F = model, ca.SX(0), ZERO
         self.P: Any = (ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3))
         none = ca.SX(3, 3), ca.SX(3, 1)
-        self.placed = Placed(*none, ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3),
+        self.placed = BodyConstants(*none, ca.reshape(d.read("constant.goal.R_MB", 9), 3, 3),
                              d.read("constant.goal.p_MB", 3),
                              ca.SX(0), ca.SX(3, 1), ca.SX(3, 3))
         self.kin = Kinematics({B: self.placed},  # type: ignore[arg-type]

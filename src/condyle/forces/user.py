@@ -63,7 +63,7 @@ class Wrench:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Written(Law):
+class UserForce(Law):
     """A law from a user's function: the function itself is not pickled; what it computes is."""
 
     function: Callable[[AskedState], Any] | None
@@ -97,7 +97,7 @@ class Written(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Custom(Written):
+class Custom(UserForce):
     """Forces that a Python function computes.
 
     Args:
@@ -235,7 +235,7 @@ def _names(targets: tuple[tuple[str, str], ...]) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Potential(Written):
+class Potential(UserForce):
     """Forces from a potential energy that a Python function computes, by automatic differentiation.
 
         force at a station: -dV/dp                                                           (24)

@@ -45,7 +45,7 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     def ended(kind: Status, what: str) -> Outcome:
         return Outcome(kind, when + what)
 
-    if status == nodes.Status.LIMIT:
+    if status == nodes.LaneStatus.LIMIT:
         return ended(Status.REJECTED, f"too many steps were rejected; {Status.REJECTED.advice}")
     unit = float(np.spacing(abs(t)))
     way, h = (1, h) if h >= 0 else (-1, -h)

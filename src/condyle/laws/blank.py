@@ -48,7 +48,7 @@ class Blank:
         return ca.SX.sym("Mu", self.tree.nu)
 
 
-class Gathered:
+class LoadList:
     """Loads (laws.view.Loads) as a list of what was added."""
 
     def __init__(self) -> None:

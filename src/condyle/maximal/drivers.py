@@ -20,7 +20,7 @@ from condyle.tree.tree import Tree
 
 
 @dataclass(frozen=True)
-class Driven:
+class DriverValues:
     """What drivers say at one state.
 
     Attributes:
@@ -71,12 +71,12 @@ class Drivers:
         return Numbers("drivers", s, {"q": q, "u": u, "udot": udot, "N": N})
 
     def __call__(self, q: Array, u: Array, locked: NDArray[np.bool_], locked_udot: Array,
-                 given: Mapping[str, Any]) -> Driven:
+                 given: Mapping[str, Any]) -> DriverValues:
         """What drivers say at q and u, with the speeds that are locked and their accelerations; given: t,
         enabled, ..."""
         none = np.zeros(len(locked), dtype=bool)
         if self._values is None:
-            return Driven(locked, locked_udot, none, 0 * locked_udot, 0 * locked_udot, 0.0)
+            return DriverValues(locked, locked_udot, none, 0 * locked_udot, 0 * locked_udot, 0.0)
         found = self._values({**given, "q": q, "u": u})
         acts, has_u, apart, off = none.copy(), none.copy(), np.zeros(len(locked)), 0.0
         for i, body in enumerate(self.tree.driven):
@@ -94,5 +94,6 @@ class Drivers:
                     step = found["q"][rows] - q[rows]
                     apart[columns] = np.linalg.lstsq(found["N"][np.ix_(rows, columns)], step, rcond=None)[0]
                     off = max(off, float(np.abs(step).max()))
-        return Driven(locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"], apart,
+        return DriverValues(locked | acts, np.where(acts, found["udot"], locked_udot), has_u, found["u"],
+                            apart,
                       off)

@@ -34,7 +34,7 @@ LEVELS = ("position", "velocity", "acceleration")
 
 
 @dataclass(frozen=True)
-class Wired:
+class PlacedJoint:
     """A joint with its rows of C and the places of its massless unknowns in x and V."""
 
     joint: Joint
@@ -77,8 +77,8 @@ class Expressions:
     """
 
     def __init__(self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Any],
-                 joints: Sequence[Wired],
-                 loops: Sequence[Wired], nx: int, nv: int) -> None:
+                 joints: Sequence[PlacedJoint],
+                 loops: Sequence[PlacedJoint], nx: int, nv: int) -> None:
         self.tree, self.forces, self.constraints = tree, forces, constraints
         self.joints, self.loops, self.nx, self.nv = joints, loops, nx, nv
         self.m = sum(wired.joint.n for wired in (*joints, *loops))

@@ -40,7 +40,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Moving:
+class FrameMotion:
     """A frame in ground: quaternion, rotation, position, velocities."""
 
     e: ca.SX
@@ -50,15 +50,15 @@ class Moving:
     v: ca.SX
 
 
-def carried(x: ca.SX, V: ca.SX, on: Frame) -> Moving:
+def carried(x: ca.SX, V: ca.SX, on: Frame) -> FrameMotion:
     """A frame that is fixed on a body with coordinates x and velocity V."""
     R = rotation_from_quaternion(x[:4])
     r = R @ on.p
     e = quaternion_multiply(x[:4], quaternion_from_rotation(on.R))
-    return Moving(e, R @ on.R, x[4:] + r, V[:3], V[3:] + ca.cross(V[:3], r))
+    return FrameMotion(e, R @ on.R, x[4:] + r, V[:3], V[3:] + ca.cross(V[:3], r))
 
 
-def relative(F: Moving, M: Moving) -> Relative:
+def relative(F: FrameMotion, M: FrameMotion) -> Relative:
     """M as seen from F, in F."""
     r = M.p - F.p
     return Relative(quaternion_multiply(quaternion_conjugate(F.e), M.e), F.R.T @ M.R, F.R.T @ r,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError
-from condyle.maximal.drivers import Driven
+from condyle.maximal.drivers import DriverValues
 from condyle.maximal.equations import accelerations
 from condyle.maximal.freedom import Freedom
 from condyle.status import Outcome, Status
@@ -125,7 +125,7 @@ class Motion:
             found, driven = self.system.expressions.velocities(given), self.driven(given, point.q, point.u)
             self.ranks = [self.freedom(found, driven.driven, level).rank for level in range(3)]
 
-    def driven(self, given: dict[str, Any], q: Array, u: Array) -> Driven:
+    def driven(self, given: dict[str, Any], q: Array, u: Array) -> DriverValues:
         return self.system.expressions.drivers(q, u, self.tail.locked, self.tail.locked_udot, given)
 
     def freedom(self, found: dict[str, Any], driven: NDArray[np.bool_], level: int) -> Freedom:

@@ -14,7 +14,7 @@ from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
 from condyle.maximal.equations import Attachment, Equations, solved
-from condyle.maximal.expressions import Expressions, Wired
+from condyle.maximal.expressions import Expressions, PlacedJoint
 from condyle.maximal.joint import Frame, Joint
 from condyle.maximal.pairs import PAIRS
 from condyle.mobilizers import Mobilizer
@@ -103,8 +103,8 @@ class MaximalSystem:
         self._attached = tuple(Attachment(w.rows, w.joint.u, slice(6 * w.joint.B, 6 * w.joint.B + 6))
                                for w in wired)
 
-    def _wire(self, joint: Joint) -> Wired:
-        wired = Wired(joint, slice(self.m, self.m + joint.n), slice(self.nx, self.nx + joint.ns),
+    def _wire(self, joint: Joint) -> PlacedJoint:
+        wired = PlacedJoint(joint, slice(self.m, self.m + joint.n), slice(self.nx, self.nx + joint.ns),
                       slice(self.nv, self.nv + joint.nsu))
         self.nx, self.nv, self.m = self.nx + joint.ns, self.nv + joint.nsu, self.m + joint.n
         return wired

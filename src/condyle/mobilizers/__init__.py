@@ -20,13 +20,14 @@ from condyle.mobilizers.free import Ball, Free
 from condyle.mobilizers.function_based import FunctionBased
 from condyle.mobilizers.lines import FreeLine, LineOrientation
 from condyle.mobilizers.lower_pairs import Cylinder, Pin, Planar, Screw, Slider, Translation, Weld
-from condyle.mobilizers.numbers import Numbered, Pattern, pattern
+from condyle.mobilizers.numbers import NumberedMobilizer, Pattern, pattern
 from condyle.mobilizers.polar import BendStretch, SphericalCoords
 from condyle.mobilizers.sines import sines_first
 
 __all__ = ["Ball", "BendStretch", "Bushing", "CantileverFreeBeam", "Custom", "Cylinder", "Ellipsoid", "Free",
            "FreeLine", "FunctionBased", "Gimbal", "JointMotion", "LineOrientation", "Mobilizer", "Motion",
-           "Numbered", "Pattern", "Pin", "Planar", "Screw", "Slider", "SphericalCoords", "Translation",
+           "NumberedMobilizer", "Pattern", "Pin", "Planar", "Screw", "Slider", "SphericalCoords",
+           "Translation",
            "Universal", "Weld", "compose", "derived_motion", "motion", "motion_at", "motion_size",
            "motion_symbols", "pattern", "runaway", "sines_first"]
 

@@ -25,12 +25,12 @@ def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
                                f"{first!r}")
     result = first
     for mobilizer in others:
-        result = Composed(result, mobilizer)
+        result = Composition(result, mobilizer)
     return result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Composed(Mobilizer):
+class Composition(Mobilizer):
     """a from F to a frame E, then b from E to M. With r = R_a p_b and w_b, v_b, bias_b turned into F by R_a:
 
         R = R_a R_b,   p = p_a + r                                                              (11)
@@ -107,7 +107,7 @@ class Composed(Mobilizer):
         return np.concatenate([self.a.random_q(rng), self.b.random_q(rng)])
 
     def description(self) -> str:
-        return f"Composed({self.a.description()}, {self.b.description()})"
+        return f"Composition({self.a.description()}, {self.b.description()})"
 
     def __repr__(self) -> str:
         return f"compose({self.a!r}, {self.b!r})"

@@ -9,12 +9,12 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Motion
 from condyle.mobilizers.constants import conditions_on, constants, sx
-from condyle.mobilizers.orientation import Oriented
+from condyle.mobilizers.orientation import OrientationMobilizer
 from condyle.trace import Numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ellipsoid(Oriented):
+class Ellipsoid(OrientationMobilizer):
     """A body whose frame M rides on an ellipsoid fixed in F while it turns: three rotations, translation
     coupled to them.
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import casadi as ca
 
 from condyle.mobilizers.base import Motion, zeros
-from condyle.mobilizers.orientation import Oriented
+from condyle.mobilizers.orientation import OrientationMobilizer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ball(Oriented):
+class Ball(OrientationMobilizer):
     """A ball and socket: M turns freely about F's origin.
 
     q: unit quaternion of M in F (w, x, y, z).   u: w_FM in F [rad/s].
@@ -29,7 +29,7 @@ class Ball(Oriented):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Free(Oriented):
+class Free(OrientationMobilizer):
     """Unrestricted motion of M in F: six degrees of freedom, three rotations and three translations.
 
     q: unit quaternion of M in F (w, x, y, z), then p_FM in F [m].

@@ -84,7 +84,7 @@ def number(k: int) -> ca.SX:
     return ca.SX.sym(f"number{k}")
 
 
-class Numbered(Mobilizer):
+class NumberedMobilizer(Mobilizer):
     """What mobilizers of one pattern have in common.
 
     Args:
@@ -139,4 +139,4 @@ class Numbered(Mobilizer):
 
     def description(self) -> str:
         fixed = [x for k, x in enumerate(self.pattern.numbers) if k not in self.column]
-        return f"Numbered({self.pattern.key}, {self.column}, {fixed})"
+        return f"NumberedMobilizer({self.pattern.key}, {self.column}, {fixed})"

@@ -97,7 +97,7 @@ ORIENTATIONS: dict[str, type[Quaternion] | type[Euler]] = {"quaternion": Quatern
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Oriented(Mobilizer):
+class OrientationMobilizer(Mobilizer):
     """A mobilizer whose first coordinates are an orientation of M in F and whose other coordinates, if any,
     are p_FM in F.
 

@@ -59,7 +59,7 @@ def has_gradient(model: Model, name: str, wrt: Sequence[str]) -> bool:
     return name == "forward_dynamics" and set(wrt) <= {"q", "u", "tau"} and simple
 
 
-class Differentiated:
+class OperatorDerivative:
     """One operator, or the rows of it that belong to one body, ready to be differentiated.
 
     Args:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import casadi as ca
 
-from condyle.dynamics.aba import ZERO, Solved
+from condyle.dynamics.aba import ZERO, Solution
 from condyle.dynamics.gradient import LoadGradient
 from condyle.dynamics.inertia import add, inner
 from condyle.dynamics.kinematics import Kinematics, Pair
@@ -47,7 +47,7 @@ class Cut:
     """A straight line within an unrolled recursion: symbols in place of what is computed already, which
     `closed` puts back."""
 
-    def __init__(self, symbols: Symbols, kin: Kinematics, solved: Solved) -> None:
+    def __init__(self, symbols: Symbols, kin: Kinematics, solved: Solution) -> None:
         tree = symbols.model.tree
         self.symbols = symbols
         self._values: dict[str, Mapping[Any, Any]] = {

@@ -16,7 +16,7 @@ from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
 from condyle.model.instance import ParameterCheck
 from condyle.paths import Path
 from condyle.tree.body import Body
-from condyle.tree.layout import Placed, Tabulated, layout, tabulated
+from condyle.tree.layout import BodyConstants, ConstantsTable, layout, tabulated
 from condyle.tree.tree import Tree
 
 
@@ -38,11 +38,11 @@ class Model:
         return {name: force.path for name, force in self.forces.items() if isinstance(force, PathLaw)}
 
     @cached_property
-    def tabulated(self) -> Tabulated:
+    def tabulated(self) -> ConstantsTable:
         return tabulated(layout(self.tree))
 
     @property
-    def placed(self) -> list[Placed]:
+    def placed(self) -> list[BodyConstants]:
         return self.tabulated.placed
 
     @property

@@ -12,7 +12,7 @@ import casadi as ca
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.forces.external import TimeSeries
-from condyle.laws.blank import Blank, Gathered
+from condyle.laws.blank import Blank, LoadList
 from condyle.laws.leaf import Leaf
 from condyle.mobilizers import motion
 from condyle.model.model import Model
@@ -66,7 +66,7 @@ def time_readers(model: Model, stored: bool = False) -> Iterator[TimeReader]:
 
 def _of_force(tree: Tree, force: Force, stored: bool, t: ca.SX) -> list[ca.SX]:
     """What a force exerts and keeps."""
-    view, loads = Blank(tree, t, len(force.states)), Gathered()
+    view, loads = Blank(tree, t, len(force.states)), LoadList()
     force.apply(view, loads)
     energy = force.potential(view) if stored else None
     return [*map(ca.SX, (*loads.values, *force.rates(view))), *([] if energy is None else [ca.SX(energy)])]

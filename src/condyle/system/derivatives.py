@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.arrays import Array, Entries
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
-from condyle.model.differentiate import VARIABLES, Differentiated, has_gradient
+from condyle.model.differentiate import VARIABLES, OperatorDerivative, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops
 from condyle.model.looped.jacobian import build_looped_jacobian, has_looped_jacobian
 from condyle.model.operators import OPERATORS
@@ -189,7 +189,7 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
 
     def build() -> ca.Function | Composite:
         own = body if operator.per_body == "kernel" else None
-        return getattr(Differentiated(model, name, wrt, own, part), kind)()
+        return getattr(OperatorDerivative(model, name, wrt, own, part), kind)()
 
     size = len(range(_size(compiled, name))[part])
     inputs, directions = operator.inputs(model), [(f"d_{v}", _directions(compiled, v)) for v in wrt]

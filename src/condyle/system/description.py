@@ -22,7 +22,7 @@ from condyle.measures import Measure
 from condyle.mobilizers import Mobilizer
 from condyle.model.model import equation_names
 from condyle.muscles import Muscle
-from condyle.presentation import Shown, cut, page
+from condyle.presentation import Display, cut, page
 from condyle.system.compiled import Compiled
 from condyle.system.listing import blocks
 from condyle.system.locks import known
@@ -33,7 +33,7 @@ from condyle.tree.prescribed import Prescribed
 from condyle.tree.tree import Tree
 
 
-class Description(Shown):
+class Description(Display):
     """What a System is made of, until it is frozen; then what is compiled from it, an object of its own.
 
     Args:

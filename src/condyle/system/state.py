@@ -13,7 +13,7 @@ from condyle.arrays import Array, Entries, check_finite, real, vector
 from condyle.errors import ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator, Stage
-from condyle.presentation import Block, Shown, cut, number, page
+from condyle.presentation import Block, Display, cut, number, page
 from condyle.spatial import Transform
 from condyle.system.fitted import fit_q, fit_u
 from condyle.system.operators import METHODS
@@ -38,7 +38,7 @@ INVALIDATES = {"parameters": Stage.INSTANCE, "t": Stage.TIME, "q": Stage.POSITIO
 _ENTRIES = ("q", "u", "z", "inputs", "discrete", "parameters")
 
 
-class State(Shown, OfState):
+class State(Display, OfState):
     """Everything variable about a system: time, coordinates, speeds and the rest; made by
     `system.state(...)`.
 

@@ -14,7 +14,7 @@ from condyle.errors import ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
-from condyle.presentation import Block, Shown, page
+from condyle.presentation import Block, Display, page
 from condyle.spatial import Transform
 from condyle.system.given import nth
 from condyle.system.operators import METHODS
@@ -114,7 +114,7 @@ class Batch:
         return out
 
 
-class States(Generic[Item], Shown, OfStates):
+class States(Generic[Item], Display, OfStates):
     """Many states of one system. It has every operator of the System by its name, without q, u and udot,
     which are its own:
 

@@ -7,7 +7,7 @@ asks for them.
 
 Numbers that depend on Parameters are not computed again for every state: `tabulated` gives each a place in a
 table, which an INSTANCE kernel fills once per set of parameters. Those of one body are side by side, in the
-order of `Placed`, so that loops over bodies read them where they are.
+order of `BodyConstants`, so that loops over bodies read them where they are.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ nothing."""
 
 
 @dataclass(frozen=True)
-class Placed:
+class BodyConstants:
     """Constants of one body: numbers, or SX where Parameters are in them.
 
     Attributes:
@@ -52,7 +52,7 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated:
+class ConstantsTable:
     """Constants of every body with places in a table for those that depend on Parameters.
 
     Attributes:
@@ -63,7 +63,7 @@ class Tabulated:
         starts: where each body's entries begin.
     """
 
-    placed: list[Placed]
+    placed: list[BodyConstants]
     symbols: ca.SX
     meanings: ca.SX
     starts: list[int]
@@ -90,9 +90,9 @@ def snapped(R: Array) -> Array:
     return np.where(np.abs(R - near) <= ROUNDING, near, R)
 
 
-def layout(tree: Tree) -> list[Placed]:
+def layout(tree: Tree) -> list[BodyConstants]:
     """Constants of every body, base to tip."""
-    placed: list[Placed] = []
+    placed: list[BodyConstants] = []
     for body in tree.bodies:
         parent = tree.parent(body.index)
         on = None if parent is None else placed[parent]
@@ -101,15 +101,15 @@ def layout(tree: Tree) -> list[Placed]:
     return placed
 
 
-def _numeric(body: Body, on: Placed | None) -> Placed:
+def _numeric(body: Body, on: BodyConstants | None) -> BodyConstants:
     X_MB = body.X_BM.inverse()
     X_PF = body.X_PF if on is None else Transform.unchecked(on.R_MB, on.p_MB) @ body.X_PF
     m: MassProperties = body.mass_properties.transformed(X_MB)
-    return Placed(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com,
+    return BodyConstants(snapped(X_PF.R), X_PF.p, snapped(X_MB.R), X_MB.p, m.mass, m.com,
                   principal(m.inertia_about_origin()))
 
 
-def _symbolic(body: Body, on: Placed | None) -> Placed:
+def _symbolic(body: Body, on: BodyConstants | None) -> BodyConstants:
     """The same as `_numeric` over SX."""
     given = {"R_PF": body.X_PF.R, "p_PF": body.X_PF.p, "R_BM": body.X_BM.R, "p_BM": body.X_BM.p,
              "mass": body.mass,
@@ -124,7 +124,8 @@ def _symbolic(body: Body, on: Placed | None) -> Placed:
     if on is not None:
         R_PM, p_PM = (ca.sparsify(v if isinstance(v, ca.SX) else ca.SX(ca.DM(v))) for v in (on.R_MB, on.p_MB))
         R_PF, p_PF = R_PM @ R_PF, R_PM @ p_PF + p_PM
-    placed = Placed(*(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com, about)))
+    placed = BodyConstants(*(_number(ca.simplify(v)) for v in (R_PF, p_PF, R_MB, p_MB, x["mass"], com,
+                                                               about)))
     return placed if isinstance(placed.I, ca.SX) else replace(placed, I=principal(placed.I))
 
 
@@ -137,7 +138,7 @@ def _number(value: ca.SX) -> Any:
                                                                                   1) else float(number[0, 0])
 
 
-def tabulated(placed: list[Placed]) -> Tabulated:
+def tabulated(placed: list[BodyConstants]) -> ConstantsTable:
     """The same constants with a symbol in place of every entry that depends on Parameters, each with its
     place in the table."""
     symbols: list[ca.SX] = []
@@ -161,5 +162,5 @@ def tabulated(placed: list[Placed]) -> Tabulated:
     new, starts = [], []
     for p in placed:
         starts.append(len(symbols))
-        new.append(Placed(*(tabulate(f.name, getattr(p, f.name)) for f in fields(p))))
-    return Tabulated(new, ca.vertcat(ca.SX(0, 1), *symbols), ca.vertcat(ca.SX(0, 1), *meanings), starts)
+        new.append(BodyConstants(*(tabulate(f.name, getattr(p, f.name)) for f in fields(p))))
+    return ConstantsTable(new, ca.vertcat(ca.SX(0, 1), *symbols), ca.vertcat(ca.SX(0, 1), *meanings), starts)

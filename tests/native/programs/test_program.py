@@ -12,9 +12,9 @@ from condyle.native.programs.nodes import (
     If,
     Ints,
     Kernel,
+    LaneStatus,
     Put,
     Scan,
-    Status,
     Stream,
     While,
     kernel,
@@ -40,7 +40,7 @@ def test_one_bad_lane_does_not_spoil_the_others(W):
     tree, sizes = halving()
     x = np.array([[3.0, np.nan, 2.0**40, np.inf, -1.0, 5.0, np.nan, 1.0]])
     y = run(tree, sizes, {"x": x}, W)
-    OK, LIMIT, NAN = Status.OK, Status.LIMIT, Status.NAN
+    OK, LIMIT, NAN = LaneStatus.OK, LaneStatus.LIMIT, LaneStatus.NAN
     assert y["status"].tolist() == [[OK, NAN, LIMIT, LIMIT, OK, OK, NAN, OK]]
     assert y["n"].tolist() == [[2, 0, 40, 40, 0, 3, 0, 1]]
 
@@ -72,11 +72,11 @@ def test_first_status_stays(W):
     keep = kernel(lambda a: a, "a", "a", sizes)
     tree = [While("a", keep, 3), While("b", keep, 3)]
     y = run(tree, sizes, {"a": np.tile([[1.0, 0.0]], 4), "b": np.full((1, 8), np.nan)}, W)
-    assert y["status"].tolist() == [[Status.LIMIT, Status.NAN] * 4]
+    assert y["status"].tolist() == [[LaneStatus.LIMIT, LaneStatus.NAN] * 4]
 
 
 def test_every_code_has_advice():
-    assert all(code.advice for code in Status)
+    assert all(code.advice for code in LaneStatus)
 
 
 @LANES
@@ -171,7 +171,7 @@ def test_get_stays_inside_its_table(W, kind):
         y = run(Get("t", "i", "x"), sizes, {"i": index}, W, streams)
     rows = [0, 1, 3, 2, *NEAREST[:4], *NEAREST[4:], 0, 1, 2, 3]
     assert np.array_equal(y["x"], table[rows].T)
-    assert y["status"].tolist() == [[0] * 4 + [Status.INDEX] * 8 + [0] * 4]
+    assert y["status"].tolist() == [[0] * 4 + [LaneStatus.INDEX] * 8 + [0] * 4]
 
 
 @LANES
@@ -188,7 +188,7 @@ def test_put_writes_only_rows_that_exist(W):
     for lane in (0, 1, 10, 11):
         expected[1 + int(index[0, lane]), :, lane % W] = x[:, lane]
     assert np.array_equal(memory.reshape(expected.shape), expected)
-    assert y["status"].tolist() == [[0, 0] + [Status.INDEX] * 8 + [0] * 6]
+    assert y["status"].tolist() == [[0, 0] + [LaneStatus.INDEX] * 8 + [0] * 6]
 
 
 @LANES
@@ -199,7 +199,7 @@ def test_empty_table(W):
             {"i": np.zeros((1, 8)), "x": np.full((2, 8), 3.0)}, W,
             {"t": (2, empty)})
     assert (y["x"] == 3).all()
-    assert (y["status"] == Status.INDEX).all()
+    assert (y["status"] == LaneStatus.INDEX).all()
 
 
 @LANES

@@ -12,7 +12,7 @@ import pytest
 
 import condyle as cd
 from condyle.native.calls.function import NativeFunction
-from condyle.native.programs.nodes import Status
+from condyle.native.programs.nodes import LaneStatus
 from condyle.native.sweeps import solver as codes
 from condyle.native.sweeps.implicit import bracketed, implicit
 from condyle.native.sweeps.lookup import Closure, Staged, Table, get
@@ -101,7 +101,7 @@ def test_no_round_at_all(evaluator):
 
 
 def test_codes_are_those_of_programs():
-    assert (codes.OK, codes.LIMIT, codes.NAN) == (Status.OK, Status.LIMIT, Status.NAN)
+    assert (codes.OK, codes.LIMIT, codes.NAN) == (LaneStatus.OK, LaneStatus.LIMIT, LaneStatus.NAN)
 
 
 # ---- In stages ---------------------------------------------------------------------------------------------

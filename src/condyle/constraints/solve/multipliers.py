@@ -248,22 +248,22 @@ class Blocks(Pseudoinverse):
                     Y[i, j] = Y[j, i] = G[i, :] @ Z[:, j]                                    # (2)
         super().__init__(coupled, Y, G ** 2 @ free)
 
-    def meet(self, x: ca.SX, g: ca.SX) -> Met:
+    def meet(self, x: ca.SX, g: ca.SX) -> Correction:
         """x <- x - Z lambda with G x + g = 0 (5)."""
         lambda_ = self.solve(self.G @ x + g)
         x = x - self.Z @ lambda_
         r = ca.densify(self.G @ x + g)
         last = self.last(r)
         size = ca.fabs(self.G) @ ca.fabs(x) + ca.fabs(g)
-        return Met(x - self.Z @ last, lambda_, r - self.Y @ last, size)
+        return Correction(x - self.Z @ last, lambda_, r - self.Y @ last, size)
 
-    def left(self, met: Met, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
+    def left(self, met: Correction, terms: ca.SX, short: float = ROUNDING) -> ca.SX:
         """Whether a row is unmet (8): 0/1; `terms` and `short` as for `unmet`."""
         return self.unmet(met.r, met.size, ca.sum2(self.G ** 2), terms, short)
 
 
 @dataclass
-class Met:
+class Correction:
     """x and lambda of (5), what is left of G x + g, and the sums of the terms of these."""
 
     x: ca.SX
@@ -298,7 +298,7 @@ class Multipliers(Blocks):
 
 
 @dataclass
-class Constrained:
+class Accelerations:
     """udot and lambda (2), whether Y is delicate (7), and whether an equation is unmet (8)."""
 
     udot: ca.SX
@@ -307,11 +307,12 @@ class Constrained:
     unmet: ca.SX
 
 
-def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX, short: float = ROUNDING) -> Constrained:
+def constrained(rows: ConstraintEquations, udot0: ca.SX, lock: ca.SX,
+                short: float = ROUNDING) -> Accelerations:
     """From the accelerations without constraints (1). short: as in Blocks.unmet."""
     found = Multipliers(rows, lock)
     met = found.meet(udot0, rows.bias())
-    return Constrained(met.x, met.lambda_, found.delicate, found.left(met, terms(rows, udot0), short))
+    return Accelerations(met.x, met.lambda_, found.delicate, found.left(met, terms(rows, udot0), short))
 
 
 def with_unmet(status: ca.SX, tree: Tree, unmet: ca.SX) -> ca.SX:

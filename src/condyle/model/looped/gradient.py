@@ -12,8 +12,8 @@ from condyle.dynamics import aba
 from condyle.dynamics.aba import ZERO
 from condyle.dynamics.gradient import (
     Bars,
+    BodyMotion,
     LoadGradient,
-    Moving,
     added,
     is_plain,
     of_loads,
@@ -107,7 +107,7 @@ def forward_gradient(looped: Looped) -> None:
     def back(d: Draft) -> None:
         nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0]
                                                                     for name in ("V", "A", "X")]
-        at = Moving(d.get("me", "V"), d.get("me", "A"), d.get("me", "X"), *parent)
+        at = BodyMotion(d.get("me", "V"), d.get("me", "A"), d.get("me", "X"), *parent)
         bars = _bars(d, "me", pulled)
         u, udot, x = (ca.vertcat(ca.SX(0, 1), *values) for values in (
             d.of_speeds("u"), *([ca.SX(0)] * nu if plain else d.kept(name) for name in ("udot", "x"))))

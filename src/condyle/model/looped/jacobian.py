@@ -14,9 +14,9 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics.derivatives import (
-    Carried,
     Column,
     Joint,
+    Subtree,
     columns,
     is_plain,
     of_one,
@@ -170,7 +170,7 @@ class _Jacobian:
         a = spatial_acceleration(V, add(d.get("me", "A"), X))
         d.keep("a", a)
         d.keep("udot", ca.vertcat(ca.SX(0, 1), *udot))
-        d.writes["me.carried"] = _of_carried(Carried(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a)))
+        d.writes["me.carried"] = _of_carried(Subtree(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a)))
 
     def _loads(self) -> None:
         """How forces on coordinates change with those of their body."""
@@ -225,12 +225,12 @@ class _Jacobian:
                 d.writes |= {f"up_{name}": -up, f"down_{name}": -down}
 
 
-def _carried(d: Draft, where: str) -> Carried:
+def _carried(d: Draft, where: str) -> Subtree:
     m, mc, I, p, C, F = unpacked(_CARRIED, d.read(f"{where}.carried", packed(_CARRIED).numel()))
-    return Carried(m, mc, ca.tril2symm(I), p, C, F)
+    return Subtree(m, mc, ca.tril2symm(I), p, C, F)
 
 
-def _of_carried(x: Carried) -> ca.SX:
+def _of_carried(x: Subtree) -> ca.SX:
     m, mc, I, p, C, F = _dense(tuple(x))
     return packed((m, mc, ca.tril(I), p, C, F))
 

@@ -19,12 +19,12 @@ import casadi as ca
 import numpy as np
 
 from condyle.dynamics.kinematics import BodyKinematics, step
-from condyle.mobilizers import Mobilizer, Numbered, sines_first
+from condyle.mobilizers import Mobilizer, NumberedMobilizer, sines_first
 from condyle.model.looped.law_rows import LawKind, law_kinds
 from condyle.model.model import Model
 from condyle.native.sweeps.schedule import on_levels, walked
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
-from condyle.tree.layout import LOWER, Placed
+from condyle.tree.layout import LOWER, BodyConstants
 
 Structure = Any
 """An SX, or nested tuples and lists of them."""
@@ -39,7 +39,7 @@ COMMON: dict[str, Structure] = {"R": ca.SX.ones(3, 3), "p": ca.SX.ones(3, 1), "w
 """Fields that other rows may read, dense: pose and velocity of M, acceleration, articulated or composite
 inertia, bias force, force of the mobilizer, motion under some speeds; then what gradient.py needs."""
 
-SIZES = dict(zip((f.name for f in fields(Placed)), (9, 3, 9, 3, 1, 3, 7), strict=True))
+SIZES = dict(zip((f.name for f in fields(BodyConstants)), (9, 3, 9, 3, 1, 3, 7), strict=True))
 """How many numbers each constant of a body has; an inertia that depends on Parameters has len(LOWER)."""
 
 
@@ -160,8 +160,8 @@ class Draft:
         return self.kind.mobilizer
 
     @cached_property
-    def body(self) -> Placed:
-        return Placed(*(self._constant(f.name) for f in fields(Placed)))
+    def body(self) -> BodyConstants:
+        return BodyConstants(*(self._constant(f.name) for f in fields(BodyConstants)))
 
     def _constant(self, name: str) -> Any:
         if name in self.kind.varying:                       # the body's own part of the table of Parameters
@@ -269,7 +269,8 @@ class Looped:
             mobilizer = bodies[rows[0] - 1].mobilizer
             kind = Kind(mobilizer, varying, driven)
             if len({model.mobilizers[row - 1] for row in rows}) > 1:
-                numbered = kind.mobilizer = Numbered(mobilizer, [model.patterns[row - 1] for row in rows])
+                numbered = kind.mobilizer = NumberedMobilizer(mobilizer,
+                                                              [model.patterns[row - 1] for row in rows])
                 name = f"numbers{len(self.kinds)}"
                 self.constants[name] = np.zeros((n, numbered.table.shape[1]))
                 self.constants[name][rows] = numbered.table

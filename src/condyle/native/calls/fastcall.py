@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.native.calls.finite import Watched, is_finite
+from condyle.native.calls.finite import FiniteArgument, is_finite
 from condyle.native.calls.gufunc import numpy_api
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
@@ -48,7 +48,7 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
              *,
              fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False,
              rows: int = 0,
-             watched: Sequence[Watched] = ()) -> None:
+             watched: Sequence[FiniteArgument] = ()) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its
     table.
 

@@ -21,7 +21,7 @@ _CHUNK = 16                                                 # doubles that one t
 
 
 @dataclass(frozen=True)
-class Watched:
+class FiniteArgument:
     """An argument that is checked: its place among the kernel's inputs, its size, and where quaternions start
     in it."""
 
@@ -30,7 +30,7 @@ class Watched:
     quaternions: tuple[int, ...] = ()
 
 
-def is_finite(b: Builder, arguments: Sequence[tuple[Value, Watched]]) -> Value:
+def is_finite(b: Builder, arguments: Sequence[tuple[Value, FiniteArgument]]) -> Value:
     """Whether (1) is zero for arguments at their addresses, lane l of number j at [j W + l]."""
     W = b.lanes.W
     V = W if W > 1 else 4

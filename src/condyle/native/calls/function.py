@@ -26,7 +26,7 @@ from condyle import settings
 from condyle.arrays import Entries, complaint, place, unusable, vector
 from condyle.errors import NativeError, ShapeError
 from condyle.native.calls import fastcall
-from condyle.native.calls.finite import Watched
+from condyle.native.calls.finite import FiniteArgument
 from condyle.native.calls.gufunc import InnerLoop, add_loop
 from condyle.native.calls.report import Report
 from condyle.native.ir.module import Module
@@ -152,7 +152,7 @@ class _Evaluator:
         self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
         self._inputs, self._outputs = inputs, outputs
         self._entries = [entries.get(name) for name, _ in inputs]
-        self._watched = [Watched(k, size, tuple(part.start for _, part in e.quaternions))
+        self._watched = [FiniteArgument(k, size, tuple(part.start for _, part in e.quaternions))
                          for k, ((_, size), e) in enumerate(zip(inputs, self._entries)) if e is not None]
         self._build, self._wide = build, wide or build
         self._function: ca.Function | Composite | None = None

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.native.calls.finite import Watched, is_finite
+from condyle.native.calls.finite import FiniteArgument, is_finite
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
@@ -34,7 +34,7 @@ _FE_ALL = 63                                                # every bit that any
 
 
 def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int,
-             watched: Sequence[Watched] = ()) -> None:
+             watched: Sequence[FiniteArgument] = ()) -> None:
     """Define the inner loop `@name` around `@kernel`, which the module has.
 
     Args:

@@ -28,10 +28,10 @@ from condyle.native.programs.nodes import (
     If,
     Ints,
     Kernel,
+    LaneStatus,
     Node,
     Put,
     Scan,
-    Status,
     Stream,
     Take,
     While,
@@ -172,7 +172,7 @@ class ProgramWriter:
         self.b.store(self.b.convert("zext", self.b.as_bits(live), LONG), self._at(word))
         return replace(place, mask=word)
 
-    def _set_status(self, name: str, where: Value, code: Status) -> None:
+    def _set_status(self, name: str, where: Value, code: LaneStatus) -> None:
         """The first code stays."""
         b, address = self.b, self._at(self._slice[name])
         old = b.load(address)
@@ -258,11 +258,11 @@ class ProgramWriter:
         flag = b.load(self._at(self._slice[node.flag]))
         nan, live = (self._within(place, b.compare(condition, flag, 0.0)) for condition in ("uno", "one"))
         with b.when(b.any(nan)):
-            self._set_status(node.status, nan, Status.NAN)
+            self._set_status(node.status, nan, LaneStatus.NAN)
         b.require(b.any(live), done)
         k = b.load(self._at(counter), LONG)
         with b.when(b.compare("sge", k, self._integer(node.limit or 0))):
-            self._set_status(node.status, live, Status.LIMIT)
+            self._set_status(node.status, live, LaneStatus.LIMIT)
             b.jump(done)
         b.store(k + 1, self._at(counter))
         self._emit(node.body, self._under(place, live))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, Value
-from condyle.native.programs.nodes import Status
+from condyle.native.programs.nodes import LaneStatus
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def add_row(module: Module, which: str) -> str:
                 with b.when(inside, False):
                     place = b.at(status, lane)
                     old = b.load(place, DOUBLE)
-                    b.store(b.select(b.compare("oeq", old, 0.0), float(Status.INDEX), old), place)
+                    b.store(b.select(b.compare("oeq", old, 0.0), float(LaneStatus.INDEX), old), place)
                 edge = b.select(b.compare("oge", x, n), b.convert("sitofp", rows - 1, DOUBLE), 0.0)
                 i = b.convert("fptosi", b.select(inside, x, edge), LONG)
                 base = i * row + lane * side

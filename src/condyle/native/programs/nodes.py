@@ -13,7 +13,7 @@ which named slices of one workspace. A program is a tree of nodes, a list or tup
     Call(symbol, args)                  an outside C function, as a rule LAPACK's
 
 The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose
-branch is not taken, is computed along and never stored. Each lane has its own status words; see `Status`.
+branch is not taken, is computed along and never stored. Each lane has its own status words; see `LaneStatus`.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from condyle.errors import UnknownNameError
 from condyle.native.straight.composite import Composite
 
 
-class Status(enum.IntEnum):
+class LaneStatus(enum.IntEnum):
     """What a status slice says of a lane. The first code that is not OK stays; kernels may write codes from
     USER on."""
 
@@ -44,13 +44,15 @@ class Status(enum.IntEnum):
 
 
 _ADVICE = {
-    Status.OK: "every loop ended by itself",
-    Status.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise the "
+    LaneStatus.OK: "every loop ended by itself",
+    LaneStatus.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise "
+                      "the "
                   "limit",
-    Status.NAN: "the flag of a loop became NaN: look for a division by zero or a root of a negative number",
-    Status.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was "
+    LaneStatus.NAN: "the flag of a loop became NaN: look for a division by zero or a root of a negative "
+                    "number",
+    LaneStatus.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was "
                   "written",
-    Status.USER: "a kernel of the program reported this",
+    LaneStatus.USER: "a kernel of the program reported this",
 }
 
 
