@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import casadi as ca
 
@@ -22,7 +22,13 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PathLaw(Law):
-    """A force law along a path. Write `tension`."""
+    """A force law along a path. Write `tension`.
+
+    Attributes:
+        at_start: fields that only say where auxiliary states begin.
+    """
+
+    at_start: ClassVar[tuple[str, ...]] = ()
 
     path: Path
 

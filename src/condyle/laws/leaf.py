@@ -160,12 +160,29 @@ class Composed(Leaf):
                                 [ca.jtimes(x, at, bias) + ca.jtimes(xdot, at, rate)]),
                 "gradient": Closure("composed_gradient", given, [ca.densify(ca.jacobian(x, v)) for v in y])}
 
-    def _given(self, s: View) -> list[ca.SX]:
-        """The rows, found once per view, and the parts."""
-        y, name = [part.at(s) for part in self.parts], f"rows of {self.text}"
+    @cached_property
+    def row_size(self) -> int:
+        """How many numbers the rows have."""
+        return int(self._functions["value"].function.numel_in(0))
+
+    def take(self, s: View, rows: ca.SX) -> None:
+        """Let a view know the rows, which were found before."""
+        s.known[f"rows of {self.text}"] = rows
+
+    def found(self, s: View) -> ca.SX:
+        """The rows, found once per view, shape (row_size,)."""
+        name = f"rows of {self.text}"
         if name not in s.known:
-            s.known[name] = self._functions["rows"](*y)[0]
-        return [s.known[name], *y]
+            s.known[name] = self._functions["rows"](*(part.at(s) for part in self.parts))[0]
+        return s.known[name]
+
+    def _given(self, s: View) -> list[ca.SX]:
+        """The rows and the parts."""
+        return [self.found(s), *(part.at(s) for part in self.parts)]
+
+    def gradient(self, s: View) -> list[tuple[Leaf, ca.SX]]:
+        """Its parts, each with f_y, shape (size, size of the part)."""
+        return list(zip(self.parts, self._functions["gradient"](*self._given(s)), strict=True))
 
     def value(self, s: View) -> ca.SX:
         return self._functions["value"](*self._given(s))[0]
@@ -178,5 +195,5 @@ class Composed(Leaf):
         return self._functions["bias"](*self._given(s), *rates, *biases)[0]
 
     def load(self, s: View, g: ca.SX, loads: Loads) -> None:
-        for part, J in zip(self.parts, self._functions["gradient"](*self._given(s)), strict=True):
+        for part, J in self.gradient(s):
             part.load(s, J.T @ g, loads)

@@ -22,6 +22,7 @@ from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
 from condyle.mobilizers import Mobilizer, motion_symbols
 from condyle.spatial import possible_masses
+from condyle.trace.parameter import Discrete, Input
 
 if TYPE_CHECKING:
     from condyle.model.model import Model
@@ -45,7 +46,7 @@ class ParameterCheck:
         self.bodies = [b for b in tree.bodies if {"mass", "com", "inertia"} & b.symbolic.keys()]
         mobilizers = dict.fromkeys(b.mobilizer for b in tree.bodies if motion_symbols(b.mobilizer).numel())
         others: list[Force | Constraint] = [*model.forces.values(), *model.constraints.values()]
-        self.laws: list[Checked] = [*mobilizers, *(law for law in others if list(law.parameters())
+        self.laws: list[Checked] = [*mobilizers, *(law for law in others if _has_parameters(law)
                                                    or not _speaks_for(law))]
         self.asked = [law for law in self.laws if self._conditions(law) is None]
         self._passed = b""
@@ -92,6 +93,12 @@ class ParameterCheck:
                 body.mass_properties_at(values)
         # a State that changes something else has the same ones again
         self._passed = now
+
+
+def _has_parameters(law: Force | Constraint) -> bool:
+    """Inputs and discrete variables do not count: nothing is known of them but their defaults, which were
+    checked."""
+    return any(not isinstance(p, (Input, Discrete)) for p in law.parameters())
 
 
 def _speaks_for(law: Checked) -> bool:

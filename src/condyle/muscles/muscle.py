@@ -98,6 +98,7 @@ class Muscle(PathLaw):
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic", "rigid")
     TENDON_STATE: ClassVar[str] = "fiber_length"
+    at_start = ("default_activation",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

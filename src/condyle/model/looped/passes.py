@@ -375,12 +375,22 @@ def zdot(looped: Looped) -> None:
         d.kinematics(True, positions=True)
     looped.outward(prepare, at_rest)
     line = StraightLine(looped)
-    tabled = {id(law) for kind in looped.law_kinds for _, law in kind.members}
-    rates = [ca.if_else(enabled, rate, 0) for enabled, force, view in line.laws()
-             for rate in ([ca.SX(0)] * len(force.states) if id(force) in tabled else force.rates(view))]
-    if rates:
-        line.write({"zdot": ca.densify(ca.vertcat(*rates))})
+    write_rates(line)
     looped.law_rates()
+
+
+def write_rates(line: StraightLine) -> None:
+    """Rates of the auxiliary states of laws that are not in tables; zeros for the others."""
+    tabled, own = line.looped.tabled, False
+    rates: list[ca.SX] = []
+    for i, (enabled, force, view) in enumerate(line.laws()):
+        if i in tabled:
+            rates += [ca.SX(0)] * len(force.states)
+        elif force.states:
+            own = True
+            rates += [ca.if_else(enabled, rate, 0) for rate in force.rates(view)]
+    if own:
+        line.write({"zdot": ca.densify(ca.vertcat(*rates))})
 
 
 def frame_velocity(looped: Looped, body: int) -> None:

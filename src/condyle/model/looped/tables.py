@@ -21,6 +21,7 @@ import numpy as np
 from condyle.dynamics.kinematics import BodyKinematics, step
 from condyle.mobilizers import Mobilizer, NumberedMobilizer, sines_first
 from condyle.model.looped.law_rows import LawKind, law_kinds
+from condyle.model.looped.path_rows import PathRows, path_kinds
 from condyle.model.model import Model
 from condyle.native.sweeps.schedule import on_levels, walked
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
@@ -399,15 +400,42 @@ class Looped:
             self._steps.append(Pass(kernels))
         return frozenset(i for kind in self.law_kinds for i, _ in kind.members)
 
-    def apply_law_rows(self, into: str, sign: int) -> frozenset[int]:
-        """A pass that adds sign times the loads of the laws in tables to a field; which laws these are."""
-        return self.law_pass(lambda kind, d, column: {
+    @cached_property
+    def path_rows(self) -> PathRows | None:
+        """Laws along paths in tables; asking for them gives them rows."""
+        self.law_kinds                                       # noqa: B018  these have the first types
+        kinds = path_kinds(self.model)
+        return PathRows(self, kinds) if kinds else None
+
+    def draft(self) -> Draft:
+        """A kernel of rows that are no bodies, to be written."""
+        return Draft(self, Kind(None))
+
+    @property
+    def tabled(self) -> frozenset[int]:
+        """Laws in tables, by their places among the forces."""
+        return frozenset(i for kind in self.law_kinds for i, _ in kind.members) | (
+            self.path_rows.members if self.path_rows else frozenset())
+
+    def apply_law_rows(self, into: str, sign: int, rates: bool = False) -> frozenset[int]:
+        """Passes that add sign times the loads of the laws in tables to a field, and with `rates` write the
+        rates of auxiliary states of those along paths; which laws these are."""
+        self.law_pass(lambda kind, d, column: {
             f"{link}.{into}": ca.densify(ca.vertcat(sign * n, sign * f)) for link,
             (n, f) in kind.loads(d, column).items()})
+        if (paths := self.path_rows) is not None:
+            paths.lengths()
+            paths.tensions(rates=rates)
+            paths.push(into, sign)
+        return self.tabled
 
+    def law_rates(self, paths: bool = True) -> None:
+        """Passes that write the rates of the auxiliary states of the laws in tables; those along `paths` may
+        be known already."""
+        if paths and self.path_rows is not None:
+            self.path_rows.lengths()
+            self.path_rows.tensions(forces=False, rates=True)
 
-    def law_rates(self) -> None:
-        """A pass that writes the rates of the auxiliary states of the laws in tables."""
         def write(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, ca.SX]:
             if kind.law.states:
                 d.writes["own_zdot"] = ca.densify(kind.rates(d, column))
