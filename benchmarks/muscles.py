@@ -14,6 +14,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -45,17 +46,17 @@ def muscled(n: int, bodies: int = 23, seed: int = 0, tendon: str = "rigid",
         dynamics: activation dynamics.
     """
     system, rng = skeleton(bodies, seed), np.random.default_rng(seed + 1)
-    between = [(b.parent.name, b.name) for b in system.bodies if b.parent is not None and not b.parent.is_ground]
+    between = [(b.parent.name, b.name) for b in system.bodies if b.parent and not b.parent.is_ground]
     turn = cd.Transform(np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]).T, (0, -0.3, 0))
     for k in range(n):
         a, b = between[k % len(between)]
         r, angle = rng.uniform(0.03, 0.05), rng.uniform(0, 2 * np.pi)
-        at = lambda y, s=1.0: (s * r * np.cos(angle), y, s * r * np.sin(angle))
+        x, z = r * np.cos(angle), r * np.sin(angle)
         kind = k % 10 / 10
         surface = (cd.paths.Cylinder(rng.uniform(0.02, 0.028), 0.3) if kind < share[0] else
                    cd.paths.Ellipsoid((0.03, 0.025, 0.02)) if kind < sum(share) else None)
         wraps = [] if surface is None else [cd.paths.Wrap(surface, a, turn, between=(1, 2))]
-        path = cd.paths.Path([(a, at(-0.05)), (a, at(-0.2)), (b, at(-0.12, -0.3))], wraps)
+        path = cd.paths.Path([(a, (x, -0.05, z)), (a, (x, -0.2, z)), (b, (-0.3 * x, -0.12, -0.3 * z))], wraps)
         system.add_force(f"m{k}", cd.muscles.Thelen2003(
             path, rng.uniform(300, 900), rng.uniform(0.09, 0.12), rng.uniform(0.15, 0.2), rng.uniform(0, 0.3),
             tendon=tendon, activation_dynamics=dynamics))
@@ -105,7 +106,8 @@ CALLS: dict[str, Callable[[cd.System, np.ndarray, np.ndarray], object]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("muscles", nargs="*", type=int, default=[6, 80, 500])
     parser.add_argument("--tendon", default="rigid", choices=("rigid", "elastic"))
     parser.add_argument("--calls", nargs="*", default=["forward_dynamics"])
@@ -114,7 +116,7 @@ def main() -> None:
     os.environ["CONDYLE_THREADS"] = "1"
     with tempfile.TemporaryDirectory() as cache:
         os.environ["CONDYLE_CACHE_DIR"] = cache
-        make = lambda n: muscled(n, tendon=options.tendon, dynamics=options.tendon == "elastic")
+        make = partial(muscled, tendon=options.tendon, dynamics=options.tendon == "elastic")
         warm, q = muscled(10, 3), np.zeros(3)
         warm.path_lengths(q)                                # the solvers, for one state and for many
         warm.path_lengths(np.zeros((64, 3)))
@@ -122,7 +124,7 @@ def main() -> None:
             for layout in options.layouts:
                 os.environ["CONDYLE_LAYOUT"] = layout
                 for name in options.calls:
-                    first, one, many = measure(lambda: make(n), CALLS[name])
+                    first, one, many = measure(partial(make, n), CALLS[name])
                     print(f"{n:4d} muscles, {options.tendon}, {layout:8s} {name:17s} first {first:6.2f} s, "
                           f"one state {one:8.1f} us, in lanes {many:8.2f} us", flush=True)
 

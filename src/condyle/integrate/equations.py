@@ -13,7 +13,7 @@ from condyle.constraints.solve.multipliers import SHORT
 from condyle.integrate.looped import Loops, compiled, evaluated
 from condyle.integrate.projection import Projection, projection
 from condyle.integrate.timed import timed
-from condyle.model.layouts import LONGEST_FOR_ONE, build_looped, build_looped_rates, prefers_loops
+from condyle.model.layouts import LONGEST_FOR_ONE, build_looped_rates, prefers_loops
 from condyle.model.model import Model
 from condyle.model.operators.rates import qdot
 from condyle.model.right_hand_side import Rates, right_hand_side, unless
@@ -91,10 +91,7 @@ def _loops(model: Model, W: int) -> Loops:
     found = ("f.udot", "f.status", *(("f.near",) if model.constraints else ()))
     sizes |= {"f.near": 1} if model.constraints else {}
     rates = compiled(build_looped_rates(model, SHORT), "forward_dynamics", W)
-    kernels = [Kernel(rates, ("f.q", "f.u", "f.tau", "f.tail"), found)]
-    if nz:
-        kernels.append(Kernel(compiled(build_looped(model, "zdot"), "zdot", W), ("f.q", "f.u", "f.tail"),
-                              ("f.zdot",)))
+    kernels = [Kernel(rates, ("f.q", "f.u", "f.tau", "f.tail"), (*found, *(("f.zdot",) if nz else ())))]
     joined = ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", *found[1:])
     q, u, tail, udot, zdot, status, *near = (ca.SX.sym(name, sizes[name]) for name in joined)
     ydot = Rates(_qdot(model)(tail[0], q, u), ca.SX(0), udot, status, zdot).ydot

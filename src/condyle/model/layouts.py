@@ -19,6 +19,7 @@ from condyle.model.looped import passes
 from condyle.model.looped.constrained import LEVELS, accelerations, position_changes, velocity_changes
 from condyle.model.looped.gradient import forward_gradient
 from condyle.model.looped.law_rows import OPERATIONS, law_kinds
+from condyle.model.looped.path_rows import operations, path_kinds
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
@@ -52,13 +53,15 @@ def build_looped(model: Model, name: str, body: int | None = None) -> Sweep | Ma
 
 def build_looped_rates(model: Model, short: float) -> Sweep:
     """Forward dynamics as runs take it in the looped layout: with constraints, whether these are delicate is
-    a result too.
+    a result too, and with auxiliary states their rates are, the last.
     short: what runs let pass there, multipliers.py (8)."""
     operator = OPERATORS["forward_dynamics"]
     results = operator.outputs(model)
+    rates = [("zdot", model.nz)] if model.nz else []
     if not model.constraints:
-        return _rows(model, operator.arguments, results, passes.forward_dynamics)
-    return _rows(model, operator.arguments, [*results, ("delicate", 1)], partial(accelerations, short=short))
+        return _rows(model, operator.arguments, [*results, *rates], passes.forward_dynamics)
+    return _rows(model, operator.arguments, [*results, ("delicate", 1), *rates],
+                 partial(accelerations, short=short))
 
 
 def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
@@ -124,17 +127,23 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     # Frames that are not turned leave zeros and ones that fold: about a third of the operations remain.
     turned = [not (_is_identity(b.X_PF.R) and _is_identity(b.X_BM.R)) for b in model.tree.bodies]
     total = sum(cost[key] * (1.0 if t else UNTURNED) for key, t in zip(keys, turned, strict=True))
-    kinds = law_kinds(model)
-    laws = OPERATIONS * sum(len(kind.members) for kind in kinds)
+    laws, one_of_each = _laws_size(model) if "forces" in OPERATORS[name].reads else (0, 0)
     total += laws
     by_loops = laws + sum(LOOPED_BODY + LOOPED_SPEED * b.mobilizer.nu for b in model.tree.bodies)
     total += _constraints_size(model) if constrained else 0
-    if total <= 2 * (sum(cost.values()) + OPERATIONS * len(kinds)):
+    if total <= 2 * (sum(cost.values()) + one_of_each):
         return False
     if constrained:
         return total > LONGEST
     longest = LONGEST_FOR_FOUR if lanes and lane_width() <= 4 else LONGEST
     return total * longer > longest or (not lanes and total > max(LONGEST_FOR_ONE / longer, by_loops))
+
+
+def _laws_size(model: Model) -> tuple[int, int]:
+    """Operations, about, of the laws that may be rows of tables, and of one law of each kind."""
+    kinds, paths = law_kinds(model), path_kinds(model)
+    along, one = operations(paths)
+    return OPERATIONS * sum(len(kind.members) for kind in kinds) + along, OPERATIONS * len(kinds) + one
 
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:

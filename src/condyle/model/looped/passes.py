@@ -75,8 +75,12 @@ def has_forces(model: Model) -> bool:
 
 def apply_loads(looped: Looped, into: str, sign: int, gravity: bool = True) -> bool:
     """Add sign times the loads to a field of the rows, and keep generalised forces as "f"; whether there are
-    any of these."""
-    without = looped.apply_law_rows(into, sign)
+    any of these. Rates of auxiliary states are written too where they are among the results."""
+    rates = "zdot" in dict(looped.results)
+    if rates:
+        write_rates(StraightLine(looped))
+        looped.law_rates(paths=False)
+    without = looped.apply_law_rows(into, sign, rates)
     line = StraightLine(looped)
     loads = line.loads(gravity, without)
     write_loads(line, loads, into, sign)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -137,11 +138,37 @@ def _key(law: PathLaw) -> tuple[Any, ...] | None:
             key.append(type(value.parameters[0]))
         else:
             return None
-    return type(law), law.code(), tuple(name for name, _ in law.states), *key
+    return type(law), tuple(name for name, _ in law.states), *key
 
 
 def path_kinds(model: Model) -> list[PathKind]:
     """Laws along paths that are tables; the others remain a straight line."""
+    if model not in _KINDS:
+        _KINDS[model] = _path_kinds(model)
+    return _KINDS[model]
+
+
+_KINDS: WeakKeyDictionary[Model, list[PathKind]] = WeakKeyDictionary()
+
+LAW, STRAIGHT, WRAPPED = 150, 200, 800
+"""About what a law, a straight span and one with a surface or with points that come and go take in a straight
+line."""
+
+
+def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
+    """About what laws take in a straight line: all of them; one of each kind, and one span of each kind."""
+    size: dict[Any, int] = {}
+    total = 0
+    for kind in kinds:
+        for _, law in kind.members:
+            total += LAW
+            for span in law.path.length.spans:
+                size[span.signature] = WRAPPED if span.wraps or span.coordinates else STRAIGHT
+                total += size[span.signature]
+    return total, LAW * len(kinds) + sum(size.values())
+
+
+def _path_kinds(model: Model) -> list[PathKind]:
     found: dict[Any, list[tuple[int, PathLaw]]] = {}
     for i, law in enumerate(model.forces.values()):
         if isinstance(law, PathLaw) and not _varying(model, law) and (key := _key(law)) is not None:
@@ -291,7 +318,7 @@ class PathRows:
 
     def _add_rows(self, laws: Sequence[tuple[int, PathLaw]]) -> None:
         looped, model = self.looped, self.looped.model
-        counts = [len(kind.members) for kind in (*self.kinds, *self.spans)]
+        counts = [*(len(kind.members) for kind in self.kinds), *(len(kind.members) for kind in self.spans)]
         first = np.cumsum([len(looped.types), *counts])
         self.types = looped.fresh_type + np.arange(len(counts))
         self.first_law, self.rows = int(first[0]), slice(int(first[0]), int(first[0]) + len(laws))
@@ -314,12 +341,12 @@ class PathRows:
                                       ("law_d_z", "d_z", 0)):
             if argument in given:
                 self._window(name, argument, self.first_law, begin + before)
-        for k, kind in enumerate(self.kinds):
-            for f, x in kind.columns().items():
+        for k, alike in enumerate(self.kinds):
+            for f, x in alike.columns().items():
                 self._constant(f"path{k}.{f}", int(first[k]), x)
-            for f in kind.symbols:
+            for f in alike.symbols:
                 self._window(f"path{k}_{f}", "tail", int(first[k]),
-                             [_place(model, getattr(law, f).parameters[0]) for _, law in kind.members])
+                             [_place(model, getattr(law, f).parameters[0]) for _, law in alike.members])
         constant = [[float(ca.evalf(ca.SX(law.path.length.constant)))] for _, law in laws]
         self._constant("path.constant", self.first_law, np.array(constant))
         for k, kind in enumerate(self.spans):
