@@ -171,19 +171,26 @@ def test_which_laws_are_rows():
             system.add_force(f"p{k}", law(path(rng, k), k))
         found[name] = [len(kind.members) for kind in path_kinds(system.compiled.model)]
     assert found == {"spring": [FEWEST], "asking": [], "pulling": [FEWEST], "parameter": [FEWEST],
-                     "expression": []}
+                     "expression": [FEWEST]}
 
 
-def test_parameters_of_laws_are_read_by_row(monkeypatch):
+def test_parameters_and_signals_of_laws_are_read_by_row(monkeypatch):
     def make():
         rng, system = np.random.default_rng(6), chain()
         for k in range(FEWEST):
-            system.add_force(f"p{k}", cd.forces.PathSpring(path(rng, k), cd.Parameter(f"k{k}", 5.0 + k), 0.1))
+            p, stiffness = path(rng, k), cd.Parameter(f"k{k}", 5.0 + k)
+            excitation = (lambda s, k=k: 0.3 + 0.01 * k * s.q("b1") ** 2) if k % 2 else (
+                [0, 0.5, 1], [0, 0.1 * k, 0.3])
+            system.add_force(f"p{k}", cd.forces.PathSpring(p, stiffness, 0.1))
+            system.add_force(f"e{k}", cd.forces.PathSpring(p, 2 * stiffness, 0.1))
+            system.add_force(f"m{k}", cd.muscles.Thelen2003(
+                p, 100.0, 0.1, 0.2, excitation=excitation, tendon="rigid", activation_dynamics=False))
         return system
 
     def call(system):
         q, u, _ = states(system)
-        return {"udot": system.forward_dynamics(q, u, parameters={"k2": 50.0}), "default":
-                system.forward_dynamics(q, u)}
+        assert [len(kind.members) for kind in path_kinds(system.compiled.model)] == [FEWEST] * 3
+        return {"udot": system.forward_dynamics(q, u, parameters={"k2": 50.0}, t=0.7),
+                "default": system.forward_dynamics(q, u, t=0.2)}
 
     in_both(monkeypatch, make, call)

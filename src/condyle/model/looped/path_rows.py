@@ -24,6 +24,7 @@ import numpy as np
 from condyle.dynamics.inertia import inner
 from condyle.dynamics.kinematics import Pair
 from condyle.errors import CondyleError
+from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
 from condyle.laws.described import Datum, text
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
@@ -92,12 +93,14 @@ class PathKind:
         members: places among the forces, and the laws.
         numbers: fields that differ from law to law.
         symbols: fields that are Inputs, Parameters or Discretes.
+        signals: fields that are other expressions, or functions of time or of the state.
     """
 
     law: PathLaw
     members: tuple[tuple[int, PathLaw], ...]
     numbers: tuple[str, ...]
     symbols: tuple[str, ...]
+    signals: tuple[str, ...]
 
     def columns(self) -> dict[str, np.ndarray]:
         """The numbers that differ, by field, shape (members, size)."""
@@ -111,8 +114,10 @@ class PathKind:
             value = getattr(self.law, f.name)
             if f.name in given:
                 shape, x = np.shape(value) if f.name in self.numbers else (), given[f.name]
-                value = Number(ca.reshape(x, *shape) if len(shape) == 2 else x,
-                               value.at().item() if isinstance(value, Expression) else value)
+                if isinstance(value, Expression):
+                    value = value.at()
+                sample = value if f.name not in self.signals or isinstance(value, np.ndarray) else 0.5
+                value = Number(ca.reshape(x, *shape) if len(shape) == 2 else x, np.squeeze(sample))
             object.__setattr__(twin, f.name, value)
         object.__setattr__(twin, "path", RowPath(RowLength(L, v)))
         return twin
@@ -126,19 +131,21 @@ def _key(law: PathLaw) -> tuple[Any, ...] | None:
         return None
     roles, key = dict(law.roles()), list[Any]()
     for f in fields(law):
-        value = getattr(law, f.name)
-        role = roles.get(f.name)
-        if f.name == "path" or f.name in law.at_start:
-            continue
-        if role is None or role.kind != "quantity" or role.plain:
-            key.append(text(value))
-        elif not isinstance(value, Expression):
-            key.append("number")
-        elif len(value.parameters) == 1 and value.sx.is_symbolic():
-            key.append(type(value.parameters[0]))
-        else:
-            return None
+        if f.name != "path" and f.name not in law.at_start:
+            value = getattr(law, f.name)
+            source = _source(roles.get(f.name), value)
+            key.append(text(value) if source == "choice" else source)
     return type(law), tuple(name for name, _ in law.states), *key
+
+
+def _source(role: Any, value: Any) -> str:
+    """Where a row finds what a law has in a field: a "choice" is part of the equations."""
+    if role is None or role.kind not in ("quantity", "signal") or role.plain:
+        return "choice"
+    if isinstance(value, Expression):
+        alone = len(value.parameters) == 1 and value.sx.is_symbolic()
+        return "symbol" if alone else "signal" if value.sx.is_scalar() else "choice"
+    return "number" if isinstance(value, (int, float, tuple, np.ndarray)) else "signal"
 
 
 def path_kinds(model: Model) -> list[PathKind]:
@@ -178,16 +185,13 @@ def _path_kinds(model: Model) -> list[PathKind]:
 
 
 def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
-    law, numbers, symbols = members[0][1], list[str](), list[str]()
+    law, found = members[0][1], dict[str, list[str]]()
     for f, role in law.roles():
         values = [getattr(each, f) for _, each in members]
-        if role.kind != "quantity" or role.plain:
-            continue
-        if isinstance(values[0], Expression):
-            symbols.append(f)
-        elif any(value != values[0] for value in values):
-            numbers.append(f)
-    return PathKind(law, tuple(members), tuple(numbers), tuple(symbols))
+        source = _source(role, values[0])
+        if source != "number" or any(value != values[0] for value in values):
+            found.setdefault(source, []).append(f)
+    return PathKind(law, tuple(members), *(tuple(found.get(x, ())) for x in ("number", "symbol", "signal")))
 
 
 def _varying(model: Model, law: PathLaw) -> bool:
@@ -199,7 +203,7 @@ def _varying(model: Model, law: PathLaw) -> bool:
 def _traces(kind: PathKind) -> bool:
     """Whether the law's equations ask for nothing that a table does not have."""
     given = {f: ca.SX.sym(f, int(np.size(getattr(kind.law, f))) if f in kind.numbers else 1)
-             for f in (*kind.numbers, *kind.symbols)}
+             for f in (*kind.numbers, *kind.symbols, *kind.signals)}
     view = LawView(ca.SX.sym("z", len(kind.law.states)), [name for name, _ in kind.law.states])
     try:
         twin = kind.twin(given, ca.SX.sym("L"), ca.SX.sym("v"))
@@ -372,6 +376,7 @@ class PathRows:
             d = self.looped.draft()
             given = {f: d.read(f"constant.path{k}.{f}", x.shape[1]) for f, x in kind.columns().items()}
             given |= {f: d.read(f"path{k}_{f}", 1) for f in kind.symbols}
+            given |= {f: d.read(f"me.{f}", 1) for f in kind.signals}
             names = [name for name, _ in kind.law.states]
             z = d.read("law_z", len(names)) if names else ca.SX(0, 1)
             write(kind, d, kind.twin(given, d.read("me.L", 1), d.read("me.v", 1)), LawView(z, names))
@@ -414,7 +419,21 @@ class PathRows:
                 zdot = ca.vertcat(*law.rates(view))  # type: ignore[arg-type]
                 d.writes["law_zdot"] = ca.densify(ca.if_else(on, zdot, 0))
 
+        self._write_signals()
         self.law_pass(write)
+
+    def _write_signals(self) -> None:
+        """A straight line for what laws have of expressions and of functions of time or of the state."""
+        from condyle.model.looped.between import StraightLine
+
+        row = {i: (self.first_law + r, kind) for r, (i, kind) in enumerate(
+            (i, kind) for kind in self.kinds for i, _ in kind.members)}
+        line, writes = StraightLine(self.looped), dict[Any, ca.SX]()
+        for i, (_, law, view) in enumerate(line.laws()):
+            if i in row:
+                writes |= {(row[i][0], f): ca.densify(_signal(getattr(law, f), view))
+                           for f in row[i][1].signals}
+        line.write(writes)
 
     def push(self, into: str, sign: int) -> None:
         """Add sign times the loads of (2) to a field of the bodies."""
@@ -429,6 +448,13 @@ def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> ca.SX:
     """W of all bodies of a span below each other, dense."""
     none = ca.SX(3, 1), ca.SX(3, 1)
     return ca.densify(ca.vertcat(*(x for link in kind.links for x in W.get(link, none))))
+
+
+def _signal(value: Any, s: Any) -> ca.SX:
+    """What a field holds at a state."""
+    if isinstance(value, Expression):
+        return value.sx
+    return value(s.t) if isinstance(value, TimeSeries) else value.at(s)
 
 
 def _place(model: Model, parameter: Parameter) -> int:
