@@ -67,6 +67,7 @@ from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.motion import Motion
 from condyle.studies.relax import relax
 from condyle.studies.simulate import simulate
+from condyle.studies.static_optimization import StaticOptimization, static_optimization
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
@@ -86,12 +87,12 @@ __all__ = [
     "NativeError", "Parameter",
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline",
-    "Stage", "State", "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation",
-    "Universal",
+    "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory",
+    "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
     "functions",
     "goals", "integrators", "inverse_dynamics", "maximal", "measures", "models", "muscles", "paths",
-    "read_table", "relax", "simulate", "where",
+    "read_table", "relax", "simulate", "static_optimization", "where",
 ]
 
 

@@ -40,6 +40,7 @@ class Status(StrEnum, metaclass=_Kinds):
     NO_SLOPE = "goals have no slope but are not at their least"
     STILL_FALLING = "the energy still falls"
     NO_DESCENT = "the energy does not fall along its slope"
+    TOO_WEAK = "muscles and actuators are too weak for the motion"
     SOME_FAILED = "some did not finish"
 
     @property
@@ -107,5 +108,6 @@ _ADVICE = {
     Status.NO_SLOPE: "start from another state",
     Status.STILL_FALLING: "is something free to fall? Constrain it, lock it, or hold it by a spring",
     Status.NO_DESCENT: "is a force discontinuous there?",
+    Status.TOO_WEAK: "give reserves=... and look where they act, or check the motion, loads and strengths",
     Status.SOME_FAILED: "see the status of each member, or the failures by frame",
 }

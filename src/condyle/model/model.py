@@ -9,11 +9,13 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
+from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
 from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
 from condyle.model.instance import ParameterCheck
+from condyle.muscles import Muscle
 from condyle.paths import Path
 from condyle.tree.body import Body
 from condyle.tree.layout import BodyConstants, ConstantsTable, layout, tabulated
@@ -36,6 +38,18 @@ class Model:
     def paths(self) -> dict[str, Path]:
         """The paths of forces, by the forces' names."""
         return {name: force.path for name, force in self.forces.items() if isinstance(force, PathLaw)}
+
+    @cached_property
+    def controlled_paths(self) -> dict[str, PathLaw]:
+        """Muscles and actuators along paths, by name."""
+        return {name: force for name, force in self.forces.items()
+                if isinstance(force, Muscle | PathActuator)}
+
+    @cached_property
+    def actuators(self) -> dict[str, Actuator]:
+        """All other actuators, by name."""
+        return {name: force for name, force in self.forces.items()
+                if isinstance(force, Actuator) and not isinstance(force, PathActuator)}
 
     @cached_property
     def tabulated(self) -> ConstantsTable:
@@ -137,7 +151,7 @@ class Model:
         nq, nu = self.tree.nq, self.tree.nu
         return {"q": nq, "qdot": nq, "qddot": nq, "u": nu, "tau": nu, "udot": nu, "f": nu, "weights": nu,
                 "station": 3, "tail": self.tail_size, "parameters": len(self.tree.parameters),
-                "lambda_": self.equations()}
+                "lambda_": self.equations(), "L": len(self.paths), "Ldot": len(self.paths)}
 
 
 def equation_names(constraints: Mapping[str, Constraint]) -> list[tuple[str, str]]:

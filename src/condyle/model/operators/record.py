@@ -191,5 +191,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "wrenches": lambda model: sum(len(c.bodies) for c in model.constraints.values()),
     "instance": lambda model: model.instance.stop - model.instance.start,
     "paths": lambda model: len(model.paths),
+    "controlled_paths": lambda model: len(model.controlled_paths),
+    "actuators": lambda model: len(model.actuators),
 }
 """Words for the dimensions of results."""

@@ -1,0 +1,212 @@
+"""`cd.static_optimization`: activations of muscles that a recorded motion takes, with the least effort:
+docs/theory/static_optimization.md. actors.py has the equations of motion, effort.py the least effort."""
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.errors import ConvergenceError, DescriptionError
+from condyle.fit.frames import Frames
+from condyle.integrate.trajectory import Trajectory
+from condyle.model.operators.columns import generalised_forces
+from condyle.presentation import Block, Shown, cut, rows_of, span
+from condyle.status import Outcome, Status
+from condyle.studies.acting import acting
+from condyle.studies.actors import WHO, Actors, directions
+from condyle.studies.effort import least_effort
+from condyle.studies.external_load import ExternalLoad, loads_on
+from condyle.studies.motion import Motion
+from condyle.system.given import number
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.table import Table
+
+KKT = 1e-9
+"""A frame with a larger residual did not converge."""
+AT_BOUND = 1e-6
+"""Activations this near to their upper bound count as saturated."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StaticOptimization(Shown):
+    """Activations, forces and how well they were found, from `cd.static_optimization`. Frames that failed are
+    NaN in all Tables but `missing`.
+
+    Attributes:
+        activations: of the muscles.
+        controls: of the actuators.
+        forces: tensions of muscles and of actuators along paths [N], forces of other actuators [N, N m].
+        reserves: forces of the reserves [N m, N], a column per speed that has one.
+        missing: generalised forces that nothing can exert [N m, N], a column per speed: zero unless a frame
+            has no solution.
+        kkt: residual of the conditions of optimality of each frame, relative to the gradient, shape (m,).
+        balance: largest error of the equations of motion of each frame [N m, N], shape (m,).
+        saturated: names of the muscles at their upper bound, of each frame.
+        failures: what went wrong, by frame.
+        status: "finished", or how many frames failed. Equal to a `cd.Status` too.
+    """
+
+    activations: Table
+    controls: Table
+    forces: Table
+    reserves: Table
+    missing: Table
+    kkt: NDArray[np.float64]
+    balance: NDArray[np.float64]
+    saturated: tuple[tuple[str, ...], ...]
+    failures: dict[int, Outcome]
+    status: Outcome
+
+    def __repr__(self) -> str:
+        t = self.activations.time
+        return f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status})"
+
+    def _repr_html_(self) -> str:
+        from condyle.presentation import page
+
+        return page(repr(self), *self._blocks())
+
+    def _blocks(self) -> list[Block]:
+        a = self.activations
+        return [rows_of(["time [s]", *a.titles], a.time, a.values),
+                Block("failures", (), [(text,) for text in self.failures.values()])]
+
+    def check(self) -> StaticOptimization:
+        """Itself, if no frame failed.
+
+        Raises:
+            ConvergenceError: the first failure.
+        """
+        for text in self.failures.values():
+            raise ConvergenceError(f"{WHO}: {self.status}; {text}", None, text.kind)
+        return self
+
+
+@answered({"reserve": "they are reserves=1.0, or {coordinate: optimal force}",
+           "use_muscle_physiology": "it is physiology=", "activation_exponent": "it is exponent=",
+           "p": "it is exponent=", "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]"})
+def static_optimization(system: System, motion: Table | Motion | Trajectory | Frames,
+                        external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
+                        exponent: float = 2.0, a_min: float | Mapping[str, float] | None = None,
+                        a_max: float | Mapping[str, float] = 1.0, physiology: bool = True,
+                        passive: bool = False, reserves: float | Mapping[str, float] | None = None,
+                        weights: Mapping[str, float] | None = None, lowpass: float | None = None,
+                        state: State | None = None) -> StaticOptimization:
+    """Activations that move a system as recorded with the least effort, the weighted sum of their powers.
+
+    Each frame is on its own: activation dynamics and the stretch of tendons take no part, as in OpenSim. A
+    frame that no activations explain is NaN; `failures` names what is missing, and a warning says so.
+
+    Args:
+        system: its muscles and actuators are looked for; all other forces act as they are.
+        motion: a Table of coordinates, from which speeds and accelerations come by splines (see
+            `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which have their own.
+        external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
+        exponent: p of the sum of |x|^p over activations, controls and reserves, at least 1. With 1 the answer
+            may not be unique.
+        a_min: least activation of all muscles, or by name; by default each muscle's `minimum_activation`.
+        a_max: greatest activation of all muscles, or by name.
+        physiology: whether the tension at an activation of 1 depends on the fibre's length and velocity, with
+            a rigid tendon; otherwise it is the `max_isometric_force`.
+        passive: whether passive tensions act too, with a rigid tendon. OpenSim leaves them out.
+        reserves: optimal forces [N m, N] of actuators that are added to help: one number for all speeds, or
+            by coordinate. What they exert costs (force / optimal force)^p.
+        weights: of muscles, actuators and reserves in the sum, by the name of the force or coordinate; 1 by
+            default.
+        lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
+        state: parameters, inputs, locks and what is disabled; `system.state()` by default.
+
+    Returns:
+        a StaticOptimization: `.activations`, `.forces`, `.reserves`, `.status` and more.
+
+    Raises:
+        UnknownNameError: a coordinate that the Table does not have, a muscle that there is not.
+        DescriptionError: nothing that can act, bounds that cross, an exponent below 1.
+        CondyleError: arguments that cannot be.
+    """
+    p = number(f"{WHO}: exponent", exponent, "a number, at least 1")
+    if not 1 <= p < math.inf:
+        raise DescriptionError(f"{WHO}: exponent = {p:g} must be a number from 1 on: below 1 there are many "
+                               "least sums")
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    actors = Actors(moved, physiology, passive, reserves)
+    (low, high), w = actors.bounds(a_min, a_max), actors.weights(weights)
+    b = _moments(moved, external_loads) - actors.passive
+    m, n = len(moved), len(low)
+    x, nearest, missing = np.full((m, n), np.nan), np.full((m, n), np.nan), np.zeros((m, system.nu))
+    kkt, balance = np.full(m, np.nan), np.full(m, np.nan)
+    finite = np.isfinite(actors.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
+    for frames, speeds, N in directions(moved, np.flatnonzero(finite)):
+        A = np.swapaxes(N, 1, 2) @ actors.columns[frames]                                    # (2)
+        right = (np.swapaxes(N, 1, 2) @ b[frames][..., None])[..., 0]
+        found = least_effort(A, right, low, high, w, p)
+        x[frames], nearest[frames], kkt[frames] = found.x, found.nearest, found.kkt
+        missing[frames[:, None], speeds] = found.missing
+        balance[frames] = np.abs((A @ found.x[..., None])[..., 0] - right).max(axis=1, initial=0.0)
+    return _result(moved, actors, x, nearest, missing, kkt, balance, high)
+
+
+def _moments(motion: Motion, external_loads: Any) -> Array:
+    """tau of (1), shape (m, nu): what muscles and actuators have to do together."""
+    system, model = motion.system, motion.system.compiled.model
+    loads = loads_on(motion, external_loads)
+    kept = [name for name in system.forces if name not in model.controlled_paths
+            and name not in model.actuators]
+    batch = acting(system, kept, loaded=tuple(loads)).batch(
+        motion, loads=np.stack(list(loads.values()), axis=1) if loads else None)
+    return batch.ask("inverse_dynamics", (motion.udot,), {})
+
+
+def _result(motion: Motion, actors: Actors, x: Array, nearest: Array, missing: Array, kkt: Array,
+            balance: Array, high: Array) -> StaticOptimization:
+    k, others = len(actors.muscles), actors.others
+    n = k + len(others)
+    with np.errstate(invalid="ignore"):
+        full = nearest[:, :k] >= high[:k] - AT_BOUND
+    saturated = tuple(tuple(name for name, at in zip(actors.muscles, row, strict=True) if at) for row in full)
+    failures = {int(i): _why(motion, actors, int(i), missing[i], kkt[i], saturated[i])
+                for i in np.flatnonzero(~np.isfinite(x).all(axis=1) | (kkt > KKT))}
+    status = Outcome(Status.FINISHED, str(motion.status))
+    if failures:
+        status = Outcome(Status.SOME_FAILED, f"{len(failures)} of {len(motion)} frames failed")
+        warnings.warn(f"{WHO}: {status}; {next(iter(failures.values()))}", stacklevel=4)
+    forces = x[:, :n] * actors.strength[:, :n]
+    forces[:, :actors.added.shape[1]] += actors.added
+    units = dict(generalised_forces(motion.system.compiled.model, {}))
+    speeds = [motion.system.speeds[j] for j in actors.reserves]
+    table = lambda names, values, of: Table(motion.t, names, values, of, status=status)
+    return StaticOptimization(
+        table(actors.muscles, x[:, :k], [""] * k), table(others, x[:, k:n], [""] * len(others)),
+        table((*actors.muscles, *others), forces, actors.units),
+        table(speeds, x[:, n:] * actors.strength[:, n:], [units[s] for s in speeds]),
+        table(motion.system.speeds, missing, [units[s] for s in motion.system.speeds]), kkt, balance,
+        saturated, failures, status)
+
+
+def _why(motion: Motion, actors: Actors, i: int, missing: Array, kkt: float,
+         saturated: tuple[str, ...]) -> Outcome:
+    """Why a frame failed."""
+    kind, where = Status.TOO_WEAK, f"frame {i} (t = {motion.t[i]:.6g} s)"
+    if missing.any():
+        units = dict(generalised_forces(motion.system.compiled.model, {}))
+        worst = sorted(np.flatnonzero(missing), key=lambda j: -abs(missing[j]))
+        speeds = motion.system.speeds
+        amounts = ", ".join(f"{missing[j]:.3g} {units[speeds[j]]} at {speeds[j]!r}" for j in worst[:3])
+        full = f"saturated: {cut(saturated)}" if saturated else "no muscle is saturated"
+        return Outcome(kind, f"{where}: no activations explain the motion: {amounts} missing; {full}; "
+                             f"{kind.advice}")
+    if math.isnan(kkt):
+        bad = [name for name, column in zip((*actors.muscles, *actors.others), actors.columns[i].T)
+               if not np.isfinite(column).all()]
+        what = f"the path of {cut(bad)} has no length here" if bad else "the joint moments are not finite"
+        return Outcome(Status.NOT_FINITE, f"{where}: {what}")
+    return Outcome(Status.STILL_IMPROVING, f"{where}: the effort was still falling, KKT residual {kkt:.1g}; "
+                                           "take another exponent, or leave reserves out")
