@@ -17,7 +17,7 @@ from condyle.errors import ConvergenceError, DescriptionError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators.columns import generalised_forces
-from condyle.presentation import Block, Shown, cut, rows_of, span
+from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting
 from condyle.studies.actors import WHO, Actors, directions
@@ -36,7 +36,7 @@ AT_BOUND = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StaticOptimization(Shown):
+class StaticOptimization(Display):
     """Activations, forces and how well they were found, from `cd.static_optimization`. Frames that failed are
     NaN in all Tables but `missing`.
 
@@ -70,8 +70,6 @@ class StaticOptimization(Shown):
         return f"StaticOptimization({len(t)} frames{span(t)}: {cut(self.activations.names)}; {self.status})"
 
     def _repr_html_(self) -> str:
-        from condyle.presentation import page
-
         return page(repr(self), *self._blocks())
 
     def _blocks(self) -> list[Block]:
