@@ -207,3 +207,16 @@ def test_what_cannot_be(oscillator, sampled_damper):
     with pytest.raises(cd.DescriptionError,
                        match=r"force 'delayed': asks for .*, but this measure is found after the run"):
         system.state()
+
+
+@pytest.mark.parametrize("kind", ["measure", "discrete variable"])
+def test_a_body_that_comes_later_may_not_share_a_name(kind):
+    system = cd.System()
+    system.add_body("m", mobilizer=cd.Slider(), mass=1.0, coordinates="x")
+    if kind == "measure":
+        system.add_measure("y", Maximum(lambda s: s.q("x")))
+    else:
+        system.add_discrete("y", 1.0)
+    system.add_body("n", mobilizer=cd.Slider(), mass=1.0, coordinates="y")
+    with pytest.raises(cd.DescriptionError, match=f"{kind} 'y': a coordinate has this name"):
+        system.state()

@@ -62,6 +62,12 @@ class Gravity(Law):
     def g(self) -> ca.SX:
         return sx(self.acceleration)
 
+    def __repr__(self) -> str:
+        if all(share == 1.0 for share in self.shares):
+            return super().__repr__()
+        shares = dict(zip(self.excluded, self.shares, strict=True))
+        return f"Gravity(acceleration={self.acceleration!r}, excluded={shares!r})"
+
     def taken(self) -> dict[str, ca.SX]:
         """The share of its weight that each excluded body gets back."""
         return {name: sx(share) for name, share in zip(self.excluded, self.shares, strict=True)}

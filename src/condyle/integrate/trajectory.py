@@ -164,9 +164,9 @@ class Trajectory(States[State]):
     @overload
     def __call__(self, t: float) -> State: ...
     @overload
-    def __call__(self, t: ArrayLike) -> Any: ...
+    def __call__(self, t: ArrayLike) -> State | Trajectory: ...
 
-    def __call__(self, t: Any) -> Any:
+    def __call__(self, t: ArrayLike) -> State | Trajectory:
         """The State at a time, or the Trajectory at several times.
 
         Args:
@@ -175,10 +175,11 @@ class Trajectory(States[State]):
         Raises:
             ShapeError: times outside of the run, or not in order.
         """
-        y = self.at(t)
-        if y.ndim == 1:
-            return self._state(int(self.row(t)), float(t), y)
         t = np.array(t, dtype=float)
+        return self._state(int(self.row(t)), float(t), self.at(t)) if t.ndim == 0 else self._at_times(t)
+
+    def _at_times(self, t: Array) -> Trajectory:
+        y = self.at(t)
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
             order = "in order, latest first" if self._way < 0 else "in order"
             raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got "
@@ -186,7 +187,7 @@ class Trajectory(States[State]):
                              "takes any")
         return self.part(self.row(t), StepRows.alone(t, y, self.rows.method))
 
-    def row(self, t: ArrayLike) -> Any:
+    def row(self, t: ArrayLike) -> NDArray[np.int64]:
         """The last row that is not later than t (...), or not earlier in a run backward in time."""
         return np.searchsorted(self._way * self.t, self._way * np.asarray(t), side="right") - 1
 
@@ -270,7 +271,7 @@ class Trajectory(States[State]):
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
-            return self(np.atleast_1d(t))._batch()
+            return self._at_times(np.atleast_1d(t))._batch()
         tail = Batch.tails(self.system, self.tails(np.arange(len(self))), self.t, self.z)
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
         return Batch(self.system, self.t, tail, arrays, self.status)

@@ -23,9 +23,11 @@ from condyle.mobilizers import Mobilizer
 from condyle.model.model import equation_names
 from condyle.muscles import Muscle
 from condyle.presentation import Display, cut, page
+from condyle.spatial import Transform
 from condyle.system.compiled import Compiled
 from condyle.system.listing import blocks
 from condyle.system.locks import known
+from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Discrete
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
@@ -67,9 +69,8 @@ class Description(Display):
                "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
                "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
     def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None,
-                 X_PF: Any = None,
-                 X_BM: Any = None, mass: Any = 0.0, com: Any = (0.0, 0.0, 0.0),
-                 inertia: Any = (0.0, 0.0, 0.0),
+                 X_PF: Transform | Numbers | None = None, X_BM: Transform | Numbers | None = None,
+                 mass: Number = 0.0, com: Numbers = (0.0, 0.0, 0.0), inertia: Numbers = (0.0, 0.0, 0.0),
                  coordinates: Iterable[str | Coordinate] | str | None = None,
                  motion: Prescribed | None = None) -> Body:
         """Add a body and the mobilizer that joins it to its parent.
@@ -121,12 +122,7 @@ class Description(Display):
         """Add a measure under a name, such as cd.measures.Maximum(lambda s: s.u("knee")). It acts on nothing;
         runs have it."""
         self._admit("measure", name, measure, Measure, "cd.measures.Maximum(...)")
-        for kind, names in (("discrete variable", self.discrete), ("coordinate", self.coordinates),
-                            ("speed", self.speeds)):
-            if name in names:
-                raise DescriptionError(f"measure {name!r}: a {kind} has this name, and runs have both by "
-                                       "their names; give it "
-                                       f"another, such as {name + '_measure'!r}")
+        self._check_recorded("measure", [name])
         self._tree.register(measure.variables(name))
         self._measures[name] = measure
 
@@ -168,6 +164,18 @@ class Description(Display):
             raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
         law.check(self._tree)
         self._tree.register(law.parameters())
+
+    def _check_recorded(self, what: str, names: Iterable[str]) -> None:
+        """Runs have these by their names, which nothing else that runs have may share."""
+        others = {"coordinate": self.coordinates, "speed": self.speeds}
+        if what == "measure":
+            others["discrete variable"] = self.discrete
+        for name in names:
+            for kind, taken in others.items():
+                if name in taken and not (what == "measure" and kind == "discrete variable"
+                                          and name in self._measures):
+                    raise DescriptionError(f"{what} {name!r}: a {kind} has this name, and runs have both by "
+                                           f"their names; give one another, such as {name + '_value'!r}")
 
     def _kind(self, name: str) -> str:
         rooms: dict[str, Mapping[str, Any]] = {"force": self._forces, "constraint": self._constraints,
@@ -342,6 +350,8 @@ class Description(Display):
         if self._compiled is None:
             for law in self._laws():
                 law.check(self._tree)
+            self._check_recorded("measure", self._measures)
+            self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
             check_inertia(self._tree)
             self._compiled = Compiled(self._tree, self._moving, self._constraints)

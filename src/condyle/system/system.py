@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from casadi import Function
@@ -53,7 +53,7 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
     def state(self, t: float = 0.0, q: Vector | None = None, u: Vector | None = None, *,
               z: Vector | None = None,
               inputs: Vector | None = None, discrete: Vector | None = None, parameters: Vector | None = None,
-              locked: Iterable[str] | Mapping[str, Any] = (), disabled: Iterable[str] = ()) -> State:
+              locked: Iterable[str] | Mapping[str, str | float] = (), disabled: Iterable[str] = ()) -> State:
         """A State. Arrays are given in their order, or as mappings from names to values, of which the rest
         keep their defaults.
 
@@ -145,8 +145,15 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
                 return direct(*arguments, cotangent)
         return derivatives.vjp(self._freeze("vjp()"), operator, arguments, cotangent, wrt, options)
 
+    @overload
+    def jacobian(self, operator: str, *arguments: Any, wrt: str, **options: Any) -> Array: ...
+    @overload
+    def jacobian(self, operator: str, *arguments: Any, wrt: Sequence[str], **options: Any
+                 ) -> Mapping[str, Array]: ...
+
     @answered(skip=1)
-    def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any) -> Any:
+    def jacobian(self, operator: str, *arguments: Any, wrt: str | Sequence[str], **options: Any
+                 ) -> Array | Mapping[str, Array]:
         """All partial derivatives: `system.jacobian("energy", q, u, wrt="q")`.
 
         Args:
@@ -165,8 +172,9 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
         return derivatives.jacobian(self._freeze("jacobian()"), operator, arguments, wrt, options)
 
     @answered(skip=1)
-    def casadi(self, operator: str, body: Body | str | None = None, *, locked: Any = None,
-               disabled: Any = None) -> Function:
+    def casadi(self, operator: str, body: Body | str | None = None, *,
+               locked: Iterable[str] | Mapping[str, str | float] | None = None,
+               disabled: Iterable[str] | None = None) -> Function:
         """An operator as a casadi.Function of expressions, for optimisers and derivatives of your own.
 
         Args:

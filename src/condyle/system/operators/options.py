@@ -1,7 +1,8 @@
 """The keyword options that every operator of a System takes."""
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from collections.abc import Iterable, Mapping
+from typing import TypedDict
 
 from numpy.typing import ArrayLike
 
@@ -31,8 +32,8 @@ class Options(TypedDict, total=False):
     inputs: Vector | None
     discrete: Vector | None
     parameters: Vector | None
-    locked: Any
-    disabled: Any
+    locked: Iterable[str] | Mapping[str, str | float] | Vector | None
+    disabled: Iterable[str] | None
     out: Array | tuple[Array, ...] | None
     threads: int | None
 
