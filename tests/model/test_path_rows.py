@@ -96,6 +96,23 @@ def test_rows_equal_the_straight_line(monkeypatch, tendon):
     in_both(monkeypatch, lambda: muscled(tendon), call)
 
 
+def test_lengths_speeds_and_moment_arms(monkeypatch):
+    """A path with Parameters is no row; a moment arm is what a length changes by."""
+    def make():
+        system = muscled()
+        place = (cd.Parameter("x", 0.1), 0, 0)
+        loose = cd.paths.Path([("b0", place), ("b3", (0, 0.1, 0.1)), ("ground", (0.1, 0.1, 0))])
+        system.add_force("loose", cd.forces.PathSpring(loose, 1.0, 0.1))
+        return system
+
+    def call(system):
+        q, u, _ = states(system)
+        return {"L": system.path_lengths(q), "Ldot": system.path_speeds(q, u), "R": system.moment_arms(q),
+                "one": system.moment_arms(q[0])}
+
+    in_both(monkeypatch, make, call)
+
+
 def test_runs_with_auxiliary_states(monkeypatch):
     """One sweep gives udot and zdot, for one state and in lanes; a law that is no row has a state of its
     own."""

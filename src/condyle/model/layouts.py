@@ -14,12 +14,13 @@ from functools import partial
 import numpy as np
 
 from condyle import settings
+from condyle.forces.path import PathLaw
 from condyle.mobilizers import motion_size
 from condyle.model.looped import passes
 from condyle.model.looped.constrained import LEVELS, accelerations, position_changes, velocity_changes
 from condyle.model.looped.gradient import forward_gradient
 from condyle.model.looped.law_rows import OPERATIONS, law_kinds
-from condyle.model.looped.path_rows import operations, path_kinds
+from condyle.model.looped.path_rows import is_row, operations, path_kinds, span_size
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
@@ -113,6 +114,8 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     loops = OPERATORS[name].looped
     if wish == "unrolled" or loops is None:
         return False
+    if name in ("path_lengths", "path_speeds", "moment_arms"):
+        return bool(model.paths) and (wish == "looped" or _paths_size(model) > LONGEST_FOR_ONE)
     constrained = name in LEVELS and bool(model.constraints)
     if name in LEVELS and not (model.equations(*LEVELS[name])
                                and model.tree.nu) and (constrained or name != "forward_dynamics"):
@@ -144,6 +147,12 @@ def _laws_size(model: Model) -> tuple[int, int]:
     kinds, paths = law_kinds(model), path_kinds(model)
     along, one = operations(paths)
     return OPERATIONS * sum(len(kind.members) for kind in kinds) + along, OPERATIONS * len(kinds) + one
+
+
+def _paths_size(model: Model) -> int:
+    """Operations, about, of the paths that are rows of tables."""
+    laws = [law for law in model.forces.values() if isinstance(law, PathLaw) and is_row(model, law)]
+    return sum(span_size(span) for law in laws for span in law.path.length.spans)
 
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:

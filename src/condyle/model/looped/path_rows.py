@@ -12,7 +12,7 @@ traced once for all of its signature.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -123,12 +123,16 @@ class PathKind:
         return twin
 
 
-def _key(law: PathLaw) -> tuple[Any, ...] | None:
-    """Laws with equal ones have the same equations; None if this one has no row."""
-    if type(law).apply is not PathLaw.apply or not all(map(has_row, law.path.length.spans)):
-        return None
-    if ca.symvar(law.path.length.constant):
-        return None
+def is_row(model: Model, law: PathLaw) -> bool:
+    """Whether the path of a law is a sum of spans that may be rows."""
+    length = law.path.length
+    placed = [model.placed[B] for body in length.bodies if (B := model.tree.body(body).index) >= 0]
+    varying = any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))
+    return not varying and not ca.symvar(length.constant) and all(map(has_row, length.spans))
+
+
+def _key(law: PathLaw) -> tuple[Any, ...]:
+    """Laws with equal ones have the same equations."""
     roles, key = dict(law.roles()), list[Any]()
     for f in fields(law):
         if f.name != "path" and f.name not in law.at_start:
@@ -162,6 +166,10 @@ LAW, STRAIGHT, WRAPPED = 150, 200, 800
 line."""
 
 
+def span_size(span: Span) -> int:
+    return WRAPPED if span.wraps or span.coordinates else STRAIGHT
+
+
 def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
     """About what laws take in a straight line: all of them; one of each kind, and one span of each kind."""
     size: dict[Any, int] = {}
@@ -170,7 +178,7 @@ def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
         for _, law in kind.members:
             total += LAW
             for span in law.path.length.spans:
-                size[span.signature] = WRAPPED if span.wraps or span.coordinates else STRAIGHT
+                size[span.signature] = span_size(span)
                 total += size[span.signature]
     return total, LAW * len(kinds) + sum(size.values())
 
@@ -178,8 +186,8 @@ def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
 def _path_kinds(model: Model) -> list[PathKind]:
     found: dict[Any, list[tuple[int, PathLaw]]] = {}
     for i, law in enumerate(model.forces.values()):
-        if isinstance(law, PathLaw) and not _varying(model, law) and (key := _key(law)) is not None:
-            found.setdefault(key, []).append((i, law))
+        if isinstance(law, PathLaw) and type(law).apply is PathLaw.apply and is_row(model, law):
+            found.setdefault(_key(law), []).append((i, law))
     return [kind for members in found.values() if len(members) >= FEWEST
             and _traces(kind := _kind(members))]
 
@@ -192,12 +200,6 @@ def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
         if source != "number" or any(value != values[0] for value in values):
             found.setdefault(source, []).append(f)
     return PathKind(law, tuple(members), *(tuple(found.get(x, ())) for x in ("number", "symbol", "signal")))
-
-
-def _varying(model: Model, law: PathLaw) -> bool:
-    """Whether a body of the path has a frame that depends on Parameters."""
-    placed = [model.placed[B] for body in law.path.length.bodies if (B := model.tree.body(body).index) >= 0]
-    return any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))
 
 
 def _traces(kind: PathKind) -> bool:
@@ -394,13 +396,17 @@ class PathRows:
         self.looped.extra_pass(kernels)
 
     def lengths(self, moving: bool = True) -> None:
-        """(1): lengths, and if bodies move their rates. Spans keep W and the rows of their solvers."""
+        """(1): lengths, and if bodies move their rates. Spans keep W and the rows of their solvers; W_0 is W
+        about one point p_0."""
         def begin(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
             d.writes |= {"me.L": d.read("constant.path.constant", 1), "me.v": ca.SX.zeros(1, 1)}
 
         def span(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
             l, W, rows = kind.traced(d, numbers, "")
             d.writes |= {"me.W": wrenches(kind, W), "me.rows": ca.densify(rows)}
+            p_0 = d.get(kind.links[0], "p")
+            moved = {link: (n + ca.cross(d.get(link, "p") - p_0, f), f) for link, (n, f) in W.items()}
+            d.writes |= {"me.W_0": wrenches(kind, moved), "me.p_0": p_0}
             adds = {"law.L": ca.densify(l)}
             if moving:
                 adds["law.v"] = sum((inner(F, d.get(link, "V")) for link, F in W.items()), ca.SX(0))
@@ -442,6 +448,20 @@ class PathRows:
             return {f"{link}.{into}": -sign * T * W[6 * i:6 * i + 6] for i, link in enumerate(kind.links)}
 
         self.span_pass(span)
+
+
+    def crossed(self) -> Iterator[tuple[int, int, list[float]]]:
+        """Each row of a span with a body that has speeds and that it crosses, and for each of its ends 1 if
+        that is on the body or beyond, else 0: not all are equal."""
+        tree = self.looped.model.tree
+        beyond = {B: frozenset(tree.path(B)) for B in tree.base_to_tip} | {-1: frozenset[int]()}
+        for kind, t in zip(self.spans, self.types[len(self.kinds):], strict=True):
+            rows = np.flatnonzero(self.looped.types == t).tolist()
+            for row, (_, span) in zip(rows, kind.members, strict=True):
+                ends = [beyond[tree.body(body).index] for body in span.bodies]
+                for B in sorted(frozenset.union(*ends) - frozenset.intersection(*ends)):
+                    if tree.speeds_of(B):
+                        yield row, B, [float(B in end) for end in ends]
 
 
 def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> ca.SX:

@@ -5,6 +5,7 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import Wrenches
 from condyle.model.flat import column, rows
+from condyle.model.looped import path_operators as looped
 from condyle.model.operators.columns import Columns
 from condyle.model.operators.record import Operator, Stage
 from condyle.model.symbols import Symbols
@@ -37,9 +38,10 @@ def _moment_arms(s: Symbols) -> list[ca.SX]:
 
 OPERATORS = (
     Operator("path_lengths", Stage.POSITION, "q", results={"L": "paths"}, direct=True, expressions=_lengths,
-             columns=_each("m")),
+             columns=_each("m"), looped=looped.path_lengths),
     Operator("path_speeds", Stage.VELOCITY, "q u", results={"Ldot": "paths"}, direct=True,
              expressions=_speeds,
-             columns=_each("m/s")),
-    Operator("moment_arms", Stage.POSITION, "q", results={"R": "paths nu"}, expressions=_moment_arms),
+             columns=_each("m/s"), looped=looped.path_speeds),
+    Operator("moment_arms", Stage.POSITION, "q", results={"R": "paths nu"}, expressions=_moment_arms,
+             looped=looped.moment_arms),
 )
