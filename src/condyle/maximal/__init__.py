@@ -9,8 +9,8 @@ first one.
 from condyle.maximal.equations import Equations, Solution
 from condyle.maximal.operators import forward_dynamics, inverse_dynamics, of, reactions
 from condyle.maximal.simulation import MaximalTrajectory
+from condyle.maximal.static_optimization import MuscleSolution, static_optimization
 from condyle.maximal.system import Loop, MaximalSystem
 
-__all__ = ["Equations", "Loop", "MaximalSystem", "MaximalTrajectory", "Solution", "forward_dynamics",
-           "inverse_dynamics", "of",
-           "reactions"]
+__all__ = ["Equations", "Loop", "MaximalSystem", "MaximalTrajectory", "MuscleSolution", "Solution",
+           "forward_dynamics", "inverse_dynamics", "of", "reactions", "static_optimization"]

@@ -1,0 +1,55 @@
+"""Muscle forces and reactions in maximal coordinates, ruggiero2020 (27)-(33): the same as in minimal ones."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle import maximal
+from condyle.studies.acting import acting
+from tests.studies.arm import arm, motion
+
+EVERY = slice(0, None, 10)
+
+
+def demo() -> cd.Motion:
+    """The paper's motion, every tenth frame."""
+    return motion()[EVERY]
+
+
+def shoulder() -> cd.Motion:
+    """The shoulder moves too, through poses in which TRIlong and BIClong touch the humeral head or not."""
+    t = np.linspace(0.0, 1.0, 11)
+    q = np.column_stack([0.9 * np.sin(2 * t) - 0.3, 0.2 + 1.2 * t**2])
+    u = np.column_stack([1.8 * np.cos(2 * t), 2.4 * t])
+    udot = np.column_stack([-3.6 * np.sin(2 * t), 2.4 + 0 * t])
+    return cd.Motion(arm(), t, q, u, udot)
+
+
+@pytest.mark.parametrize("passive", [False, True])
+@pytest.mark.parametrize("moving", [demo, shoulder])
+def test_two_formulations(moving, passive, evidence):
+    moved = moving()
+    options = {"physiology": True, "passive": passive, "reserves": 1.0, "a_min": 0.01}
+    here = cd.static_optimization(arm(), moved, **options)
+    there = maximal.static_optimization(arm(), moved.q, moved.u, moved.udot, **options)
+    # Two programs on equal numbers; conditions are below 1e6.
+    a = np.abs(here.activations.values - there.activations).max()
+    np.testing.assert_allclose(here.forces.values, there.forces, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(here.reserves.values, there.reserves, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(arm().path_lengths(moved.q), there.lengths, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(arm().path_speeds(moved.q, moved.u), there.speeds, rtol=0, atol=1e-12)
+    part = acting(arm(), ["gravity"], pulled=arm().muscles)
+    F = part.batch(moved, pulls=here.forces.values).ask("reactions", (), {})
+    reaction = (np.abs(F - there.reactions) / np.abs(F).max(axis=(0, 1))).max()
+    evidence("static optimisation of arm26 in minimal and maximal coordinates: activations", a, 1e-8)
+    evidence("joint reactions with these forces in minimal and maximal coordinates, relative", reaction, 1e-8)
+    assert a < 1e-8
+    assert reaction < 1e-8
+
+
+def test_a_frame_that_cannot_be_explained():
+    moved = demo()
+    udot = moved.udot + [[0.0, 3000.0]]
+    with pytest.raises(cd.ConvergenceError, match="frame 0: no activations explain"):
+        maximal.static_optimization(arm(), moved.q, moved.u, udot)
