@@ -64,7 +64,9 @@ from condyle.status import Status
 from condyle.studies.assemble import assemble, assemble_frames
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.inverse_dynamics import inverse_dynamics
+from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.motion import Motion
+from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.relax import relax
 from condyle.studies.simulate import simulate
 from condyle.studies.static_optimization import StaticOptimization, static_optimization
@@ -84,6 +86,7 @@ __all__ = [
     "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event",
     "ExternalLoad",    "Frames", "Free",
     "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "Motion",
+    "MuscleAnalysis",
     "NativeError", "Parameter",
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline",
@@ -91,8 +94,8 @@ __all__ = [
     "Transform", "Translation", "Universal",
     "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
     "functions",
-    "goals", "integrators", "inverse_dynamics", "maximal", "measures", "models", "muscles", "paths",
-    "read_table", "relax", "simulate", "static_optimization", "where",
+    "goals", "integrators", "inverse_dynamics", "joint_reactions", "maximal", "measures", "models",
+    "muscle_analysis", "muscles", "paths", "read_table", "relax", "simulate", "static_optimization", "where",
 ]
 
 

@@ -39,6 +39,23 @@ class Model:
         """The paths of forces, by the forces' names."""
         return {name: force.path for name, force in self.forces.items() if isinstance(force, PathLaw)}
 
+    @property
+    def muscles(self) -> tuple[str, ...]:
+        """Names of the forces that are muscles."""
+        return tuple(name for name, force in self.forces.items() if isinstance(force, Muscle))
+
+    @cached_property
+    def reported(self) -> dict[str, str]:
+        """Units of what muscles report, by name."""
+        from condyle.model.symbols import Symbols  # which knows this file
+
+        s = Symbols(self)
+        view = s.view(s.kinematics())
+        for _, force in s.laws(view):
+            if isinstance(force, Muscle):
+                return {name: unit for name, (unit, _) in force.report(view).items()}
+        return {}
+
     @cached_property
     def controlled_paths(self) -> dict[str, PathLaw]:
         """Muscles and actuators along paths, by name."""

@@ -4,12 +4,13 @@ Forces that a study leaves out are left out of the machine code, not switched of
 an arm does not look for the paths of its muscles. What a study applies comes with each frame as Inputs:
 
     tension of a path [N]                      instead of the muscle that runs along it
+    force of an actuator [N, N m]              instead of its control
     moment about ground's origin and force     on a body, in ground [N m, N]
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import casadi as ca
@@ -18,7 +19,8 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
 from condyle.errors import UnknownNameError
-from condyle.forces.base import GROUPS
+from condyle.forces.actuators import Actuator
+from condyle.forces.base import GROUPS, Force
 from condyle.forces.external import ExternalWrench
 from condyle.forces.path import PathLaw
 from condyle.laws.described import quantity, sx
@@ -51,7 +53,7 @@ class Acting:
 
     Attributes:
         system: with these forces.
-        pulled: names of the forces whose paths have given tensions.
+        pulled: names of the paths and actuators with given forces.
         loaded: names of the bodies with given loads.
         silent: names of forces that are there for their auxiliary states only.
     """
@@ -66,7 +68,7 @@ class Acting:
 
         Args:
             motion: of the user's system.
-            pulls: tensions [N], shape (m, pulled).
+            pulls: their forces [N, N m], shape (m, pulled).
             loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
         """
         own, theirs = self.system.compiled.model, motion.system.compiled.model
@@ -85,7 +87,7 @@ class Acting:
             if name in self.silent:
                 tail[:, switch + k] = 0.0
             elif name in self.pulled:
-                tail[:, switch + k] = 1.0                   # a given tension acts
+                tail[:, switch + k] = 1.0                   # a given force acts
         given = motion.tail[:, theirs.tail["inputs"]]
         inputs = tail[:, own.tail["inputs"]]
         inputs[:, :given.shape[1]] = given
@@ -100,8 +102,8 @@ class Acting:
 
 
 def _tension(force: str) -> str:
-    """The Input of a path."""
-    return f"given tension of {force}"
+    """The Input of a path or an actuator."""
+    return f"given force of {force}"
 
 
 def _wrench(body: str) -> list[str]:
@@ -109,40 +111,50 @@ def _wrench(body: str) -> list[str]:
     return [f"given load on {body}: {axis}" for axis in ("mx", "my", "mz", "fx", "fy", "fz")]
 
 
+def given(law: Force, value: Input) -> Force:
+    """A path or an actuator with a given force."""
+    if isinstance(law, PathLaw):
+        return Pull(law.path, value)
+    assert isinstance(law, Actuator)
+    changes: dict[str, Any] = {"control": value, "optimal_force": 1.0}
+    return replace(law, **changes)
+
+
 def acting(system: System, kept: Collection[str], pulled: Iterable[str] = (), loaded: Iterable[str] = (),
-           rigid: Mapping[str, Constraint] | None = None) -> Acting:
+           rigid: Mapping[str, Constraint] | None = None,
+           law: Callable[[Force, Input], Force] = given) -> Acting:
     """A system with some of its forces, made once.
 
     Args:
         system: the user's.
         kept: names of the forces that act as they are.
-        pulled: names of forces with paths, on which given tensions act in their place.
+        pulled: names of paths and actuators, on which given forces act.
         loaded: names of bodies on which given loads act.
         rigid: constraints that take the place of forces, by the forces' names.
+        law: makes the law of a force in `pulled` from that force and its Input.
     """
     pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
-    key = ("acting", frozenset(kept), pulled, loaded, tuple((n, c.description()) for n, c in rigid.items()))
+    constrained = tuple((name, c.description()) for name, c in rigid.items())
+    key = ("acting", frozenset(kept), pulled, loaded, constrained, law)
     known = system.compiled.programs
     if key not in known:
-        known[key] = _made(system, kept, pulled, loaded, rigid)
+        known[key] = _made(system, kept, pulled, loaded, rigid, law)
     return known[key]  # type: ignore[no-any-return]
 
 
 def _made(system: System, kept: Collection[str], pulled: tuple[str, ...], loaded: tuple[str, ...],
-          rigid: Mapping[str, Constraint]) -> Acting:
+          rigid: Mapping[str, Constraint], law: Callable[[Force, Input], Force]) -> Acting:
     silent = frozenset({"gravity"} - set(kept)) | _asked(system, kept) - set(kept)
     copy = system.copy()
     copy._forces = {name: force for name, force in copy._forces.items() if name in kept or name in silent}
     for name in pulled:
-        law = system.force(name)
-        assert isinstance(law, PathLaw)
-        copy.add_force(name, Pull(law.path, Input(_tension(name), 0.0)))
+        copy.add_force(name, law(system.force(name), Input(_tension(name), 0.0)))
     for body in loaded:
         m = [Input(name, 0.0) for name in _wrench(body)]
         copy.add_force(f"given load on {body}", ExternalWrench(body, (0, 0, 0), m[3:], m[:3],
                                                                station_frame="ground"))
     for name, constraint in rigid.items():
-        copy.add_constraint(f"rigid {name}" if name in copy._forces else name, constraint)
+        copy.add_constraint(name, constraint)
     return Acting(copy, pulled, loaded, silent)
 
 

@@ -152,3 +152,8 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
         name = system_body(motion, load.body)
         out[name] = out.get(name, 0.0) + load.wrench(motion)
     return out
+
+
+def stacked(by_name: dict[str, Array]) -> Array | None:
+    """Arrays (m, ...) side by side, shape (m, n, ...); None for none."""
+    return np.stack(list(by_name.values()), axis=1) if by_name else None

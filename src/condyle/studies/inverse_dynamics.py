@@ -3,15 +3,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from condyle.arguments import answered
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators.columns import generalised_forces
 from condyle.status import Outcome, Status
-from condyle.studies.acting import Acting, acting, of_groups
-from condyle.studies.external_load import ExternalLoad, loads_on
+from condyle.studies.acting import acting, of_groups
+from condyle.studies.external_load import ExternalLoad, loads_on, stacked
 from condyle.studies.motion import Motion
 from condyle.system.state import State
 from condyle.system.system import System
@@ -55,15 +53,14 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     loads = loads_on(moved, external_loads)
     part = acting(system, of_groups(system, groups), loaded=tuple(loads))
-    batch = part.batch(moved, loads=np.stack(list(loads.values()), axis=1) if loads else None)
-    tau = batch.ask("inverse_dynamics", (moved.udot,), {})
+    tau = part.batch(moved, loads=stacked(loads)).ask("inverse_dynamics", (moved.udot,), {})
     columns = generalised_forces(system.compiled.model, {})
     return Table(moved.t, [name for name, _ in columns], tau, [unit for _, unit in columns],
-                 status=said(moved, system, part))
+                 status=Outcome(Status.FINISHED, f"{moved.status}{left_out(system, part.system)}"))
 
 
-def said(motion: Motion, system: System, part: Acting) -> Outcome:
-    """How a study ended: what was left out, and what filter and constraints changed."""
-    out = [name for name in system.forces if name not in part.system.forces]
-    left = f"; {len(out)} forces left out: {', '.join(out[:6])}{', ...' * (len(out) > 6)}" if out else ""
-    return Outcome(Status.FINISHED, f"{motion.status}{left}")
+def left_out(system: System, part: System) -> str:
+    """Words for the forces of a system that a part of it does not have."""
+    out = [name for name in system.forces if name not in part.forces]
+    which = f"{', '.join(out[:6])}{', ...' * (len(out) > 6)}"
+    return f"; {len(out)} forces left out: {which}" if out else ""

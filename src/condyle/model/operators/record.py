@@ -193,5 +193,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "paths": lambda model: len(model.paths),
     "controlled_paths": lambda model: len(model.controlled_paths),
     "actuators": lambda model: len(model.actuators),
+    "muscles": lambda model: len(model.muscles),
+    "reported": lambda model: len(model.reported),
 }
 """Words for the dimensions of results."""

@@ -1,0 +1,68 @@
+"""Forces that a user gives over time: tensions of muscles and other paths, forces of actuators, by their
+names; and generalised forces, by the names of speeds."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.forces.actuators import Actuator
+from condyle.forces.path import PathLaw
+from condyle.studies.motion import Motion
+from condyle.system.system import System
+from condyle.table import Table
+
+SAME_TIME = 1e-6
+"""Times count as equal if they differ by less than this part of the shortest step."""
+
+
+def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Forces of paths and actuators by their names, and generalised forces by speed, each of shape (m,).
+
+    Columns with other names are left out, but every muscle must have one. NaN stays: such a frame has no
+    answer.
+
+    Args:
+        motion: where the forces act.
+        forces: a Table of tensions [N], forces of actuators [N, N m] and generalised forces, or None.
+
+    Raises:
+        UnknownNameError: a muscle without a column.
+    """
+    if forces is None:
+        return {}, {}
+    if not isinstance(forces, Table):
+        hint = "; give its .forces" if hasattr(forces, "forces") else ""
+        raise DescriptionError("forces: expected a Table with a column per muscle [N], got "
+                               f"{type(forces).__name__}{hint}")
+    system: System = motion.system
+    for name in system.muscles:
+        if name not in forces.names:
+            raise UnknownNameError("column", name, forces.names, "forces: every muscle needs a column [N]; "
+                                   "one that does not pull is a column of zeros")
+    known = at_times("forces", forces, motion.t)
+    acting = [name for name in system.forces if isinstance(system.force(name), (PathLaw, Actuator))]
+    tensions = {name: known[:, k] for k, name in enumerate(forces.names) if name in acting}
+    speeds = {name: known[:, k] for k, name in enumerate(forces.names)
+              if name in system.speeds and name not in tensions}
+    if not tensions and not speeds:
+        raise UnknownNameError("column", forces.names[0] if forces.names else "", (*acting, *system.speeds),
+                               "forces: columns go by the names of muscles, other paths and actuators")
+    return tensions, speeds
+
+
+def at_times(what: str, table: Table, t: Array) -> Array:
+    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim."""
+    near = SAME_TIME * np.diff(t).min(initial=1.0)
+    if len(table) == len(t) and abs(table.time - t).max(initial=0.0) <= near:
+        return table.values
+    if not len(table) or not (np.diff(table.time) > 0).all():
+        raise ShapeError(f"{what}: the Table needs rows whose times increase")
+    first, last = table.time[0], table.time[-1]
+    step = (last - first) / max(len(table) - 1, 1)
+    if t[0] < first - step / 2 or t[-1] > last + step / 2:
+        raise ShapeError(f"{what}: known from {first:g} to {last:g} s, the motion goes from {t[0]:g} to "
+                         f"{t[-1]:g} s; cut it: motion[a:b]")
+    return np.stack([np.interp(t, table.time, x) for x in table.values.T], axis=1)

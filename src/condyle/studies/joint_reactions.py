@@ -1,0 +1,159 @@
+"""`cd.joint_reactions`: forces and moments between the bodies of a recorded motion."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.errors import UnknownNameError
+from condyle.fit.frames import Frames
+from condyle.integrate.trajectory import Trajectory
+from condyle.status import Outcome, Status
+from condyle.studies.acting import acting, of_groups
+from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.given_forces import given_forces
+from condyle.studies.inverse_dynamics import NOT_ACTUATED, left_out
+from condyle.studies.motion import Motion
+from condyle.system.state import State
+from condyle.system.states import Batch
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree.body import Body
+
+COLUMNS = (("fx", "N"), ("fy", "N"), ("fz", "N"), ("mx", "N m"), ("my", "N m"), ("mz", "N m"),
+           ("px", "m"), ("py", "m"), ("pz", "m"))
+
+
+@answered({"express_in_frame": "it is frame=", "on_body": "it is on=", "apply_on_bodies": "it is on=",
+           "activations": "give tensions: forces=cd.static_optimization(...).forces"})
+def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames, forces: Table | None = None,
+                    external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
+                    on: str = "child", frame: Body | str = "ground",
+                    bodies: Sequence[Body | str] | Body | str | None = None,
+                    groups: Sequence[str] = NOT_ACTUATED, lowpass: float | None = None,
+                    state: State | None = None) -> Table:
+    """Force and moment in each joint over a motion: what the mobilizer and the parent behind it do to the
+    body, or the body to its parent.
+
+    They are those of OpenSim's JointReaction: all that the joint transmits, with moments about free axes too
+    that reserve actuators take there. Muscles act by their tensions along their paths, over surfaces too.
+    Without `forces` they are left out, and the result has the net joint forces alone. Where forces do not
+    give the accelerations of the motion, the rest is in the moments about the free axes, and the status says
+    how much that is. All frames are one native call.
+
+    Args:
+        system: whose motion it is.
+        motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
+        forces: tensions of muscles and other paths [N] and forces of actuators [N, N m], by their names;
+            every muscle has a column. Columns with names of speeds are generalised forces there. Between rows
+            it is linear.
+        external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
+        on: "child" for what acts on the body, at its frame M; "parent" for what the body does to its parent,
+            at frame F.
+        frame: where results are expressed: "ground", "child", "parent", or a body.
+        bodies: whose joints; all by default.
+        groups: of the forces that act besides `forces`; with "muscle" and without `forces`, muscles act as
+            the states of a Trajectory say.
+        lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
+        state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
+
+    Returns:
+        a Table with nine columns per body: force BODY_fx .. fz [N], moment BODY_mx .. mz [N m] about the
+        point BODY_px .. pz [m] where both act. Frames in which a tension is NaN are NaN.
+
+    Raises:
+        UnknownNameError: a body, a frame, a muscle without a column.
+        CondyleError: arguments that cannot be.
+    """
+    if on not in ("child", "parent"):
+        raise UnknownNameError("side of a joint", on, ("child", "parent"), "on=")
+    chosen = _bodies(system, bodies)
+    if frame not in ("child", "parent"):
+        frame = system.body(frame)
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    tensions, speeds = given_forces(moved, forces)
+    loads = loads_on(moved, external_loads)
+    kept = [name for name in of_groups(system, groups) if name not in tensions]
+    part = acting(system, kept, tuple(tensions), tuple(loads))
+    pulls = stacked(tensions)
+    batch = part.batch(moved, None if pulls is None else np.nan_to_num(pulls), stacked(loads))
+    lambda_ = batch.ask("multipliers", (), {}) if part.system.constraints else None
+    F = batch.ask("reactions", (), {"lambda_": lambda_})
+    values = np.concatenate([_expressed(batch, b, F[:, b.index], on, frame) for b in chosen]
+                            or [np.empty((len(moved), 0))], axis=1)
+    rest = _rest(moved, kept, loads, tensions, speeds, batch, lambda_)
+    if pulls is not None:
+        lost = ~np.isfinite(pulls).all(axis=1)
+        values[lost], rest[lost] = np.nan, 0.0
+    units = [unit for _ in chosen for _, unit in COLUMNS]
+    return Table(moved.t, [f"{b.name}_{column}" for b in chosen for column, _ in COLUMNS], values, units,
+                 status=_said(moved, part.system, rest, bool(tensions) or "muscle" in groups))
+
+
+def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) -> list[Body]:
+    if bodies is None:
+        return list(system.bodies)
+    chosen = [system.body(b) for b in ([bodies] if isinstance(bodies, (Body, str)) else bodies)]
+    if any(b.is_ground for b in chosen):
+        raise UnknownNameError("body with a joint", "ground", [b.name for b in system.bodies])
+    return chosen
+
+
+def _expressed(batch: Batch, body: Body, F: Array, on: str, frame: Body | str) -> Array:
+    """Force, moment and point of one joint, shape (m, 9), from moment and force at M in ground, (m, 6)."""
+    assert body.parent is not None
+    m, f = F[:, :3], F[:, 3:]
+    X_GB = batch.ask("body_pose", (body,), {})
+    X_GP = batch.ask("body_pose", (body.parent,), {})
+    p_GM = X_GB.p + _turned(X_GB.R, _place(batch, body, "p_BM"))
+    p = p_GM
+    if on == "parent":
+        p = X_GP.p + _turned(X_GP.R, _place(batch, body, "p_PF"))
+        f, m = -f, -(m + np.cross(p_GM - p, f))
+    X = (X_GB if frame == "child" else X_GP if frame == "parent" else batch.ask("body_pose", (frame,), {}))
+    back = np.swapaxes(X.R, -1, -2)
+    return np.concatenate([_turned(back, f), _turned(back, m), _turned(back, p - X.p)], axis=1)
+
+
+def _turned(R: Array, v: Array) -> Array:
+    return np.einsum("...ij,...j->...i", R, v)
+
+
+def _place(batch: Batch, body: Body, name: str) -> Array:
+    """Where a joint's frame is on its body, shape (3,); Parameters have the values of the first frame."""
+    if name not in body.symbolic:
+        return (body.X_BM if name == "p_BM" else body.X_PF).p
+    values = batch.tail[0, batch.system.compiled.model.tail["parameters"]]
+    return body.symbolic[name].at(dict(zip(batch.system.parameters, values.tolist(), strict=True)))[:, 0]
+
+
+def _rest(motion: Motion, kept: Sequence[str], loads: dict[str, Array], tensions: dict[str, Array],
+          speeds: dict[str, Array], batch: Batch, lambda_: Array | None) -> Array:
+    """Generalised forces that no force explains, shape (m, nu): with moment arms, which other studies ask for
+    too, so that paths need no more machine code."""
+    paths = motion.system.paths
+    others = {name: np.nan_to_num(f) for name, f in tensions.items() if name not in paths}
+    part = acting(motion.system, kept, tuple(others), tuple(loads)).batch(motion, stacked(others),
+                                                                          stacked(loads))
+    rest = np.array(part.ask("inverse_dynamics", (motion.udot,), {}))
+    if len(others) < len(tensions):
+        arms = motion._batch().ask("moment_arms", (), {})
+        for name in set(tensions) - set(others):
+            rest -= np.nan_to_num(tensions[name])[:, None] * arms[:, paths.index(name)]
+    if lambda_ is not None:
+        constrained = batch.system.compiled.function("constraint_forces")
+        rest -= constrained.fast(motion.q, motion.u, lambda_, batch.tail)
+    for name, f in speeds.items():
+        rest[:, motion.system.speeds.index(name)] -= f
+    return rest
+
+
+def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
+    text = f"{motion.status}{left_out(motion.system, part)}"
+    if pulled and rest.size:
+        i, j = np.unravel_index(int(np.nanargmax(abs(rest))), rest.shape)
+        text += (f"; forces leave up to {abs(rest[i, j]):.2g} at {motion.system.speeds[j]} to actuators "
+                 f"(t = {motion.t[i]:g} s)")
+    return Outcome(Status.FINISHED, text)

@@ -1,0 +1,169 @@
+"""`cd.muscle_analysis`: lengths, moment arms, fibres and powers of the muscles in a recorded motion."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.fit.frames import Frames
+from condyle.forces.base import Force
+from condyle.integrate.trajectory import Trajectory
+from condyle.muscles import Muscle
+from condyle.presentation import Shown, cut, span
+from condyle.studies.acting import acting
+from condyle.studies.given_forces import at_times
+from condyle.studies.motion import Motion
+from condyle.system.state import State
+from condyle.system.states import Batch
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.trace.parameter import Input
+from condyle.tree import scales
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MuscleAnalysis(Shown):
+    """Quantities of muscles over a motion, each a Table with a column per muscle.
+
+    `result["fiber_length"]` is one of `tables`, by OpenSim's names.
+
+    Attributes:
+        lengths: of the paths [m].
+        speeds: rates of these lengths [m/s], positive where they lengthen.
+        moment_arms: by speed, a Table with a column per path: -dL/dq [m for angles, 1 for lengths].
+        tables: what muscles report, by name: activation, fiber_length, fiber_velocity, pennation_angle,
+            tendon_length, tendon_force, fiber_force, active_fiber_force, passive_fiber_force,
+            fiber_active_power, tendon_power, muscle_power, and more. Empty if nothing was known of
+            activations.
+    """
+
+    lengths: Table
+    speeds: Table
+    moment_arms: dict[str, Table]
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self.tables:
+            why = "" if self.tables else "give activations= for what depends on them"
+            raise UnknownNameError("quantity", name, self.tables, why)
+        return self.tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __repr__(self) -> str:
+        t = self.lengths.time
+        more = f"; {cut(self.tables)}" if self.tables else "; no activations"
+        return (f"MuscleAnalysis({len(t)} frames{span(t)}: {cut(self.lengths.names)}; lengths, speeds, "
+                f"moment_arms of {cut(self.moment_arms)}{more})")
+
+    def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
+        """Write every Table into a folder: length.sto, speed.sto, moment_arm_SPEED.sto, QUANTITY.sto.
+
+        Args:
+            folder: must exist.
+            ending: "sto", "mot", "csv" or "npz".
+
+        Returns:
+            the files.
+        """
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise DescriptionError(f"MuscleAnalysis.save: there is no folder {str(folder)!r}; make it first")
+        named = {"length": self.lengths, "speed": self.speeds,
+                 **{f"moment_arm_{name}": table for name, table in self.moment_arms.items()}, **self.tables}
+        out = []
+        for name, table in named.items():
+            out.append(folder / f"{name}.{ending}")
+            table.save(out[-1])
+        return out
+
+
+@answered({"forces": "give activations=cd.static_optimization(...).activations",
+           "excitations": "give activations=, or a Trajectory, whose states are known"})
+def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames,
+                    activations: Table | None = None, *, lowpass: float | None = None,
+                    state: State | None = None) -> MuscleAnalysis:
+    """Lengths, speeds and moment arms of all paths over a motion; with activations also fibres, forces and
+    powers of the muscles.
+
+    With a Table of activations tendons count as rigid, as in static optimisation: fibre lengths then follow
+    from the pose. A Trajectory has activations and fibre lengths of its own, and muscles are reported as they
+    were in the run. Each quantity is one native call for all frames.
+
+    Args:
+        system: whose motion it is.
+        motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
+        activations: from 0 to 1, a column per muscle, such as `cd.static_optimization(...).activations`.
+            Between rows they are linear.
+        lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
+        state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
+
+    Returns:
+        a MuscleAnalysis. What has no answer in a frame, such as the length of a path that was not found, is
+        NaN there.
+
+    Raises:
+        UnknownNameError: a muscle without a column of activations.
+        CondyleError: arguments that cannot be.
+    """
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    if not system.paths:
+        raise DescriptionError("muscle_analysis: no force of the system runs along a path; "
+                               "system.add_force('biceps', cd.muscles.Thelen2003(path, ...)) adds a muscle")
+    batch = moved._batch()
+    table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
+                                                           status=moved.status)
+    arms = batch.ask("moment_arms", (), {})
+    units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
+             for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
+    by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
+    tables: dict[str, Table] = {}
+    if system.muscles and (activations is not None or isinstance(motion, Trajectory)):
+        reports = _reports(batch) if activations is None else _of_activations(moved, activations)
+        names = system.compiled.model.reported
+        tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, system.muscles)
+                  for k, (name, unit) in enumerate(names.items())}
+    if tables and system.paths == system.muscles:           # the same numbers: no need to ask again
+        return MuscleAnalysis(tables["length"], tables["lengthening_speed"], by_speed, tables)
+    return MuscleAnalysis(table(batch.ask("path_lengths", (), {}), "m"),
+                          table(batch.ask("path_speeds", (), {}), "m/s"), by_speed, tables)
+
+
+def _of_activations(motion: Motion, activations: Any) -> Array:
+    """Reports (m, muscles, quantities) at given activations, with rigid tendons."""
+    system = motion.system
+    if not isinstance(activations, Table):
+        hint = "; give its .activations" if hasattr(activations, "activations") else ""
+        raise DescriptionError("activations: expected a Table with a column per muscle, got "
+                               f"{type(activations).__name__}{hint}")
+    for name in system.muscles:
+        if name not in activations.names:
+            raise UnknownNameError("column", name, activations.names, "activations: every muscle needs one")
+    a = at_times("activations", activations[list(system.muscles)], motion.t)
+    if ((a < -1e-6) | (a > 1 + 1e-6)).any():
+        i, k = np.argwhere((a < -1e-6) | (a > 1 + 1e-6))[0]
+        raise ShapeError(f"activations: {system.muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they "
+                         "go from 0 to 1")
+    part = acting(system, (), system.muscles, law=activated)
+    return np.where(np.isnan(a)[..., None], np.nan, _reports(part.batch(motion, np.nan_to_num(a))))
+
+
+def activated(law: Force, value: Input) -> Force:
+    """A muscle with a given activation and a rigid tendon."""
+    assert isinstance(law, Muscle)
+    return replace(law, excitation=value, activation_dynamics=False, tendon="rigid")
+
+
+def _reports(batch: Batch) -> Array:
+    """What muscles report, shape (m, muscles, quantities)."""
+    compiled = batch.system.compiled
+    function = compiled.function("muscle_reports")
+    flat = function.fast(batch.array("q"), batch.array("u"), batch.tail)
+    return compiled.shaped("muscle_reports", flat)  # type: ignore[no-any-return]
