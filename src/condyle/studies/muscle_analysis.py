@@ -15,7 +15,7 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
-from condyle.presentation import Shown, cut, span
+from condyle.presentation import Display, cut, span
 from condyle.studies.acting import acting
 from condyle.studies.given_forces import at_times
 from condyle.studies.motion import Motion
@@ -28,7 +28,7 @@ from condyle.tree import scales
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MuscleAnalysis(Shown):
+class MuscleAnalysis(Display):
     """Quantities of muscles over a motion, each a Table with a column per muscle.
 
     `result["fiber_length"]` is one of `tables`, by OpenSim's names.
