@@ -120,23 +120,21 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     batch = moved._batch()
     table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
                                                            status=moved.status)
-    arms = batch.ask("moment_arms", (), {})
+    L, Ldot, arms = (batch.ask(name, (), {}) for name in ("path_lengths", "path_speeds", "moment_arms"))
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
     tables: dict[str, Table] = {}
     if system.muscles and (activations is not None or isinstance(motion, Trajectory)):
-        reports = _reports(batch) if activations is None else _of_activations(moved, activations)
+        reports = (_reports(batch, L, Ldot) if activations is None
+                   else _of_activations(moved, activations, L, Ldot))
         names = system.compiled.model.reported
         tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, system.muscles)
                   for k, (name, unit) in enumerate(names.items())}
-    if tables and system.paths == system.muscles:           # the same numbers: no need to ask again
-        return MuscleAnalysis(tables["length"], tables["lengthening_speed"], by_speed, tables)
-    return MuscleAnalysis(table(batch.ask("path_lengths", (), {}), "m"),
-                          table(batch.ask("path_speeds", (), {}), "m/s"), by_speed, tables)
+    return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables)
 
 
-def _of_activations(motion: Motion, activations: Any) -> Array:
+def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:
     """Reports (m, muscles, quantities) at given activations, with rigid tendons."""
     system = motion.system
     if not isinstance(activations, Table):
@@ -152,7 +150,9 @@ def _of_activations(motion: Motion, activations: Any) -> Array:
         raise ShapeError(f"activations: {system.muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they "
                          "go from 0 to 1")
     part = acting(system, (), system.muscles, law=activated)
-    return np.where(np.isnan(a)[..., None], np.nan, _reports(part.batch(motion, np.nan_to_num(a))))
+    own = [system.paths.index(name) for name in system.muscles]
+    reports = _reports(part.batch(motion, np.nan_to_num(a)), L[:, own], Ldot[:, own])
+    return np.where(np.isnan(a)[..., None], np.nan, reports)
 
 
 def activated(law: Force, value: Input) -> Force:
@@ -161,9 +161,9 @@ def activated(law: Force, value: Input) -> Force:
     return replace(law, excitation=value, activation_dynamics=False, tendon="rigid")
 
 
-def _reports(batch: Batch) -> Array:
-    """What muscles report, shape (m, muscles, quantities)."""
+def _reports(batch: Batch, L: Array, Ldot: Array) -> Array:
+    """What muscles report, shape (m, muscles, quantities), from lengths and speeds (m, paths)."""
     compiled = batch.system.compiled
     function = compiled.function("muscle_reports")
-    flat = function.fast(batch.array("q"), batch.array("u"), batch.tail)
+    flat = function.fast(batch.array("q"), batch.array("u"), L, Ldot, batch.tail)
     return compiled.shaped("muscle_reports", flat)  # type: ignore[no-any-return]
