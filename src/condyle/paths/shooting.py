@@ -1,0 +1,455 @@
+"""Geodesics over any smooth surface f(x) = 0, f < 0 inside, with one unknown: the direction in which the path
+leaves A.
+
+Half-planes about an axis k through A, one for each angle phi. In each, one line from A touches the surface:
+
+    P = A + rho e(phi, theta),     f(P) = 0,     grad f(P) . e = 0                                         (1)
+
+From P on the geodesic is integrated, with n = grad f / |grad f|, the Hessian H of f and the Jacobi fields a,
+r of segment.py (3):
+
+    x'' = -(x' H x' / |grad f|^2) grad f,     a'' = -K a,   r'' = -K r,   K = grad f adj(H) grad f / |grad
+    f|^4  (2)
+
+until B comes in sight, (B - x) . n = 0. There B is off to the side by Y = (B - x) . b, b = t x n. A turn of e
+by domega about n moves the path at B by M12 domega across, so that Newton's method on Y(phi) = 0 is
+
+    domega = Y / M12,     dphi = domega / (sin(theta) J),     J = d . b - (d . n)(e_theta . b) / (e_theta . n)
+    (3)
+
+with d the direction across the half-plane. On the circle of all phi the sign of Y says to which side a
+shorter path is: the search goes there until the sign changes, which it must, and then stays between. Hence it
+needs no good start. With |M12| it finds shortest paths, with the sign of M12 the nearest stationary one (a
+quadrant may force a path to a saddle of length).
+
+Where B is close to the surface, paths that pass it at a distance never see it. The height of B over the
+surface is then taken along the circle of curvature across the path, and where that does not help either, Y is
+taken where the path comes closest to B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.solver import Solver
+from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
+
+AIMED = 1e-8
+"""Change of theta [rad] at which (1) is solved: the error that is left is its square."""
+FOUND = 1e-9
+"""Change of phi [rad] at which the search ends; first-order corrections leave its square."""
+TURN, ROUNDS = 0.5, 600
+"""Longest step in phi [rad]; steps of integration at most, of all shots together."""
+TOLERANCE = 1e-10
+"""Difference of the extrapolations of orders 6 and 8 over the size at which a step of (2) is accepted."""
+FLAT = 1e-9
+"""Curvatures and arcs over the size that count as zero."""
+LOOKS = 8
+"""Where each straight part is looked at for another hill of the surface."""
+SEQUENCE = (2, 4, 6, 8)
+"""Steps of the midpoint rule that are extrapolated: order 8."""
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A function whose zeros are a surface.
+
+    Args:
+        f: f(x, numbers) of columns of SX, negative inside.
+        count: how many numbers describe the surface.
+    """
+
+    f: Callable[[ca.SX, ca.SX], ca.SX]
+    count: int = 0
+
+    @cached_property
+    def function(self) -> ca.Function:
+        """x (3,), numbers -> f, gradient (3,), Hessian (3, 3)."""
+        x, c = ca.SX.sym("x", 3), ca.SX.sym("c", self.count)
+        f = self.f(x, c)
+        H, g = ca.hessian(f, x)
+        return ca.Function("level", [x, c], [f, ca.densify(g), ca.densify(H)], {"cse": True})
+
+    def at(self, x: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        f, g, H = self.function.call([x, numbers], True, False)
+        return f, g, H
+
+    def value(self, x: ca.SX, numbers: ca.SX) -> ca.SX:
+        return self.at(x, numbers)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a search begins.
+
+    Attributes:
+        kind: NONE, WRAPPED or MANDATORY.
+        k: the axis of the half-planes, a unit vector from A into the surface.
+        d: the half-plane at phi = 0, a unit vector across k.
+        theta, rho: near the point that is touched there [rad, m].
+        forced: 1 where the path is to be the nearest stationary one instead of the shortest.
+        size: of the surface [m].
+    """
+
+    kind: ca.SX
+    k: ca.SX
+    d: ca.SX
+    theta: ca.SX
+    rho: ca.SX
+    forced: ca.SX
+    size: ca.SX
+
+    WIDTH = 11
+
+    @property
+    def column(self) -> ca.SX:
+        return ca.vertcat(self.kind, self.k, self.d, self.theta, self.rho, self.forced, self.size)
+
+    @staticmethod
+    def of(x: ca.SX) -> Start:
+        return Start(x[0], x[1:4], x[4:7], x[7], x[8], x[9], x[10])
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """The line (1) from A, and its derivatives by phi and theta."""
+
+    e: ca.SX
+    across: ca.SX
+    up: ca.SX
+
+    @staticmethod
+    def of(start: Start, phi: ca.SX, theta: ca.SX) -> Ray:
+        g = cross(start.k, start.d)
+        d, across = ca.cos(phi) * start.d + ca.sin(phi) * g, ca.cos(phi) * g - ca.sin(phi) * start.d
+        c, s = ca.cos(theta), ca.sin(theta)
+        return Ray(c * start.k + s * d, across, c * d - s * start.k)
+
+    def turn(self, n: ca.SX, theta: ca.SX) -> ca.SX:
+        """domega / dphi of (3)."""
+        b = cross(self.e, n)
+        return ca.sin(theta) * (dot(self.across, b) - dot(self.across, n) * dot(self.up, b) / dot(self.up, n))
+
+
+class Shooting:
+    """Two solvers: of p = (A, B, numbers, quadrant), a start with (1) solved; of p and that row, the
+    geodesic.
+
+    Args:
+        name: an identifier.
+        level: the surface.
+        start: p -> Start.
+    """
+
+    def __init__(self, name: str, level: Level, start: Callable[[ca.SX], Start]) -> None:
+        self.name, self.level, self.begin = name, level, start
+        self.needs = 6 + level.count + 3
+        self.sizes = {
+            "phi": 1,
+            "low": 1,
+            "high": 1,
+            "sign": 1,
+            "theta": 1,
+            "rho": 1,
+            "aiming": 1,
+            "y": 10,
+            "s": 1,
+            "h": 1,
+            "longest": 1,
+            "cap": 1,
+            "seen": 1,
+            "dphi": 1,
+            "same": 1,
+            "bend": 1,
+            "shots": 1,
+        }
+
+    def numbers(self, p: ca.SX) -> ca.SX:
+        return p[6 : 6 + self.level.count]
+
+    # ---- (1) -----------------------------------------------------------------------------------------------
+
+    def aim(
+        self, p: ca.SX, start: Start, phi: ca.SX, theta: ca.SX, rho: ca.SX
+    ) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """One step of Newton's method on (1): theta, rho, whether it was small, and the sign of G where it is
+        known.
+
+        Along a ray f has a least value G(theta); sqrt(f(A) - G) is nearly linear in theta, also close to the
+        surface, where G itself is a parabola (for ellipsoids it is linear in grad f(A) . e)."""
+        A, ray = p[:3], Ray.of(start, phi, theta)
+        f_A, g_A, _ = self.level.at(A, self.numbers(p))
+        f_A = ca.fmax(f_A, 0)
+        f, g, H = self.level.at(A + rho * ray.e, self.numbers(p))
+        slope, w, He = dot(g, ray.e), dot(g, ray.up), H @ ray.e
+        bend = ca.fmax(dot(ray.e, He), 1e-6 * norm(g) / rho)
+        forward = ca.logic_or(dot(g_A, ray.e) < 0, slope < rho * bend / 2)  # else f grows along the ray
+        shift = ca.if_else(forward, ca.fmax(ca.fmin(-slope / bend, rho / 4), -rho / 2), -slope / bend)
+        lowest, w = rho + shift, w + shift * dot(ray.up, He)  # where f is least along the ray
+        along = -(w + lowest * dot(ray.up, He)) / bend  # d lowest / d theta
+        G, G_theta = f + shift * (slope + bend * shift / 2), lowest * w
+        root = ca.sqrt(ca.fmax(f_A - G, 0))
+        newton = 2 * root * (root - ca.sqrt(f_A)) / ca.if_else(G_theta > 0, G_theta, 1)
+        known = ca.logic_and(ca.logic_and(G_theta > 0, f_A > G), forward)
+        back = (ca.sqrt(2 * f_A / bend) - lowest) / ca.if_else(along < 0, along, -1)
+        down = ca.logic_or(G > 0, ca.logic_not(forward))
+        guess = ca.if_else(forward, ca.if_else(down, -0.1, 0.3), ca.if_else(along < 0, back, -0.1))
+        sure = ca.logic_or(ca.logic_or(ca.fabs(shift) < 0.2 * rho, f < 0), ca.logic_not(forward))
+        dtheta = ca.if_else(sure, _clip(ca.if_else(known, newton, guess), 0.4), 0)
+        drho = ca.if_else(forward, shift + _clip(along * dtheta, 0.5 * lowest), 0)
+        theta = ca.fmin(ca.fmax(theta + dtheta, theta / 4), (theta + np.pi) / 2)
+        good = ca.logic_and(
+            ca.logic_and(known, sure), ca.logic_and(ca.fabs(dtheta) < AIMED, ca.fabs(drho) < 1e-4 * rho)
+        )
+        missed = ca.logic_and(down, ca.logic_or(ca.fabs(shift) < 0.01 * rho, ca.logic_not(forward)))
+        side = ca.if_else(f < 0, -1, ca.if_else(missed, 1, 0))
+        return theta, rho + drho, good, side
+
+    def aiming(self) -> Solver:
+        def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+            first = self.begin(p)
+            return ca.vertcat(first.column, 0, np.pi), first.kind != 0
+
+        def step(p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+            first, low, high = Start.of(x), x[Start.WIDTH], x[Start.WIDTH + 1]
+            theta, rho, good, side = self.aim(p, first, ca.SX(0), first.theta, first.rho)
+            low, high = ca.if_else(side < 0, first.theta, low), ca.if_else(side > 0, first.theta, high)
+            outside = ca.logic_and(ca.logic_or(theta <= low, theta >= high), ca.logic_not(good))
+            theta = ca.if_else(outside, (low + high) / 2, theta)
+            return ca.vertcat(x[:7], theta, rho, x[9:11], low, high), ca.logic_not(good)
+
+        def finish(p: ca.SX, x: ca.SX) -> ca.SX:
+            first = Start.of(x)
+            _, g, H = self.level.at(
+                p[:3] + first.rho * Ray.of(first, ca.SX(0), first.theta).e, self.numbers(p)
+            )
+            return ca.vertcat(x[:10], ca.fmin(first.size, norm(g) / norm(ca.vec(H))))
+
+        return Solver.of(f"{self.name}_start", self.needs, start, step, finish, 80)
+
+    # ---- (2) -----------------------------------------------------------------------------------------------
+
+    def rates(self, y: ca.SX, numbers: ca.SX) -> ca.SX:
+        t, (_, g, H) = y[3:6], self.level.at(y[:3], numbers)
+        gg = dot(g, g)
+        adj = ca.horzcat(cross(H[:, 1], H[:, 2]), cross(H[:, 2], H[:, 0]), cross(H[:, 0], H[:, 1]))
+        K = dot(g, adj @ g) / (gg * gg)
+        return ca.vertcat(t, -(dot(t, H @ t) / gg) * g, y[7], -K * y[6], y[9], -K * y[8])
+
+    def advance(self, y: ca.SX, h: ca.SX, numbers: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """y after a step h of (2), and the error of the extrapolation before the last [m]."""
+        first = self.rates(y, numbers)
+        table: list[ca.SX] = []
+        before: list[ca.SX] = []
+        for j, n in enumerate(SEQUENCE):
+            u, v = y, y + (h / n) * first
+            for _ in range(n - 1):
+                u, v = v, u + (2 * h / n) * self.rates(v, numbers)
+            table = [v]
+            for k in range(j):
+                table.append(table[k] + (table[k] - before[k]) / ((n / SEQUENCE[j - k - 1]) ** 2 - 1))
+            before = table
+        new, error = table[-1], norm((table[-1] - table[-2])[:3])
+        f, g, _ = self.level.at(new[:3], numbers)
+        up = unit(g)
+        x, t = new[:3] - (f / norm(g)) * up, unit(new[3:6] - dot(new[3:6], up) * up)
+        return ca.vertcat(x, t, new[6:]), error
+
+    # ---- (3) -----------------------------------------------------------------------------------------------
+
+    def state(self, x: ca.SX) -> dict[str, ca.SX]:
+        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def first(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        start = Start.of(p[self.needs :])
+        x: dict[str, Any] = {
+            "low": -1e300,
+            "high": 1e300,
+            "theta": start.theta,
+            "rho": start.rho,
+            "aiming": 1,
+            "longest": start.size / 4,
+            "bend": 1e300,
+        }
+        return (
+            ca.vertcat(
+                *(
+                    ca.densify(ca.SX(x[name])) if name in x else ca.SX.zeros(n)
+                    for name, n in self.sizes.items()
+                )
+            ),
+            start.kind != 0,
+        )
+
+    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+        s, start, c = self.state(x), Start.of(p[self.needs :]), self.numbers(p)
+        A, B, phi, size = p[:3], p[3:6], s["phi"], start.size
+        theta, rho, aimed = s["theta"], s["rho"], ca.SX(0)
+        for _ in range(3):
+            theta, rho, aimed = self.aim(p, start, phi, theta, rho)[:3]
+        aiming = s["aiming"]
+        theta, rho = ca.if_else(aiming, theta, s["theta"]), ca.if_else(aiming, rho, s["rho"])
+        ray = Ray.of(start, phi, theta)
+
+        new, error = self.advance(s["y"], s["h"], c)
+        fine = error <= TOLERANCE * size
+        factor = ca.fmin(ca.fmax(0.8 * (TOLERANCE * size / ca.fmax(error, 1e-300)) ** (1 / 7), 0.2), 2)
+        reached = ca.fabs(s["h"]) >= s["longest"]
+        longest = ca.if_else(
+            ca.logic_and(fine, ca.logic_not(reached)), s["longest"], ca.fmin(ca.fabs(s["h"]) * factor, size)
+        )
+        longest = ca.if_else(aiming, size / 4, longest)
+        began = ca.vertcat(A + rho * ray.e, ray.e, 1, 0, 0, 1)
+        y = ca.if_else(aiming, began, ca.if_else(fine, new, s["y"]))
+        done = ca.if_else(aiming, 0, ca.if_else(fine, s["s"] + s["h"], s["s"]))
+
+        _, g, H = self.level.at(y[:3], c)
+        n = unit(g)
+        t = unit(y[3:6] - dot(y[3:6], n) * n)
+        y = ca.vertcat(y[:3], t, y[6:])
+        b = cross(t, n)
+        Ht, Hb = H @ t / norm(g), H @ b / norm(g)
+        k_t, tau, k_b = dot(t, Ht), dot(b, Ht), ca.fmax(dot(b, Hb), 0)
+        r = B - y[:3]
+        X, Y, Z = dot(r, t), dot(r, b), dot(r, n)
+
+        # how far until B is in sight: the height of B is a parabola in s
+        above = 1 + k_b * Z
+        q = ca.fmin(k_b * Y * Y, 0.25 / ca.fmax(k_b, 1e-300))
+        height = Z + ca.if_else(above > 0.5, q / (ca.sqrt(above * above + k_b * q) + above), 0)
+        rise = k_t * X + tau * Y
+        front = -ca.fabs(Y) - ca.fabs(X) < Z  # B is not on the other side of the surface
+        fall = ca.fmax(k_t, 0) * ca.fmax(1 + k_t * Z, 0.1)
+        before = ca.if_else(aiming, 0, s["seen"])  # 1: B is ahead, 2: B was passed unseen
+        passed = ca.logic_and(ca.logic_and(X < 0, height < 0), front)
+        seen = ca.if_else(before == 0, ca.logic_and(X > 0, front), ca.if_else(passed, 2, before))
+        D = rise * rise + 2 * height * fall
+        sight = -2 * height / (rise + ca.sqrt(ca.fmax(D, 0)))
+        away = ca.logic_and(height < 0, ca.logic_or(ca.logic_or(D < 0, rise <= 0), seen == 2))
+        want = ca.if_else(away, ca.if_else(seen, X / ca.fmax(1 + k_t * Z, 0.1), longest), sight)
+        want = ca.if_else(front, want, longest)
+        turned = ca.logic_and(want * s["h"] < 0, ca.logic_not(aiming))
+        cap = ca.if_else(aiming, 1e300, ca.if_else(turned, ca.fmin(s["cap"], ca.fabs(s["h"]) / 2), s["cap"]))
+        h = _clip(want, ca.fmin(longest, cap))
+        near = ca.if_else(away, 1e-4 * size, 1e-6 * ca.fabs(X) + 1e-2 * ca.fabs(Y))
+        settled = ca.logic_and(ca.logic_or(fine, aiming), ca.fabs(h) <= near)
+        settled = ca.logic_and(settled, ca.if_else(aiming, aimed, 1))
+        settled = ca.logic_and(settled, ca.logic_or(ca.logic_not(away), seen))
+
+        # Newton's method on Y, between phis where a shorter path is to the right and to the left
+        M12 = y[6] * rho + y[8] + X * (y[7] * rho + y[9])
+        _, g_P, _ = self.level.at(A + rho * ray.e, c)
+        sign = ca.if_else(start.forced, ca.if_else(s["sign"] != 0, s["sign"], ca.if_else(M12 < 0, -1, 1)), 1)
+        turn = ray.turn(unit(g_P), theta)
+        newton = sign * Y / (ca.fmax(ca.fabs(M12), 1e-9 * rho) * turn)
+        uphill = sign * M12 < 0  # the zero of Y is behind, a minimum of L ahead
+        low, high = ca.if_else(newton > 0, phi, s["low"]), ca.if_else(newton > 0, s["high"], phi)
+        same = ca.if_else(newton * s["dphi"] > 0, s["same"] + 1, 0)  # slow from one side: further, or halve
+        onward = phi + _clip(newton * ca.if_else(same > 2, 4, 1), TURN)
+        onward = ca.if_else(uphill, phi + ca.if_else(newton > 0, TURN, -TURN), onward)
+        between = ca.logic_and(high - low < 10, same > 4)
+        onward = ca.if_else(
+            ca.logic_or(between, ca.logic_or(onward <= low, onward >= high)), (low + high) / 2, onward
+        )
+        small = ca.logic_and(
+            ca.fabs(want) <= near, ca.logic_or(ca.fabs(newton) < FOUND, ca.fabs(newton * turn) < 1e-12)
+        )
+        found = ca.logic_and(ca.logic_and(settled, small), ca.logic_not(ca.logic_or(away, uphill)))
+        again = ca.logic_and(settled, ca.logic_not(found))
+
+        after = {
+            "phi": ca.if_else(again, onward, phi),
+            "low": ca.if_else(settled, low, s["low"]),
+            "high": ca.if_else(settled, high, s["high"]),
+            "sign": ca.if_else(settled, sign, s["sign"]),
+            "theta": theta,
+            "rho": rho,
+            "aiming": ca.logic_or(again, ca.logic_and(aiming, ca.logic_not(aimed))),
+            "y": y,
+            "s": done,
+            "h": h,
+            "longest": longest,
+            "cap": cap,
+            "seen": seen,
+            "dphi": ca.if_else(settled, newton, s["dphi"]),
+            "same": ca.if_else(settled, same, s["same"]),
+            "bend": ca.if_else(aiming, k_t, ca.fmin(s["bend"], k_t)),
+            "shots": s["shots"] + settled,
+        }
+        return ca.vertcat(*(after[name] for name in self.sizes)), ca.logic_not(found)
+
+    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+        """kind, the segment, its ends, shots. NaN where the surface is hollow below the path, which would
+        leave it, where B is in sight already, and where the straight parts pass through another hill of the
+        surface."""
+        s, start, c = self.state(x), Start.of(p[self.needs :]), self.numbers(p)
+        A, B, rho, y, h = p[:3], p[3:6], s["rho"], s["y"], s["h"]
+        ray = Ray.of(start, s["phi"], s["theta"])
+        _, g, _ = self.level.at(A + rho * ray.e, c)
+        n_P = unit(g)
+        e_in = unit(ray.e - dot(ray.e, n_P) * n_P)
+        turn = s["dphi"] * ray.turn(n_P, s["theta"])
+        b_P = cross(e_in, n_P)
+        P, e_in = A + rho * (e_in + turn * b_P), unit(e_in + turn * b_P)
+        _, g, H = self.level.at(y[:3], c)
+        t, n_Q = y[3:6], unit(g)
+        b = cross(t, n_Q)
+        k_t = dot(t, H @ t) / norm(g)
+        Q = y[:3] + h * t + turn * (y[6] * rho + y[8]) * b - (h * h * k_t / 2) * n_Q
+        t = unit(t - h * k_t * n_Q + turn * (y[7] * rho + y[9]) * b)
+        _, g, H = self.level.at(Q, c)
+        n_Q = unit(g)
+        late = -dot(B - Q, n_Q) / (
+            dot(t, H @ (B - Q)) / norm(g)
+        )  # what the turn changes in how soon B is in sight
+        Q, n_Q = Q + late * t, unit(n_Q + late * (H @ t) / norm(g))
+        l2 = norm(B - Q)
+        e_out = (B - Q) / l2
+        n_Q = unit(n_Q - dot(n_Q, e_out) * e_out)
+        a, r, a1, r1 = y[6] + h * y[7], y[8] + h * y[9], y[7], y[9]
+        M11, M12, M22 = a + l2 * a1, a * rho + r + l2 * (a1 * rho + r1), r1 + rho * a1
+        over = Segment(
+            rho + s["s"] + h + late + l2,
+            e_in,
+            e_out,
+            n_P,
+            n_Q,
+            ca.vertcat(M11, M22, 1) / M12,
+            ca.vertcat(1 / rho, 1 / l2, 0),
+            P,
+            Q,
+            ca.SX(1),
+        )
+        segment = either(start.kind, over, straight(A, B))
+        bad = ca.logic_or(s["bend"] * start.size < -FLAT, s["s"] + h < -FLAT * start.size)
+        for X, Y in ((A, P), (Q, B)):
+            for i in range(LOOKS):
+                f, g, _ = self.level.at(X + (i + 0.5) / LOOKS * (Y - X), c)
+                bad = ca.logic_or(bad, f < -FLAT * norm(g) * start.size)
+        return ca.vertcat(
+            start.kind, ca.if_else(ca.logic_and(start.kind, bad), np.nan, segment.row), A, B, s["shots"]
+        )
+
+    def search(self) -> Solver:
+        return Solver.of(self.name, self.needs + Start.WIDTH, self.first, self.step, self.finish, ROUNDS)
+
+    @cached_property
+    def solvers(self) -> tuple[Solver, Solver]:
+        return self.aiming(), self.search()
+
+    def row(self, p: ca.SX) -> ca.SX:
+        """kind, the segment, its ends; all NaN where no geodesic was found."""
+        aiming, search = self.solvers
+        return get(search, ca.vertcat(p, get(aiming, p)[:-1]))[: 1 + ROW + 6]
+
+
+def _clip(x: ca.SX, most: ca.SX | float) -> ca.SX:
+    return ca.fmin(ca.fmax(x, -most), most)

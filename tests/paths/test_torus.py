@@ -1,0 +1,138 @@
+"""The torus: OpenSim's rule, and geodesics against closed forms and integration in angles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import condyle as cd
+from tests.paths.test_segments import function
+
+R, r = 2.0, 0.5
+
+
+@pytest.fixture(scope="module")
+def torus():
+    return function(cd.paths.Torus(r, R))
+
+
+def test_known_length(torus):
+    """reference/wrapping.md: around the tube, through the hole, in a plane of symmetry."""
+    assert torus([4, 0, -0.1, 4, 0, 0.1])[0] == pytest.approx(5.651339940822471, abs=1e-9)
+
+
+def test_planes_of_symmetry(torus):
+    """There the geodesic is a circle about the tube's middle, at (R, 0)."""
+    rng = np.random.default_rng(1)
+    A, B = rng.uniform([2.2, 0.6], [5, 2], (200, 2)), rng.uniform([2.2, -2], [5, -0.6], (200, 2))
+    found = torus(np.stack([A[:, 0], 0 * A[:, 0], A[:, 1], B[:, 0], 0 * B[:, 0], B[:, 1]], axis=1))
+    a, b = A - (R, 0), B - (R, 0)
+    l1, l2 = (np.sqrt((v**2).sum(1) - r * r) for v in (a, b))
+    angles = [np.arctan2(v[:, 1], v[:, 0]) for v in (a, b)]
+    turn = (angles[1] - angles[0]) % (2 * np.pi) - np.arctan2(l1, r) - np.arctan2(l2, r)
+    np.testing.assert_array_equal(found[:, 43], 1)  # both ends are farther out than the tube
+    np.testing.assert_allclose(found[:, 0], l1 + l2 + r * turn, rtol=0, atol=1e-10)
+
+
+def test_rule(torus):
+    """Through the hole without touching it, with an end in the tube, past the tube on its inner side:
+    straight."""
+    for ends in ((0.3, 0.2, -1, 0.3, -0.2, 1), (2, 0, 0.2, 0, 0, 3), (0.5, 0.3, -2, 1.1, 0.4, 2)):
+        found = torus(ends)
+        assert found[43] == 0
+        assert found[0] == pytest.approx(np.linalg.norm(np.subtract(ends[3:], ends[:3])), rel=1e-15)
+    assert torus((1.3, 0, -3, 1.9, 0.3, 3))[43] == 1  # through the tube, from inside the hole
+    for quadrant, wrapped in (("x", 1), ("-x", 0), ("y", 1), ("-y", 0)):
+        found = function(cd.paths.Torus(r, R, quadrant=quadrant))((1.3, 0.2, -3, 1.9, 0.5, 3))
+        assert found[43] == wrapped
+
+
+def test_lift_off_is_smooth(torus):
+    """L - |AB| = (1/l1 + 1/l2) depth^2 / 2 where the chord is hardly in the tube's inner side, also
+    obliquely."""
+    e = np.array([0.0, 0.3, 1.0]) / np.hypot(0.3, 1.0)
+    for depth in (1e-3, 1e-4):
+        C = np.array([R - r + depth, 0, 0])
+        found = torus(np.r_[C - 2 * e, C + 1.5 * e])
+        assert found[43] == 1
+        assert found[0] - 3.5 == pytest.approx((1 / 2 + 1 / 1.5) * depth**2 / 2, rel=0.01)
+    C = np.array([R - r - 1e-9, 0, 0])
+    assert torus(np.r_[C - 2 * e, C + 1.5 * e])[43] == 0
+
+
+def oblique():
+    rng = np.random.default_rng(2)
+    A = rng.uniform([1.8, -0.6, 0.7], [3, 0.6, 2], (300, 3))
+    B = rng.uniform([1.8, -0.6, -2], [3, 0.6, -0.7], (300, 3))
+    return np.hstack([A, B])
+
+
+def test_derivatives(torus):
+    """(1) and (2) of segment.py against differences."""
+    ends, h = oblique(), 1e-6
+    d = np.random.default_rng(3).normal(size=ends.shape)
+    now, up, down = torus(ends), torus(ends + h * d), torus(ends - h * d)
+    same = (now[:, 43] == 1) & (up[:, 43] == 1) & (down[:, 43] == 1)
+    assert same.mean() > 0.95  # else the tube is hollow below the path
+    np.testing.assert_allclose(
+        ((up[:, 0] - down[:, 0]) / (2 * h))[same], (now[:, 1:7] * d).sum(1)[same], atol=1e-7
+    )
+    expected = np.einsum("nij,nj->ni", now[:, 7:43].reshape(-1, 6, 6), d)
+    off = np.abs((up[:, 1:7] - down[:, 1:7]) / (2 * h) - expected).max(1)[same]
+    assert np.percentile(off, 99) < 1e-5
+
+
+def test_geodesics_in_angles():
+    """From P with e_in, the equations of geodesics in the torus's own angles lead to Q with e_out."""
+    import casadi as ca
+
+    from condyle.native.calls.function import NativeFunction
+    from condyle.native.sweeps.lookup import assembled
+
+    x = ca.SX.sym("x", 6)
+    row = cd.paths.Torus(r, R).row(x[:3], x[3:])
+    f = NativeFunction(
+        "torus_row",
+        lambda: assembled("torus_row", [x], [row]),
+        key="test torus row",
+        inputs=[("x", 6)],
+        outputs=[("row", row.numel())],
+    )
+
+    def place(u, v):
+        w = R + r * np.cos(v)
+        return np.array([w * np.cos(u), w * np.sin(u), r * np.sin(v)])
+
+    def rates(_, y):
+        _, v, du, dv = y
+        w = R + r * np.cos(v)
+        return [du, dv, 2 * r * np.sin(v) / w * du * dv, -w * np.sin(v) / r * du * du]
+
+    for ends in oblique()[:12]:
+        found = f(ends)
+        if not np.isfinite(found[1]):
+            continue
+        L, e_in, e_out, P, Q = found[1], found[2:5], found[5:8], found[20:23], found[23:26]
+        arc = L - np.linalg.norm(P - ends[:3]) - np.linalg.norm(ends[3:] - Q)
+        rho = np.hypot(P[0], P[1])
+        u, v = np.arctan2(P[1], P[0]), np.arctan2(P[2], rho - R)
+        along = np.array([-np.sin(u), np.cos(u), 0])
+        around = np.array([-np.sin(v) * np.cos(u), -np.sin(v) * np.sin(u), np.cos(v)])
+        end = solve_ivp(
+            rates, (0, arc), [u, v, e_in @ along / rho, e_in @ around / r], rtol=1e-12, atol=1e-13
+        ).y[:, -1]
+        np.testing.assert_allclose(place(*end[:2]), Q, rtol=0, atol=1e-9)
+        along = np.array([-np.sin(end[0]), np.cos(end[0]), 0])
+        around = np.array(
+            [-np.sin(end[1]) * np.cos(end[0]), -np.sin(end[1]) * np.sin(end[0]), np.cos(end[1])]
+        )
+        tangent = (R + r * np.cos(end[1])) * end[2] * along + r * end[3] * around
+        np.testing.assert_allclose(tangent, e_out, rtol=0, atol=1e-9)
+
+
+def test_refusals():
+    with pytest.raises(cd.errors.DescriptionError, match="must be less than outer_radius"):
+        cd.paths.Torus(0.05, 0.01)
+    with pytest.raises(cd.errors.DescriptionError, match="Parameters"):
+        cd.paths.Torus(cd.Parameter("r", 0.01), 0.05)
