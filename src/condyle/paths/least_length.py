@@ -1,0 +1,251 @@
+"""Geodesics over an ellipsoid by least length in a few modes, without trigonometry for each point.
+
+In scaled space (silhouette.py) the curve, s in [0, 1], before it is normalised to |y| = 1, is
+
+    y(s) = (1-s)^2 p + 2 s (1-s) m + s^2 q + (sum_k tau_k B_k(s)) w,     B_k = s (1-s) P_k(2s-1)           (1)
+
+with p(phi) on the silhouette of A and q(psi) on that of B, so that the path is tangent along the normal at
+both ends. m is the middle of the start, w the pole about which it turns. With tau = 0 it is an exact circle
+of any arc below 2 pi.
+
+    L(z) = |A - P| + int |x'| ds + |B - Q|,     z = (phi, psi, tau_1 .. tau_K),     Gauss points           (2)
+
+The gradient g of the discrete L is exact. The Hessian is that of length at a geodesic, its second variation,
+with eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = diag(1/radii^2), f = (x' W x -
+1) / 2:
+
+    H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds
+           + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2                                               (3)
+
+What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the
+operations. Only phi moves P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A,
+alpha_B and gamma of segment.py (2).
+
+Where modes are large, or the search takes long, it goes on in a new chart through the middle of what was
+found: that is what makes nearly antipodal ends converge.
+
+The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
+the longer side may be a saddle of length: it is not looked for here.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+
+from condyle.native.sweeps.solver import Solver
+from condyle.paths.round import NONE
+from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
+from condyle.paths.silhouette import Ends, Silhouette
+
+STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
+"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
+and |dz|^3 in L; steps at most."""
+LARGE, LATE = 1.0, 16
+"""Modes above which, and steps after which, the chart is made anew, once."""
+KINK = 5e-11
+"""1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
+of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
+exist. Of arcs that are longer than a quarter of a turn the Gauss points do not suffice either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The frame of (1): middle m, pole w, and the silhouettes of both ends."""
+
+    m: ca.SX
+    w: ca.SX
+    A: Silhouette
+    B: Silhouette
+
+    @property
+    def column(self) -> ca.SX:
+        return ca.vertcat(self.m, self.w, self.A.column, self.B.column)
+
+    def renewed(self, z: ca.SX, middle: np.ndarray) -> Chart:
+        """The chart through the middle of a curve."""
+        (P, _), (Q, _) = self.A.at(z[0]), self.B.at(z[1])
+        m = unit(P / 4 + self.m / 2 + Q / 4 + dot(ca.DM(middle), z[2:]) * self.w)
+        return Chart(m, unit(cross(m, Q - P)), self.A, self.B)
+
+    @staticmethod
+    def of(column: ca.SX) -> Chart:
+        return Chart(column[:3], column[3:6], Silhouette.of(column[6:16]), Silhouette.of(column[16:26]))
+
+
+class Length:
+    """(2) with its gradient and Hessian (3), for K modes and 2K or a few fewer Gauss points."""
+
+    def __init__(self, modes: int, points: int) -> None:
+        self.modes, self.size = modes, 2 + modes
+        x, weights = np.polynomial.legendre.leggauss(points)
+        s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
+        self.nodes = s, weights / 2
+        self.B = np.array([s * (1 - s) * f(x) for f in basis]).T.reshape(points, modes)
+        self.D = np.array([(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x)
+                           for f in basis]).T.reshape(points, modes)
+        self.middle = np.array([f(0) / 4 for f in basis])
+
+    def direction(self, y: ca.SX, end: int, tau: ca.SX, chart: Chart, a: ca.SX) -> ca.SX:
+        """The unit tangent of the curve (1) at its start y = p, end = 0, or at its end y = q, end = 1."""
+        slopes = ca.DM([-1.0 if end else (-1.0)**k for k in range(self.modes)])
+        d = (2 - 4 * end) * (chart.m - y) + dot(slopes, tau) * chart.w
+        return unit(a * (d - dot(d, y) * y))
+
+    @cached_property
+    def function(self) -> ca.Function:
+        """z, p, chart -> L, g (n,), H (n, n)."""
+        z, p, chart = ca.SX.sym("z", self.size), ca.SX.sym("p", 12), ca.SX.sym("chart", 26)
+        return ca.Function("length", [z, p, chart], self._expressions(z, Ends(p), Chart.of(chart)),
+                           {"cse": True})
+
+    def _expressions(self, z: ca.SX, ends: Ends, chart: Chart) -> list[ca.SX]:
+        n, a = self.size, ends.radii
+        (p, p1), (q, q1) = chart.A.at(z[0]), chart.B.at(z[1])
+        L, g, H = ca.SX(0), [ca.SX(0)] * n, [[ca.SX(0)] * n for _ in range(n)]
+        for i, (y, y1, X) in enumerate(((p, p1, ends.A), (q, q1, ends.B))):
+            r, t = a * y - X, a * y1
+            l = norm(r)
+            slope = dot(r, t) / l
+            L, g[i], H[i][i] = L + l, slope, (dot(t, t) - slope * slope) / l
+        which = [p1, q1] + [chart.w] * self.modes                        # dy/dz are these, by factors of s
+        for s, weight, B, D in zip(*self.nodes, self.B, self.D, strict=True):
+            by, bd = [(1 - s)**2, s * s, *B], [-2 * (1 - s), 2 * s, *D]
+            y = by[0] * p + 2 * s * (1 - s) * chart.m + by[1] * q + dot(ca.DM(B), z[2:]) * chart.w  # (1)
+            d = bd[0] * p + (2 - 4 * s) * chart.m + bd[1] * q + dot(ca.DM(D), z[2:]) * chart.w
+            F, G_y, G_d, eta_y, eta_d, Kg = _at_point(y, d, a)
+            L += weight * F
+            dots = {id(v): (dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1,
+                                                                                              chart.w)}
+            x = [dots[id(v)] for v in which]
+            eta = [by[i] * x[i][0] for i in range(n)]
+            eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
+            for i in range(n):
+                g[i] = g[i] + weight * (by[i] * x[i][2] + bd[i] * x[i][3])
+                turn, bend = (weight / F) * eta1[i], (-weight * Kg * F) * eta[i]
+                for j in range(i + 1):
+                    H[i][j] = H[i][j] + turn * eta1[j] + bend * eta[j]  # (3)
+        return [L, ca.vertcat(*g), ca.blockcat([[H[max(i, j)][min(i, j)] for j in range(n)]
+                                                for i in range(n)])]
+
+
+def _at_point(y: ca.SX, d: ca.SX, a: ca.SX) -> tuple[ca.SX, ...]:
+    """|x'|, its gradients by y and y' = d; eta = eta_y . dy, eta' = eta_d . dy + eta_y . dd; Gauss
+    curvature."""
+    i2 = 1 / dot(y, y)
+    i1, k = ca.sqrt(i2), dot(y, d) * i2
+    v = i1 * a * (d - k * y)                                             # x' of the normalised curve
+    F = norm(v)
+    t = v / F
+    at = a * t
+    c = dot(at, y) * i2
+    G_d = i1 * (at - c * y)
+    G_y = -i1 * (k * at + c * (d - 2 * k * y)) - (F * i2) * y
+    h = y / a
+    size = ca.sqrt(dot(h, h))
+    n, grad = h / size, i1 * size
+    b = cross(t, n)
+    Kg = 1 / ((a[0] * a[1] * a[2])**2 * grad**4)
+    ab = a * b
+    be = dot(ab, y) * i2
+    eta_y = i1 * (ab - be * y)
+    ab1 = (-F * dot(t / (a * a), b) / grad) * (a * n)                    # b' = -h_tb n
+    eta_d = -k * eta_y + i1 * (ab1 - ((dot(ab1, y) + dot(ab, d)) * i2 - 2 * k * be) * y - be * d)
+    return F, G_y, G_d, eta_y, eta_d, Kg
+
+
+def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """-H^-1 g by L |D| L', tau first, then phi, psi. And d_phi, d_psi, l_psi,phi."""
+    n = g.numel()
+    order = [*range(2, n), 0, 1]
+    l, d = np.zeros((n, n), dtype=object), [ca.SX(0)] * n
+    floor = 1e-9 * sum((ca.fabs(H[i, i]) for i in range(n)), ca.SX(0)) / n
+    for j in range(n):
+        pivot = H[order[j], order[j]] - sum((l[j, k]**2 * d[k] for k in range(j)), ca.SX(0))
+        d[j] = ca.fmax(ca.fabs(pivot), floor)
+        for i in range(j + 1, n):
+            l[i, j] = (H[order[i], order[j]] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)),
+                                                   ca.SX(0))) / d[j]
+    x = [-g[order[i]] for i in range(n)]
+    for i in range(n):
+        x[i] = x[i] - sum((l[i, k] * x[k] for k in range(i)), ca.SX(0))
+    x = [x[i] / d[i] for i in range(n)]
+    for i in reversed(range(n)):
+        x[i] = x[i] - sum((l[k, i] * x[k] for k in range(i + 1, n)), ca.SX(0))
+    dz = [x[order.index(i)] for i in range(n)]
+    return ca.vertcat(*dz), ca.vertcat(d[n - 2], d[n - 1], l[n - 1, n - 2])
+
+
+class LeastLength:
+    """start, step and finish of a Solver: Newton's method on (2) for p of Ends.
+
+    Its row: kind, segment, A, B, whether that was found, rounds; whether the side is forced; half of the arc
+    [m], phi and psi as found, and those of the start.
+    """
+
+    width = 1 + ROW + 6 + 2 + 1 + 6
+
+    def __init__(self, length: Length) -> None:
+        self.length = length
+        n = length.size
+        self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3,
+                      "active": 1, "forced": 1, "renewed": 1, "start": 3, "chart": 26}
+
+    def state(self, x: ca.SX) -> dict[str, ca.SX]:
+        parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
+        return dict(zip(self.sizes, parts, strict=True))
+
+    def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        ends = Ends(p)
+        begin, active = ends.start(), ends.kind != NONE
+        chart = Chart(begin.m, begin.w, *ends.silhouettes)
+        z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
+        x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, 0, begin.half, begin.phi,
+                       begin.psi, chart.column)
+        return x, ca.logic_and(active, ca.logic_not(begin.forced))
+
+    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+        s = self.state(x)
+        z, before, count = s["z"], s["before"], s["count"]
+        L, g, H = self.length.function.call([z, p, s["chart"]], True, False)
+        dz, pivots = eliminate(H, g)
+        size = norm(dz)
+        worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED
+        onward = z + ca.fmin(1, STEP / size) * dz
+        following = ca.if_else(worse, before + BACK * (z - before), onward)
+        done = ca.logic_and(good, ca.logic_not(worse))
+        large = ca.logic_and(done, ca.norm_inf(z[2:]) > LARGE)
+        renew = ca.logic_and(ca.logic_not(s["renewed"]), ca.logic_or(large, count == LATE))
+        chart = Chart.of(s["chart"]).renewed(following, self.length.middle)
+        x = ca.vertcat(following[:2], ca.if_else(renew, 0, following[2:]), ca.if_else(worse, before, z),
+                       ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
+                       ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
+                       ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["forced"],
+                       ca.logic_or(s["renewed"], renew), s["start"],
+                       ca.if_else(renew, chart.column, s["chart"]))
+        return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
+
+    def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
+        s, ends = self.state(x), Ends(p)
+        a, z, chart, (d_phi, d_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
+        (y_P, y_P1), (y_Q, y_Q1) = chart.A.at(z[0]), chart.B.at(z[1])
+        P, Q = a * y_P, a * y_Q
+        l1, l2 = norm(P - ends.A), norm(ends.B - Q)
+        e_in, e_out, n_P, n_Q = (P - ends.A) / l1, (ends.B - Q) / l2, unit(y_P / a), unit(y_Q / a)
+        h_P, h_Q = dot(cross(e_in, n_P), a * y_P1) / l1, dot(cross(e_out, n_Q), a * y_Q1) / l2
+        across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi,
+                            -h_P * h_Q * l / d_psi)
+        over = Segment(s["L"], e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+        ways = z[2:], chart, a
+        smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)),
+                         dot(e_out, self.length.direction(y_Q, 1, *ways)))
+        suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > 0)
+        active, found = s["active"], ca.logic_and(s["left"] <= CONVERGED, suffices)
+        half = ca.if_else(s["forced"], s["start"][0], ca.fmax(s["L"] - l1 - l2, norm(P - Q)) / 2)
+        return ca.vertcat(ends.kind, either(active, over, straight(ends.A, ends.B)).row, ends.A, ends.B,
+                          ca.if_else(active, found, 1), s["count"], s["forced"], half, z[:2], s["start"])
+
+    def solver(self, name: str) -> Solver:
+        return Solver.of(name, 12, self.start, self.step, self.finish, ROUNDS)

@@ -1,0 +1,79 @@
+"""How often and how exactly geodesics over an ellipsoid are found; `python -m benchmarks.paths` does it for
+10,000 paths per class."""
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from condyle.native.calls.function import NativeFunction
+from condyle.native.sweeps.lookup import assembled
+from condyle.paths import Ellipsoid
+from condyle.paths.segment import Segment
+from tests.oracles.geodesics import CLASSES, random_ends, true_length
+
+SHAPES = [(0.025, 0.02, 0.02), (0.035, 0.02, 0.02), (3, 2, 1)]
+STEPS = dict(zip(SHAPES, (8, 12, 40), strict=True))         # of the oracle: more over a sharper edge
+
+
+@pytest.fixture(scope="module")
+def functions():
+    """Ends (6,) -> the segment's row, for each shape and quadrant."""
+    made = {}
+
+    def function(radii, quadrant="all"):
+        if (radii, quadrant) not in made:
+            x, surface = ca.SX.sym("x", 6), Ellipsoid(radii, quadrant=quadrant)
+            row = surface.row(x[:3], x[3:])[1:]
+            made[radii, quadrant] = NativeFunction(
+                "geodesic", lambda: assembled("geodesic", [x], [row]),
+                key=f"test geodesic {surface.description()}", inputs=[("x", 6)],
+                outputs=[("row", row.numel())])
+        return made[radii, quadrant]
+
+    return function
+
+
+def parts(rows):
+    """L, e_in, e_out, P, Q of rows."""
+    s = Segment.of(rows.T)
+    return s.L[0], s.e_in.T, s.e_out.T, s.P.T, s.Q.T
+
+
+def arcs(ends, rows):
+    L, _, _, P, Q = parts(rows)
+    return L - np.linalg.norm(P - ends[:, :3], axis=1) - np.linalg.norm(ends[:, 3:] - Q, axis=1)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("radii", SHAPES, ids=str)
+def test_solved_and_exact(functions, radii, kind):
+    """All of 1000 are found, of nearly antipodal ends of 3:2:1 97 %; lengths are true ones to 1e-9 of the
+    size."""
+    ends = random_ends(kind, 1000, radii, np.random.default_rng(11))
+    rows = functions(radii)(ends)
+    found = ~np.isnan(rows[:, 0])
+    assert found.mean() >= (0.98 if kind == "antipodal" and radii == (3, 2, 1) else 0.998)
+    some = np.flatnonzero(found)[:40]
+    ends, rows, size = ends[some], rows[some], np.mean(radii)
+    L, miss, on = true_length(ends[:, :3], ends[:, 3:], radii, parts(rows)[3], arcs(ends, rows), STEPS[radii])
+    assert miss.max() < 1e-11 * size and on.min() > -1e-7 * size
+    np.testing.assert_allclose(rows[:, 0], L, rtol=0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_the_longer_side(functions, kind):
+    """A quadrant forces some paths to the longer side, where they are saddles of length: most are found, and
+    all that are found are geodesics."""
+    radii = SHAPES[1]
+    ends = random_ends(kind, 1000, radii, np.random.default_rng(12))
+    rows, free = functions(radii, "y")(ends), functions(radii)(ends)
+    found = ~np.isnan(rows[:, 0])
+    assert found.mean() > 0.98
+    longer = np.flatnonzero(found & (rows[:, 0] > free[:, 0] + 1e-3 * np.mean(radii)))
+    assert len(longer) > 100
+    ends, rows, size = ends[longer[:40]], rows[longer[:40]], np.mean(radii)
+    L, miss, on = true_length(ends[:, :3], ends[:, 3:], radii, parts(rows)[3], arcs(ends, rows),
+                              3 * STEPS[radii])
+    assert miss.max() < 1e-10 * size and on.min() > -1e-7 * size
+    np.testing.assert_allclose(rows[:, 0], L, rtol=0, atol=1e-9 * size)
