@@ -71,7 +71,7 @@ def rule(A: ca.SX, B: ca.SX, near: ca.SX, crossing: ca.SX, first: Tangents, seco
     on = quadrant.has
     some = ca.logic_or(on(A), on(B))
     aside = ca.logic_and(on(A) != on(B), ca.logic_not(on(near)))
-    forced = ca.if_else(some, ca.if_else(crossing, MANDATORY, ca.if_else(aside, WRAPPED, NONE)), MANDATORY)
+    forced = ca.if_else(some, ca.if_else(crossing, MANDATORY, ca.if_else(aside, WRAPPED, NONE)), WRAPPED)
     kind = ca.if_else(quadrant.all, ca.if_else(crossing, MANDATORY, NONE), forced)
 
     up, down = dot(first.a, second.b), dot(first.b, second.a)            # cosines of both ways

@@ -75,7 +75,7 @@ class Segment:
     def hessian(self) -> ca.SX:
         """(2), shape (6, 6): of the length, by A and B."""
         H = ca.SX(6, 6)
-        for u, v, (alpha_A, alpha_B, gamma) in self._directions():
+        for u, v, (alpha_A, alpha_B, gamma) in self.directions():
             H += ca.blockcat([[alpha_A * u @ u.T, -gamma * u @ v.T], [-gamma * v @ u.T, alpha_B * v @ v.T]])
         return H
 
@@ -88,14 +88,15 @@ class Segment:
         derivatives of L do not exist.
         """
         L, e_in, e_out = self.L - dot(self.e_in, dA) + dot(self.e_out, dB), self.e_in, self.e_out
-        for u, v, (alpha_A, alpha_B, gamma) in self._directions():
+        for u, v, (alpha_A, alpha_B, gamma) in self.directions():
             x, y = dot(u, dA), dot(v, dB)
             L += (alpha_A * x * x + alpha_B * y * y) / 2 - gamma * x * y
             e_in = e_in - (alpha_A * x - gamma * y) * u
             e_out = e_out + (alpha_B * y - gamma * x) * v
         return L, e_in, e_out
 
-    def _directions(self) -> list[tuple[ca.SX, ca.SX, list[ca.SX]]]:
+    def directions(self) -> list[tuple[ca.SX, ca.SX, list[ca.SX]]]:
+        """u, v and alpha_A, alpha_B, gamma of (2), across and along."""
         b_P, b_Q = cross(self.e_in, self.n_P), cross(self.e_out, self.n_Q)
         return [(b_P, b_Q, ca.vertsplit(self.across)), (self.n_P, self.n_Q, ca.vertsplit(self.along))]
 

@@ -13,8 +13,15 @@ it is on,
 
 L_w is the geodesic over the surface (segment.py), found once, with exact first and second derivatives. A
 point that is not active counts as the one before it. Which piece a wrap is on is OpenSim's rule: the first of
-its pieces that must go over the surface, else the one that may and grows least. (1) has no answer for two
-surfaces on one piece, where the path would go from one to the other: L is NaN there.
+its pieces that must go over the surface, else the one that may and grows least.
+
+Where several wraps may be on one piece, several.py finds which are, and the points X in the gaps between
+them. Each wrap is then between points and gap points, and L is stationary in what is free of these, x:
+
+    L(y) = L(y, x(y)),    x(y) = -W dL/dx (y, 0),    W = (d2L/dx2)^-1                                      (2)
+
+W and all rows are constants. The value of x is zero; its first derivative, and thus the second of L, is
+exact: the Schur complement.
 
 Many spans as rows of a table. Spans of equal `signature` have the same equations: only their numbers, their
 bodies and their coordinates differ. So one of them serves for all of them:
@@ -30,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, islice, pairwise
 from typing import Any
 
 import casadi as ca
@@ -39,10 +46,13 @@ import numpy as np
 from condyle.laws.described import Datum, Described, placed, sx, text
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.native.sweeps.lookup import Closure, get
+from condyle.native.sweeps.solver import Solver
 from condyle.paths.points import Point, Wrap
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
 from condyle.paths.segment import Segment, dot
-from condyle.paths.surfaces import QUADRANTS, WIDTH
+from condyle.paths.several import Chain
+from condyle.paths.surfaces import QUADRANTS, WIDTH, Surface
 from condyle.trace.parameter import Expression, Parameter
 
 
@@ -54,11 +64,13 @@ class Span(Composed):
         points: in order; the first and the last are always active.
         wraps: surfaces, in the order in which they are tried.
         pieces: of each wrap, where it may be: piece i is between points i and i + 1.
+        offset: how many points of the path come before.
     """
 
     points: tuple[Point, ...]
     wraps: tuple[Wrap, ...] = ()
     pieces: tuple[tuple[int, ...], ...] = ()
+    offset: int = 0
 
     @property
     def label(self) -> str:
@@ -67,7 +79,7 @@ class Span(Composed):
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]
-        return f"span {text(self.points)} {text(self.wraps)} {self.pieces}"
+        return f"span {text(self.points)} {text(self.wraps)} {self.pieces} {self.offset}"
 
     def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         return [(0.1, 0.5)]
@@ -108,16 +120,20 @@ class Span(Composed):
     @cached_property
     def numbers(self) -> list[float] | None:
         """All its numbers in a fixed order; None if some are Parameters."""
-        out: list[float] = []
+        column = self.values()
+        return None if ca.symvar(column) else np.ravel(ca.evalf(column).full()).tolist()
+
+    def values(self) -> ca.SX:
+        """All its numbers in a fixed order, a column."""
+        out = []
         for thing, f in self._fields():
             value = getattr(thing, f)
-            if f == "quadrant":
+            if f == "quadrant" and not isinstance(value, Datum):
                 value = QUADRANTS[value]
             for x in value if f == "X_BS" else (value,):
-                if isinstance(x, Expression):
-                    return None
-                out += np.ravel(np.asarray(x, dtype=float), order="F").tolist()
-        return out
+                made = ca.vertcat(*x) if f == "range" else sx(x)
+                out.append(ca.densify(ca.vec(made)))
+        return ca.vertcat(ca.SX(0, 1), *out)
 
     def _fields(self) -> Iterator[tuple[Described, str]]:
         """What holds its numbers."""
@@ -197,55 +213,105 @@ class Span(Composed):
             X.append(ca.if_else(active[i], y[i], X[-1]) if p.coordinates else y[i])
         return X
 
+    @cached_property
+    def _meet(self) -> bool:
+        """Whether several wraps may be on one piece."""
+        return any(set(a) & set(b) for a, b in combinations(self.pieces, 2))
+
+    def _usable(self, k: int, i: int, active: Sequence[ca.SX]) -> ca.SX:
+        """Whether a wrap may be on a piece: its range begins at the first of its points that is active."""
+        first = (self.wraps[k].between or (0,))[0] - self.offset
+        before = range(max(first, 0), i + 1)
+        if any(not self.points[j].coordinates for j in before):
+            return ca.SX(1)
+        return ca.sum1(ca.vertcat(*(active[j] for j in before))) > 0
+
     def rows(self, *y: ca.SX) -> ca.SX:
-        """Per wrap: the piece it is on, and its row; then whether points are active."""
+        """What solvers find, then whether points are active."""
         active = self._active(y)
         X = self._places(active, y)
-        out: list[ca.SX] = []
-        for k, (w, pieces) in enumerate(zip(self.wraps, self.pieces, strict=True)):
-            S = self._in_surface(k, y, X, active)
-            chosen = ca.SX(pieces[0])
-            if len(pieces) > 1:
-                best, least = ca.SX(NONE), ca.SX(np.inf)
-                for i in pieces:
-                    kind, more = w.surface.rule(S[i], S[i + 1])
-                    better = ca.logic_and(best != MANDATORY, ca.logic_or(kind == MANDATORY, ca.logic_and(
-                        kind == WRAPPED, more < least)))
-                    chosen, best, least = (ca.if_else(better, a, b) for a, b in (
-                        (i, chosen), (kind, best), (more, least)))
-                out.append(chosen)
-            out.append(w.surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
-        return ca.vertcat(ca.SX(0, 1), *out, *(a for a, p in zip(active, self.points, strict=True)
-                                               if p.coordinates))
+        found = (self._chain(y, X, active) if self._meet
+                 else ca.vertcat(ca.SX(0, 1), *(self._wrap(k, y, X, active) for k in range(len(self.wraps)))))
+        return ca.vertcat(found, *(a for a, p in zip(active, self.points, strict=True) if p.coordinates))
+
+    def _wrap(self, k: int, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]) -> ca.SX:
+        """The row of a wrap, after the piece it is on where there are several."""
+        surface, pieces, S = self.wraps[k].surface, self.pieces[k], self._in_surface(k, y, X, active)
+        chosen, out = ca.SX(pieces[0]), ca.SX(0, 1)
+        if len(pieces) > 1:
+            best, least = ca.SX(NONE), ca.SX(np.inf)
+            for i in pieces:
+                kind, more = surface.rule(S[i], S[i + 1])
+                kind = ca.if_else(self._usable(k, i, active), kind, NONE)
+                better = ca.logic_and(best != MANDATORY, ca.logic_or(kind == MANDATORY, ca.logic_and(
+                    kind == WRAPPED, more < least)))
+                chosen, best, least = (ca.if_else(better, a, b) for a, b in (
+                    (i, chosen), (kind, best), (more, least)))
+            out = chosen
+        return ca.vertcat(out, surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
+
+    def _chain(self, y: Sequence[ca.SX], X: Sequence[ca.SX], active: Sequence[ca.SX]) -> ca.SX:
+        """What several.py finds."""
+        frames = [self._surface(k, y) for k in range(len(self.wraps))]
+        usable = [self._usable(k, i, active) for k, pieces in enumerate(self.pieces) for i in pieces]
+        p = ca.vertcat(*X, *(ca.vertcat(ca.vec(R), o) for R, o in frames), *usable, self.values())
+        if self.signature not in _CHAINS:
+            def surfaces(numbers: ca.SX) -> list[Surface]:
+                return [w.surface for w in self.twin(numbers, self.bodies, self.coordinates).wraps]
+
+            _CHAINS[self.signature] = Chain(surfaces, self.pieces, len(self.points)).solver(p.numel())
+        return get(_CHAINS[self.signature], p)[:-1]
 
     def of(self, *y: ca.SX) -> ca.SX:
         found: list[ca.SX] = []
         if self.wraps or self._switches:
             found, y = ca.vertsplit(y[0]), y[1:]
-        taken = iter(found)
-        mine: list[tuple[ca.SX, ca.SX]] = []
-        for pieces in self.pieces:
-            chosen = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
-            mine.append((chosen, ca.vertcat(*(next(taken) for _ in range(WIDTH)))))
-        active = [next(taken) if p.coordinates else ca.SX(1) for p in self.points]
+        switched = [i for i, p in enumerate(self.points) if p.coordinates]
+        active = [ca.SX(1)] * len(self.points)
+        for i, a in zip(reversed(switched), reversed(found), strict=False):
+            active[i] = a
         X = self._places(active, y)
-        L = ca.SX(0)
+        straight = []
         for i, (a, b) in enumerate(pairwise(self.points)):
             fixed = a.body == b.body and a.fixed and b.fixed
-            L += _norm(sx(b.p) - sx(a.p)) if fixed else _norm(X[i + 1] - X[i])
-        on: list[tuple[ca.SX, ca.SX]] = []
-        for k, (chosen, row) in enumerate(mine):
-            segment, pieces = Segment.of(row[1:]), self.pieces[k]
+            straight.append(_norm(sx(b.p) - sx(a.p)) if fixed else _norm(X[i + 1] - X[i]))
+        L, taken = sum(straight, ca.SX(0)), iter(found)
+        if self._meet:
+            return self._over_several(L, taken, y, X, active, straight)
+        for k, pieces in enumerate(self.pieces):
+            chosen = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
+            row = _next(taken, WIDTH)
             S = self._in_surface(k, y, X, active)
             A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
-            over = self.wraps[k].surface.over(A, B, row)
-            L += ca.if_else(segment.wrapped != 0, over - _norm(B - A), 0)                          # (1)
-            for j, (piece, wrapped) in enumerate(on):
-                if set(pieces) & set(self.pieces[j]):
-                    L = ca.if_else(ca.logic_and(ca.logic_and(wrapped, segment.wrapped), piece == chosen),
-                                   np.nan, L)
-            on.append((chosen, segment.wrapped))
+            more = self.wraps[k].surface.over(A, B, row) - _norm(B - A)
+            L += ca.if_else(Segment.of(row[1:]).wrapped != 0, more, 0)                            # (1)
         return L
+
+    def _over_several(self, L: ca.SX, taken: Iterator[ca.SX], y: Sequence[ca.SX], X: Sequence[ca.SX],
+                      active: Sequence[ca.SX], straight: Sequence[ca.SX]) -> ca.SX:
+        """(2)"""
+        mine = [(_next(taken, 4), _next(taken, WIDTH)) for _ in self.wraps]
+        gaps = len(self.wraps) - 1
+        x, at = ca.SX.sym("x", 2 * gaps), []
+        for j in range(gaps):
+            middle, T = _next(taken, 3), ca.reshape(_next(taken, 6), 3, 2)
+            at.append(middle + T @ x[2 * j:2 * j + 2])
+        W = ca.reshape(_next(taken, 4 * gaps * gaps), 2 * gaps, 2 * gaps)
+        for k, (where, row) in enumerate(mine):
+            on, piece, before, after = ca.vertsplit(where)
+            S, pieces, (R, o) = self._in_surface(k, y, X, active), self.pieces[k], self._surface(k, y)
+            A, B = _at(S, pieces, piece), _at(S[1:], pieces, piece)
+            for j, point in enumerate(at):
+                A = ca.if_else(before == j, R.T @ (point - o), A)
+                B = ca.if_else(after == j, R.T @ (point - o), B)
+            first = ca.if_else(before < 0, _at(straight, pieces, piece), 0)
+            L += ca.if_else(on, self.wraps[k].surface.over(A, B, row) - first, 0)
+        slope = ca.substitute(ca.gradient(L, x), x, ca.SX.zeros(2 * gaps))
+        return ca.substitute(L, x, -W @ slope)
+
+
+_CHAINS: dict[Hashable, Solver] = {}
+"""Solvers of spans with several surfaces, by signature."""
 
 
 def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[Span]]:
@@ -264,7 +330,8 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[S
         if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
             constant += _norm(sx(ends[1].p) - sx(ends[0].p))
         else:
-            spans.append(Span(tuple(ends), tuple(w for w, _ in mine), tuple(at for _, at in mine)))
+            spans.append(Span(tuple(ends), tuple(w for w, _ in mine),
+                              tuple(at for _, at in mine), first))
     return constant, spans
 
 
@@ -286,7 +353,8 @@ def _never(w: Wrap, a: Point, b: Point) -> bool:
         return False
     R, p = placed(w.X_BS)
     kind = w.surface.rule(R.T @ (sx(a.p) - p), R.T @ (sx(b.p) - p))[0]
-    return not ca.symvar(kind) and float(ca.evalf(kind)) == NONE
+    rule = Closure("rule", [], [kind])
+    return not rule.outside.numel() and float(rule.at()[0].item()) == NONE
 
 
 def _at(points: Sequence[ca.SX], pieces: Sequence[int], chosen: ca.SX) -> ca.SX:
@@ -294,6 +362,10 @@ def _at(points: Sequence[ca.SX], pieces: Sequence[int], chosen: ca.SX) -> ca.SX:
     for i in pieces[1:]:
         out = ca.if_else(chosen == i, points[i], out)
     return out
+
+
+def _next(taken: Iterator[ca.SX], n: int) -> ca.SX:
+    return ca.vertcat(*islice(taken, n))
 
 
 def _norm(r: ca.SX) -> ca.SX:

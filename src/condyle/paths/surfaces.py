@@ -83,8 +83,8 @@ class _Round(Surface):
     """A surface whose geodesics have closed forms."""
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
-        kind, segment = getattr(round, type(self).__name__.lower())(self.given(A, B))
-        return kind, segment.L - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
+        row = self.row(A, B)
+        return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)

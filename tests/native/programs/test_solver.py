@@ -55,6 +55,25 @@ def compiled(solver: Solver, needs: int = 1) -> NativeFunction:
 
 # ---- The loop ----------------------------------------------------------------------------------------------
 
+def test_a_solver_may_ask_another(evaluator):
+    """Numbers are halved, p + 1, p + 2, ... of them, until more than 12 halvings were needed in all."""
+    inner = halvings()
+    outer = Solver.of("asks", 1, lambda p: (ca.SX([0, 0]), ca.SX(1)),
+                      lambda p, x: (ca.vertcat(x[0] + get(inner, p + x[1])[0], x[1] + 1),
+                                    x[0] + get(inner, p + x[1])[0] <= 12), lambda p, x: x, 30)
+    p = np.array([1.0, 3, 100, 1e6, 2, 2, 7, 9, 1])[:, None]
+    rows = compiled(outer)(p)
+
+    def expected(p):
+        total, k = 0, 0
+        while total <= 12:
+            total, k = total + max(0, int(np.ceil(np.log2(p + k)))), k + 1
+        return total, k
+
+    np.testing.assert_array_equal(rows[:, :2], [expected(x) for x in p[:, 0]])
+    assert not rows[:, 2].any()
+
+
 def test_every_state_has_its_own_number_of_rounds(evaluator):
     p = np.array([1.0, 2, 3, 1000, 1, 1e6, 0, -5, 4, 4.1, 7e8, 1, 1, 1, 2, 2, 1e3, 9, 5])[:, None]
     f = compiled(halvings())

@@ -230,18 +230,26 @@ class Staged:
         """What comes before the last kernel."""
         return Stages(self.name, self.inputs, self.row_size, self.stages)
 
-    def emit(self, module: Module, name: str, uniform: Collection[int] = ()) -> int:
-        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`:
-        see add_kernel."""
+    @cached_property
+    def text(self) -> str:
+        """What determines it, the same in every process."""
+        parts = [self.main.serialize(), *(f.serialize() for f, _, _ in self.stages),
+                 *(table.text for _, tables, _ in self.stages for table in tables)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def emit(self, module: Module, name: str, uniform: Collection[int] = (), masked: bool = False) -> int:
+        """Define the kernel `@name`; returns the blocks of W doubles that its work argument needs. `uniform`
+        and `masked`: see add_kernel."""
         works = (self.looked_up.emit(module, f"{name}.rows", uniform),
-                 add_kernel(module, self.main, f"{name}.main", uniform=uniform))
-        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs)),
+                 add_kernel(module, self.main, f"{name}.main", uniform=uniform, masked=masked))
+        with module.function(name, kernel_arguments(module, len(self.inputs) + len(self.outputs), masked),
                              internal=False) as b:
-            *arguments, rows = b.arguments
+            n = len(self.inputs) + len(self.outputs)
+            arguments, rows, mask = b.arguments[:n], b.arguments[n], b.arguments[n + 1:]
             ins, outs = arguments[:len(self.inputs)], arguments[len(self.inputs):]
             rest = b.at(rows, self.row_size * module.lanes.W)
             b.call(f"{name}.rows", *ins, rows, rest)
-            b.call(f"{name}.main", *ins, rows, *outs, rest)
+            b.call(f"{name}.main", *ins, rows, *outs, rest, *mask)
         return self.row_size + max(works)
 
     def evaluate(self, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -9,6 +9,8 @@ stored, so that it equals the scalar loop to the last bit. One whose `busy` is N
 loop did not end by itself the status is LIMIT or NAN, and all else in the row is NaN: nothing goes on with a
 result that was not found.
 
+A solver may ask others: start, step and finish may hold rows of tables and of solvers.
+
 A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their
 derivatives.
 """
@@ -29,6 +31,7 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER
 from condyle.native.machine import cache
 from condyle.native.straight.emit import add_kernel
+from condyle.native.sweeps.lookup import Staged, lookups_in
 
 OK, LIMIT, NAN = 0, 1, 2
 """What the status of a row says: found; still busy after `limit` rounds; `busy` became NaN."""
@@ -47,9 +50,9 @@ class Solver:
     """
 
     name: str
-    start: ca.Function
-    step: ca.Function
-    finish: ca.Function
+    start: ca.Function | Staged
+    step: ca.Function | Staged
+    finish: ca.Function | Staged
     limit: int
 
     @staticmethod
@@ -77,11 +80,10 @@ class Solver:
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or self.limit < 0:
             raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or "
                                    "more")
-        n = self.start.numel_out(0)
+        n = _sizes(self.start)[1][0]
         for part, ins, outs in (("start", [self.needs], [n, 1]), ("step", [self.needs, n], [n, 1]),
                                 ("finish", [self.needs, n], [self.width - 1])):
-            f = getattr(self, part)
-            found = [f.numel_in(k) for k in range(f.n_in())], [f.numel_out(k) for k in range(f.n_out())]
+            found = _sizes(getattr(self, part))
             if found != (ins, outs):
                 raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; "
                                        f"expected {ins} -> "
@@ -90,17 +92,18 @@ class Solver:
     @property
     def needs(self) -> int:
         """Size of p."""
-        return self.start.numel_in(0)
+        return _sizes(self.start)[0][0]
 
     @property
     def width(self) -> int:
         """Size of the row: results, and the status."""
-        return self.finish.numel_out(0) + 1
+        return _sizes(self.finish)[1][0] + 1
 
     @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
-        parts = [self.name, *(f.serialize() for f in (self.start, self.step, self.finish)), str(self.limit)]
+        parts = [self.name, *(f.text if isinstance(f, Staged) else f.serialize()
+                                for f in (self.start, self.step, self.finish)), str(self.limit)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -133,10 +136,9 @@ class Solver:
 
     def _write(self, module: Module, symbol: str) -> int:
         """(1)"""
-        L, n, last = module.lanes, self.start.numel_out(0), self.width - 1
+        L, n, last = module.lanes, _sizes(self.start)[1][0], self.width - 1
         masked = L.W > 1
-        work = n + 1 + max(add_kernel(module, f, f"{symbol}.{part}", masked=masked and part == "step")
-                           for part, f in (
+        work = n + 1 + max(_add(module, f, f"{symbol}.{part}", masked and part == "step") for part, f in (
             ("start", self.start), ("step", self.step), ("finish", self.finish)))
         with module.function(symbol, [POINTER] * 3, internal=False) as b:
             p, row, x = b.arguments
@@ -160,19 +162,37 @@ class Solver:
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator."""
-        states = p.shape[1]
-        given = ca.DM(p) if p.size else ca.DM(0, states)
-        x, busy = (y.full() for y in self.start.map(states).call([given]))
-        step = self.step.map(states)
+        x, busy = _evaluated(self.start, p)
         for _ in range(self.limit):
             live = ~np.isnan(busy[0]) & (busy[0] != 0)
             if not live.any():
                 break
-            after = [y.full() for y in step.call([given, ca.DM(x)])]
+            after = _evaluated(self.step, p, x)
             x[:, live], busy[:, live] = after[0][:, live], after[1][:, live]
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
-        results = self.finish.map(states).call([given, ca.DM(x)])[0].full()
+        results = _evaluated(self.finish, p, x)[0]
         return np.vstack([np.where(status == OK, results, np.nan), status])
+
+
+def _sizes(f: ca.Function | Staged) -> tuple[list[int], list[int]]:
+    """Of its inputs and outputs."""
+    if isinstance(f, Staged):
+        return f.inputs, f.outputs
+    return [f.numel_in(k) for k in range(f.n_in())], [f.numel_out(k) for k in range(f.n_out())]
+
+
+def _add(module: Module, f: ca.Function | Staged, name: str, masked: bool) -> int:
+    return f.emit(module, name, masked=masked) if isinstance(f, Staged) else add_kernel(module, f, name,
+                                                                                       masked=masked)
+
+
+def _evaluated(f: ca.Function | Staged, *arguments: np.ndarray) -> list[np.ndarray]:
+    """Outputs (size, states) at inputs (size, states), by CasADi's evaluator."""
+    if isinstance(f, Staged):
+        return f.evaluate(arguments)
+    states = arguments[0].shape[1]
+    given = [ca.DM(a) if a.size else ca.DM(0, states) for a in arguments]
+    return [y.full() for y in f.map(states).call(given)]
 
 
 _known: dict[str, tuple[bytes, dict[str, Any]]] = {}
@@ -200,12 +220,13 @@ def _columns(name: str, part: str, results: Any, count: int) -> list[ca.SX]:
     return columns
 
 
-def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]) -> ca.Function:
+def _function(name: str, part: str, arguments: list[ca.SX], results: list[ca.SX]) -> ca.Function | Staged:
     try:
+        if lookups_in(results):
+            return Staged(part, arguments, ca.cse(results))
         return ca.Function(part, arguments, results, {"cse": True})
     except RuntimeError as error:
         known = {s.element_hash() for a in arguments for s in ca.symvar(a)}
         others = [s.name() for s in ca.symvar(ca.vertcat(*results)) if s.element_hash() not in known]
         raise DescriptionError(f"Solver {name!r}: {part} uses {', '.join(others)}, no arguments of it: give "
-                               "them in p; rows of "
-                               "tables are looked up before") from error
+                               "them in p") from error
