@@ -112,18 +112,6 @@ def test_jacobians_and_energy(system):
     np.testing.assert_allclose(kinetic + potential, (kinetic + potential)[0], rtol=0, atol=1e-7)
 
 
-def test_two_surfaces_on_one_piece():
-    """A path from one surface to the next is not there yet: NaN, not the sum of two ways from end to end."""
-    ends = [("ground", (-0.5, 0, 0)), ("upper", (0.5, 0, 0))]
-    over = [paths.Wrap(paths.Cylinder(0.1), "ground", (x, -0.05, 0)) for x in (-0.2, 0.2)]
-    system = arm(PathSpring(paths.Path(ends, over), 500.0, 0.1), PathSpring(paths.Path(ends, over[:1]), 500.0,
-                                                                            0.1))
-    both, one = system.path_lengths([0.0, 0.0])
-    assert np.isnan(both) and one > 1.0
-    lifted = system.path_lengths([0.6, 0.0])                 # clear of both
-    assert lifted[0] == lifted[1]
-
-
 class Unsolved(paths.Sphere):
     """A surface whose geodesics are never found."""
 

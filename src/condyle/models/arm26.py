@@ -5,8 +5,8 @@ the upper extremity for simulating musculoskeletal surgery and analyzing neuromu
 Biomedical Engineering 33, 829-840; by J. Reinbolt, A. Seth, A. Habib, S. Hamner. Creative Commons Attribution
 3.0. Names are OpenSim's.
 
-From a shoulder elevation of 1.3 rad on, TRIlong goes over two surfaces between its first two points. Such
-paths are not there yet: its length is NaN there (condyle.paths.path), and so are all forces with it.
+From a shoulder elevation of 1.08 rad on, TRIlong goes over two surfaces between its first two points. From
+2.05 to 2.5 rad the quadrant of the second forces it to a side on which no geodesic is found.
 """
 from __future__ import annotations
 

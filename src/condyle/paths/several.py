@@ -38,9 +38,11 @@ from condyle.paths.segment import Segment, across_to, cross, dot, norm, unit
 from condyle.paths.surfaces import WIDTH, Surface
 
 SWEEP, NEWTON, CHECK = 0, 1, 2
-SWEEPS, RETURNS, ROUNDS = 8, 6, 60
-"""Sweeps at most before Newton's method (OpenSim's number); how often a check may send back to sweeps; steps
-at most in all."""
+SWEEPS, MORE, RETURNS, ROUNDS = 8, 40, 6, 100
+"""Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
+send back to sweeps; steps at most in all."""
+LEAST = 1e-3
+"""A step of a gap point is at most half the gap, or this part of the length."""
 CONVERGED = 1e-10
 """Last step of the gap points over the length of the path. It leaves its square."""
 SAME = 1e-12
@@ -217,20 +219,27 @@ class Chain:
         worse = ca.logic_and(ca.logic_and(merit > s["merit"], length > s["before_L"]),
                              largest > CONVERGED * length)
         better = ca.logic_and(solving, ca.logic_not(worse))
-        factor = ca.fmin(1, 0.2 * length / largest)
-        onward = [ca.if_else(worse, b + 0.35 * (a - b), a + factor * d)
-                  for a, b, d in zip(X, ca.vertsplit(s["before"], 3), step, strict=True)]
+        first, starts, wide = self.middles(order, rows, p)
+        onward = [ca.if_else(worse, b + 0.35 * (a - b), a + ca.fmin(1, ca.fmax(wide[j] / 2, LEAST * length) /
+                                                                    norm(d)) * d)
+                  for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))]
         converged = ca.logic_and(solving, largest <= CONVERGED * length)
 
         # what comes next
         into = ca.logic_and(sweeping, ca.logic_and(ca.logic_or(settled, s["count"] >= SWEEPS), _any(gaps)))
-        first, starts = self.middles(order, rows, p)
+        # a gap point that begins inside a surface: more sweeps bring it out
+        bare = _any(ca.logic_and(on, ca.logic_not(row.wrapped)) for on, row in
+                    zip(order.on, segments, strict=True))
+        inside = ca.logic_and(ca.logic_and(solving, bare), ca.logic_and(s["merit"] >= 1e300,
+                                                                        s["count"] < MORE))
         alone = ca.logic_and(sweeping, ca.logic_and(ca.logic_not(_any(gaps)), settled))
-        back = ca.logic_and(checking, ca.logic_not(settled))
-        again = ca.logic_and(checking, ca.fabs(length - s["L"]) <= SAME * length)
+        settled = ca.logic_and(settled, ca.logic_not(ca.logic_and(checking, bare)))
+        back = ca.logic_or(inside, ca.logic_and(checking, ca.logic_not(settled)))
+        again = ca.logic_and(ca.logic_and(checking, ca.fabs(length - s["L"]) <= SAME * length),
+                             ca.logic_not(bare))
         done = ca.logic_or(alone, ca.logic_and(checking, ca.logic_or(settled, again)))
         stuck = ca.logic_or(ca.logic_and(back, s["returns"] >= RETURNS),
-                            ca.logic_and(sweeping, s["count"] > 2 * SWEEPS))
+                            ca.logic_and(sweeping, s["count"] > MORE))
         lost = _any([ca.logic_and(on, ca.logic_not(row[0] >= 0)) for on, row in
                       zip(order.on, rows, strict=True)])
         out = {
@@ -245,10 +254,10 @@ class Chain:
             **{name: [ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))]
                for name, value in (("merit", merit), ("before_L", length))},
             "W": [ca.if_else(solving, ca.vec(W), s["W"])],
-            "phase": [ca.if_else(into, NEWTON, ca.if_else(converged, CHECK, ca.if_else(back, SWEEP,
-                                                                                       s["phase"])))],
-            "count": [ca.if_else(sweeping, s["count"] + 1, ca.if_else(back, 1, s["count"]))],
-            "returns": [s["returns"] + back],
+            "phase": [ca.if_else(into, NEWTON, ca.if_else(back, SWEEP, ca.if_else(converged, CHECK,
+                                                                                  s["phase"])))],
+            "count": [ca.if_else(sweeping, s["count"] + 1, ca.if_else(checking, 1, s["count"]))],
+            "returns": [s["returns"] + ca.logic_and(checking, back)],
             "L": [ca.if_else(checking, length, s["L"])], "plain": [s["plain"]],
         }
         busy = ca.if_else(ca.logic_or(stuck, lost), np.nan, ca.logic_not(done))
@@ -297,16 +306,18 @@ class Chain:
             A, B = ca.if_else(before == j, at, A), ca.if_else(after == j, at, B)
         return A, B
 
-    def middles(self, order: Order, rows: Sequence[ca.SX], p: ca.SX) -> tuple[list[ca.SX], list[ca.SX]]:
-        """The middle and the direction of each gap."""
+    def middles(self, order: Order, rows: Sequence[ca.SX], p: ca.SX
+                ) -> tuple[list[ca.SX], list[ca.SX], list[ca.SX]]:
+        """The middle, the direction and the width of each gap."""
         touched = [self.touches(p, k, rows[k]) for k in range(self.m)]
-        points, directions = [], []
+        points, directions, widths = [], [], []
         for j in range(self.gaps):
             Q = _pick_where([order.gaps[1][k] == j for k in range(self.m)], [t[1] for t in touched])
             P = _pick_where([order.gaps[0][k] == j for k in range(self.m)], [t[0] for t in touched])
             points.append((P + Q) / 2)
             directions.append(unit(P - Q))
-        return points, directions
+            widths.append(norm(P - Q))
+        return points, directions, widths
 
     def equations(self, p: ca.SX, order: Order, segments: Sequence[Segment], s: dict[str, ca.SX]
                   ) -> tuple[ca.SX, ca.SX, list[ca.SX]]:

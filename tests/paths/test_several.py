@@ -1,0 +1,103 @@
+"""Several surfaces on one piece of a path: lengths in closed form, derivatives, order and activity."""
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle import paths
+from condyle.forces.path import PathSpring
+from condyle.models.arm26 import arm26, path
+
+A, B = (-0.5, 0.0, 0.0), (0.5, 0.0, 0.0)
+
+
+def wrap(r, x, y, quadrant="all", body="ground"):
+    return paths.Wrap(paths.Cylinder(r, quadrant=quadrant), body, (x, y, 0.0))
+
+
+def taut(a, b, circles):
+    """Length in a plane from a over circles (centre, r, turn) to b, by tangents; turn +1 is anticlockwise."""
+    nodes = [(np.array(a), 0.0, 0), *((np.array(c), r, s) for c, r, s in circles), (np.array(b), 0.0, 0)]
+    L, headings = 0.0, []
+    for (c1, r1, s1), (c2, r2, s2) in pairwise(nodes):
+        d, k = c2 - c1, s2 * r2 - s1 * r1
+        headings.append(np.arctan2(d[1], d[0]) - np.arcsin(k / np.hypot(*d)))
+        L += np.sqrt(d @ d - k * k)
+    turns = ((s * (after - before)) % (2 * np.pi) * r
+             for (_, r, s), before, after in zip(nodes[1:-1], headings, headings[1:], strict=False))
+    return L + sum(turns)
+
+
+ROUND = paths.Path([("ground", (-0.3, 0.05, 0.01)), ("body", (0.35, 0.02, 0.02))],
+                   [paths.Wrap(paths.Cylinder(0.08), "ground", (-0.1, 0.0, 0.0)),
+                    paths.Wrap(paths.Sphere(0.07), "body", (0.15, 0.01, 0.0))])
+PLANE = {
+    "over both": ([wrap(0.1, -0.2, -0.05), wrap(0.1, 0.2, -0.05)], [((-0.2, -0.05), 0.1, -1),
+                                                                   ((0.2, -0.05), 0.1, -1)]),
+    "listed from the end": ([wrap(0.1, 0.2, -0.05), wrap(0.1, -0.2, -0.05)], [((-0.2, -0.05), 0.1, -1),
+                                                                             ((0.2, -0.05), 0.1, -1)]),
+    "over, then under": ([wrap(0.1, -0.15, 0, "y"), wrap(0.1, 0.15, 0, "-y")], [((-0.15, 0), 0.1, -1),
+                                                                               ((0.15, 0), 0.1, 1)]),
+    "hardly apart": ([wrap(0.1, -0.1 - 5e-7, 0, "y"), wrap(0.1, 0.1 + 5e-7, 0, "-y")],
+                     [((-0.1 - 5e-7, 0), 0.1, -1), ((0.1 + 5e-7, 0), 0.1, 1)]),
+    "one lifts the path off the other": ([wrap(0.1, -0.2, 0.05, "y"), wrap(0.02, 0.0, 0.0)],
+                                         [((-0.2, 0.05), 0.1, -1)]),
+    "three": ([wrap(0.1, -0.25, -0.05), wrap(0.08, 0.0, 0.01), wrap(0.1, 0.25, -0.05)],
+              [((-0.25, -0.05), 0.1, -1), ((0.0, 0.01), 0.08, -1), ((0.25, -0.05), 0.1, -1)]),
+}
+
+
+@pytest.fixture(scope="module")
+def system():
+    system = cd.System()
+    system.add_body("body", mobilizer=cd.Pin(), mass=1.5, com=(0.1, 0, 0), inertia=(0.02, 0.01, 0.02))
+    for name, (wraps, _) in PLANE.items():
+        system.add_force(name, PathSpring(paths.Path([("ground", A), ("body", B)], wraps), 50.0, 0.5))
+    for name, where in (("touching", 0.1), ("into each other", 0.09)):
+        wraps = [wrap(0.1, -where, 0, "y"), wrap(0.1, where, 0, "-y")]
+        system.add_force(name, PathSpring(paths.Path([("ground", A), ("body", B)], wraps), 50.0, 0.5))
+    system.add_force("round", PathSpring(ROUND, 500.0, 0.1))
+    return system
+
+
+def test_lengths_in_a_plane(system):
+    """By tangents to circles, an elementary construction. Where one surface passes under the other without a
+    gap there is no path, and none is invented."""
+    found = dict(zip(system.paths, system.path_lengths([0.0]), strict=True))
+    for name, (_, circles) in PLANE.items():
+        assert found[name] == pytest.approx(taut(A[:2], B[:2], circles), rel=0, abs=2e-14), name
+    assert np.isnan([found["touching"], found["into each other"]]).all()
+
+
+def test_derivatives(system):
+    """Moment arms are -dL/dq, and have derivatives of their own."""
+    names = [*PLANE, "round"]
+    at = [system.paths.index(name) for name in names]
+    q, h = np.linspace(-0.3, 0.3, 13)[:, None], 1e-5
+    L = {e: system.path_lengths(q + e)[:, at] for e in (-h, 0, h)}
+    R = system.moment_arms(q)[:, at, 0]
+    smooth = np.abs(L[h] - 2 * L[0] + L[-h]) / h**2 < 10         # a rule may make a jump between
+    assert smooth.mean() > 0.9
+    # rounding of L over h, and h^2 of the third derivative, which is large where a gap is small
+    np.testing.assert_allclose(R[smooth], (-(L[h] - L[-h]) / (2 * h))[smooth], rtol=0, atol=1e-7)
+    K, slope = system.jacobian("moment_arms", q[4], wrt="q"), (system.moment_arms(q[4] + h) -
+                                                               system.moment_arms(q[4] - h)) / (2 * h)
+    np.testing.assert_allclose(np.reshape(K, slope.shape)[at], slope[at], rtol=0, atol=1e-6)
+
+
+def test_arm26_over_two_surfaces():
+    """TRIlong goes over the glenoid and the humeral head from shoulder 1.08 rad on, as in OpenSim 4.6 (which
+    is up to 5 mm longer there: its first defect in reference/wrapping.md)."""
+    system = arm26(muscle=None)
+    system.add_force("TRIlong", PathSpring(path("TRIlong"), 1.0, 0.1))
+    q, h = np.column_stack([np.linspace(1.0, 1.9, 31), np.full(31, 0.5)]), 1e-6
+    L, R = system.path_lengths(q)[:, 0], system.moment_arms(q)[:, 0]
+    slope = [(system.path_lengths(q + h * e) - system.path_lengths(q - h * e))[:, 0] / (2 * h)
+             for e in np.eye(2)]
+    # rounding, and what the search over the ellipsoid leaves, over h
+    np.testing.assert_allclose(R, -np.stack(slope, axis=-1), rtol=0, atol=1e-8)
+    assert L[15] == pytest.approx(0.335036, abs=1e-6)         # 1.45 rad
+    assert np.diff(L).min() > 0 and np.ptp(np.diff(L)) < 5e-4
