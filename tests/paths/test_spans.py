@@ -6,7 +6,7 @@ import numpy as np
 
 from condyle import paths
 from condyle.models.arm26 import MUSCLES, path
-from condyle.native.sweeps.lookup import lookups_in
+from condyle.native.sweeps.lookup import Closure
 from condyle.paths.span import Span
 
 
@@ -44,9 +44,6 @@ def test_one_serves_for_all_of_a_signature():
     def length(span: Span) -> float:
         at = [part.shaped(ca.SX(ca.DM(x))) for part, x in zip(span.parts, y, strict=True)]
         out = span.of(span.rows(*at), *at)
-        for lookup in lookups_in([out]):
-            given = ca.Function("f", [numbers], [lookup.index])(b.numbers).full()
-            out = ca.substitute(out, lookup.row, ca.DM(lookup.table.evaluate(given)))
-        return float(ca.Function("f", [numbers], [out])(b.numbers))
+        return float(Closure("length", [numbers], [out]).at(b.numbers)[0].item())
 
     assert length(twin) == length(b)

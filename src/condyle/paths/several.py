@@ -165,7 +165,7 @@ class Chain:
         return dict(zip(self.sizes, parts, strict=True))
 
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
-        plain = []
+        plain: list[ca.SX] = []
         for k, (surface, pieces) in enumerate(zip(self.surfaces(p), self.pieces, strict=True)):
             for i in pieces:
                 may = self.usable(p)[len(plain)]
@@ -270,10 +270,10 @@ class Chain:
         others = [j for j in range(self.m) if j != k and set(self.pieces[j]) & set(self.pieces[k])]
         touched = {j: self.touches(p, j, rows[j]) for j in others}
         best, piece, prev = ca.SX(np.inf), ca.SX(self.pieces[k][0]), ca.SX(-1)
-        for at, i in enumerate(self.pieces[k]):
-            taken = _any(ca.logic_and(left.on[j], left.piece[j] == i) for j in others)
+        for at, own in enumerate(self.pieces[k]):
+            taken = _any(ca.logic_and(left.on[j], left.piece[j] == own) for j in others)
             better = ca.logic_and(ca.logic_not(taken), plain[first + at] < best)
-            best, piece = ca.if_else(better, plain[first + at], best), ca.if_else(better, i, piece)
+            best, piece = ca.if_else(better, plain[first + at], best), ca.if_else(better, own, piece)
         A, B = self.point(p, piece), self.point(p, piece + 1)
         for j in others:
             i = left.piece[j]

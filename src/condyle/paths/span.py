@@ -268,8 +268,8 @@ class Span(Composed):
             found, y = ca.vertsplit(y[0]), y[1:]
         switched = [i for i, p in enumerate(self.points) if p.coordinates]
         active = [ca.SX(1)] * len(self.points)
-        for i, a in zip(reversed(switched), reversed(found), strict=False):
-            active[i] = a
+        for i, flag in zip(reversed(switched), reversed(found), strict=False):
+            active[i] = flag
         X = self._places(active, y)
         straight = []
         for i, (a, b) in enumerate(pairwise(self.points)):
