@@ -63,6 +63,7 @@ from condyle.spatial import Transform
 from condyle.status import Status
 from condyle.studies.assemble import assemble, assemble_frames
 from condyle.studies.external_load import ExternalLoad
+from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.motion import Motion
@@ -81,21 +82,16 @@ from condyle.tree.prescribed import Prescribed
 __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError",
-    "ConstraintError",
-    "ConvergenceError",
-    "Coordinate", "Custom", "Cylinder", "DescriptionError", "Discrete", "Ellipsoid", "Ensemble", "Event",
-    "ExternalLoad",    "Frames", "Free",
-    "FreeLine", "FrozenError", "FunctionBased", "Gimbal", "Input", "LineOrientation", "Mobilizer", "Motion",
-    "MuscleAnalysis",
-    "NativeError", "Parameter",
-    "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
-    "SphericalCoords", "Spline",
-    "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory",
-    "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
-    "functions",
-    "goals", "integrators", "inverse_dynamics", "joint_reactions", "maximal", "measures", "models",
-    "muscle_analysis", "muscles", "paths", "read_table", "relax", "simulate", "static_optimization", "where",
+    "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
+    "Discrete", "Ellipsoid", "Ensemble", "Event", "ExternalLoad", "Frames", "Free", "FreeLine",
+    "FrozenError", "FunctionBased", "Gimbal", "InducedAccelerations", "Input", "LineOrientation",
+    "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "Pin", "Planar", "Prescribed",
+    "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "Stage",
+    "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
+    "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames",
+    "compose", "constraints", "forces", "functions", "goals", "induced_accelerations", "integrators",
+    "inverse_dynamics", "joint_reactions", "maximal", "measures", "models", "muscle_analysis", "muscles",
+    "paths", "read_table", "relax", "simulate", "static_optimization", "where",
 ]
 
 

@@ -77,6 +77,12 @@ def _applied_forces(s: Symbols) -> list[ca.SX]:
     return [sum(each, ca.SX(s.model.tree.nu, 1))]
 
 
+def _each_force(s: Symbols) -> list[ca.SX]:
+    kin = s.kinematics()
+    each = each_force(s, kin)[:len(s.model.acting)]
+    return [column(rnea.generalised(s.model.tree, kin, loads) for loads in each)]
+
+
 def _power(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     each = each_force(s, kin)[:len(s.model.acting)]
@@ -140,6 +146,8 @@ OPERATORS = (
     Operator("applied_forces", Stage.FORCE, "q u", results={"f": "nu"}, reads="joints forces",
              expressions=_applied_forces,
              columns=columns.generalised_forces, looped=passes.applied_forces, direct=True),
+    Operator("each_force", Stage.FORCE, takes="q u", results={"f": "forces nu"}, reads="joints forces",
+             expressions=_each_force, serves="induced_accelerations", differentiable=False),
     Operator("motion_forces", Stage.ACCELERATION, "q u", columns=columns.generalised_forces),
     Operator("motion_power", Stage.ACCELERATION, "q u", columns=columns.speed_powers),
     Operator("timed_power", Stage.ACCELERATION, takes="q u udot lambda_", results={"power": "nu"},

@@ -1,0 +1,229 @@
+"""`cd.induced_accelerations`: what each force contributes to each acceleration.
+
+Accelerations follow from forces by linear equations, constraints and locks included:
+
+    M udot + G' lambda = sum_i f_i - c(q, u),    G udot = b(q, u)                                          (1)
+    udot(f) is affine in f:    udot_i = udot(f_i) - udot(0),    udot_v = udot(0)                           (2)
+
+udot_v is due to velocities: Coriolis and centrifugal forces, and the bias b of constraints. Each force has
+the reactions of constraints that follow from it, so that udot_v and all udot_i add up to udot. Where a body
+stands on springs, these do not answer to a force that acts elsewhere before something has moved; a constraint
+in their place answers at once (sherman2011 section 5.3).
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.constraints.base import Constraint
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.fit.frames import Frames
+from condyle.forces.base import GROUPS
+from condyle.integrate.trajectory import Trajectory
+from condyle.model.operators import columns
+from condyle.presentation import Display, cut, span
+from condyle.status import Outcome, Status
+from condyle.studies.acting import acting, of_groups
+from condyle.studies.external_load import ExternalLoad, loads_on, stacked
+from condyle.studies.given_forces import given_forces
+from condyle.studies.inverse_dynamics import NOT_ACTUATED
+from condyle.studies.motion import Motion
+from condyle.system.state import State
+from condyle.system.states import Batch
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree.body import Body
+
+VELOCITY = "velocity"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InducedAccelerations(Display):
+    """Contributions to accelerations over a motion. `result["gravity"]` is the Table of one cause, with the
+    same columns as `total`; all causes add up to it.
+
+    Attributes:
+        total: accelerations under all forces: a column per speed [rad/s^2, m/s^2], then those asked for of
+            bodies and of the mass centre.
+        tables: contributions by cause: "velocity", then the forces.
+        multipliers: contributions to the constraint equations' multipliers by cause, which add up too; empty
+            without constraints.
+        unexplained: accelerations of the motion minus those of the forces, a column per speed.
+    """
+
+    total: Table
+    tables: dict[str, Table]
+    multipliers: dict[str, Table] = field(default_factory=dict)
+    unexplained: Table | None = None
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        return tuple(self.tables)
+
+    def __getitem__(self, cause: str) -> Table:
+        if cause not in self.tables:
+            raise UnknownNameError("cause", cause, self.tables, "what contributes to one acceleration is "
+                                   "result.of('knee')")
+        return self.tables[cause]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __repr__(self) -> str:
+        t = self.total.time
+        return (f"InducedAccelerations({len(t)} frames{span(t)}: {cut(self.total.names)} from "
+                f"{cut(self.tables)}; {self.total.status})")
+
+    def of(self, name: str) -> Table:
+        """What contributes to one acceleration: a Table with a column per cause.
+
+        Args:
+            name: a column of `total`.
+        """
+        values = np.stack([table[name] for table in self.tables.values()], axis=1)
+        unit = self.total.units[self.total.names.index(name)]
+        units = [unit] * len(self.causes)
+        return Table(self.total.time, self.causes, values, units, status=self.total.status)
+
+    def plot(self, name: str, axes: Any = None) -> Any:
+        """Draw what contributes to one acceleration over time; returns matplotlib's axes."""
+        axes = self.of(name).plot(axes=axes)
+        axes.set_ylabel(f"{name} [{self.total.units[self.total.names.index(name)]}]")
+        return axes
+
+
+@answered({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"})
+def induced_accelerations(system: System, motion: Table | Motion | Trajectory | Frames,
+                          forces: Table | None = None,
+                          external_loads: ExternalLoad | Sequence[ExternalLoad] | None = None, *,
+                          rigid: Mapping[str, Constraint] | None = None, groups: Sequence[str] | None = None,
+                          bodies: Sequence[Body | str] = (), mass_centre: bool = False,
+                          lowpass: float | None = None, state: State | None = None) -> InducedAccelerations:
+    """What velocities, gravity, each muscle and each other force contribute to each acceleration.
+
+    Every force has the reactions of constraints in it that follow from it; the contributions add up to the
+    accelerations of all together. All frames and forces are one native call.
+
+    Args:
+        system: whose motion it is.
+        motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
+        forces: tensions of muscles and other paths [N], forces of actuators and generalised forces at
+            speeds, as for `cd.joint_reactions`.
+        external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
+        rigid: constraints that take the place of forces, by the names of these: springs or contacts of a foot
+            become a constraint that holds it. A name that no force has is one more constraint.
+        groups: of the forces that act besides `forces`. By default all in a Trajectory, whose muscles have
+            states; else "gravity", "passive" and "external".
+        bodies: whose accelerations are wanted too, of their origins in ground: BODY_alphax .. [rad/s^2],
+            BODY_ax .. [m/s^2].
+        mass_centre: whether those of the system's mass centre are: mass_centre_ax .. [m/s^2].
+        lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
+        state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
+
+    Returns:
+        an InducedAccelerations.
+
+    Raises:
+        ConstraintError: the constraints cannot hold.
+        CondyleError: arguments that cannot be.
+    """
+    moved = Motion.of(system, motion, lowpass=lowpass, state=state)
+    groups = groups or (GROUPS if isinstance(motion, Trajectory) and forces is None else NOT_ACTUATED)
+    tensions, speeds = given_forces(moved, forces)
+    if np.isnan(list(tensions.values())).any():
+        bad = next(name for name, T in tensions.items() if np.isnan(T).any())
+        raise DescriptionError(f"induced_accelerations: the force of {bad!r} is NaN at t = "
+                               f"{moved.t[int(np.isnan(tensions[bad]).argmax())]:g} s: leave such frames "
+                               "out: motion[a:b]")
+    rigid = _rigid(rigid)
+    kept = [name for name in of_groups(system, groups) if name not in tensions and name not in rigid]
+    tau = _generalised(moved, kept, tensions, speeds, loads_on(moved, external_loads))
+    bare = acting(system, (), rigid=rigid).batch(moved)
+    f = np.stack([np.zeros((len(moved), system.nu)), *tau.values(), sum(tau.values())], axis=1)
+    udot = _each(bare, "forward_dynamics", f)
+    udot, total = _parts(udot), udot[:, -1]
+    causes = (VELOCITY, *tau)
+    columns_, values = _accelerations(bare, udot, [system.body(b) for b in bodies], mass_centre)
+    status = Outcome(Status.FINISHED, f"{moved.status}")
+    table = lambda x: Table(moved.t, [n for n, _ in columns_], x, [u for _, u in columns_], status=status)
+    own = columns.accelerations(system.compiled.model, {})
+    rest = Table(moved.t, [n for n, _ in own], moved.udot - total, [u for _, u in own], status=status)
+    multipliers = {}
+    if bare.system.constraints:
+        names = [name for name, _ in bare.system.equation_names()]
+        found = _parts(_each(bare, "multipliers", f))
+        multipliers = {cause: Table(moved.t, names, found[:, k], status=status)
+                       for k, cause in enumerate(causes)}
+    everything = np.concatenate([total, values[..., system.nu:].sum(axis=1)], axis=1)
+    return InducedAccelerations(table(everything), {c: table(values[:, k]) for k, c in enumerate(causes)},
+                                multipliers, rest)
+
+
+def _rigid(rigid: Any) -> dict[str, Constraint]:
+    found = dict(rigid or {})
+    for name, constraint in found.items():
+        if not isinstance(constraint, Constraint):
+            raise DescriptionError(f"rigid: {name!r}: expected a constraint such as "
+                                   f"cd.constraints.Ball(...), got {constraint!r}")
+    return found
+
+
+def _generalised(motion: Motion, kept: Sequence[str], tensions: dict[str, Array], speeds: dict[str, Array],
+                 loads: dict[str, Array]) -> dict[str, Array]:
+    """Generalised forces of each cause but velocities, shape (m, nu)."""
+    system = motion.system
+    others = {name: T for name, T in tensions.items() if name not in system.paths}
+    part = acting(system, kept, tuple(others), tuple(loads))
+    batch = part.batch(motion, stacked(others), stacked(loads))
+    compiled = part.system.compiled
+    flat = compiled.function("each_force").fast(motion.q, motion.u, batch.tail)
+    each = np.moveaxis(compiled.shaped("each_force", flat), 1, 0)
+    named = zip(compiled.model.acting, each, strict=True)
+    out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
+    if len(others) < len(tensions):
+        arms = motion._batch().ask("moment_arms", (), {})
+        out |= {name: T[:, None] * arms[:, system.paths.index(name)] for name, T in tensions.items()
+                if name not in others}
+    for name, f in speeds.items():
+        out[f"actuator at {name}"] = f[:, None] * (np.array(system.speeds) == name)
+    return out
+
+
+def _each(batch: Batch, operator: str, tau: Array) -> Array:
+    """An operator of q, u and many tau, shape (m, n, ...)."""
+    function = batch.system.compiled.function(operator)
+    q, u = batch.array("q"), batch.array("u")
+    return function.fast(q[:, None], u[:, None], tau, batch.tail[:, None])  # type: ignore[no-any-return]
+
+
+def _parts(found: Array) -> Array:
+    """Contributions of velocities and of each force, from answers without a force, to each, and to all."""
+    return np.concatenate([found[:, :1], found[:, 1:-1] - found[:, :1]], axis=1)         # (2)
+
+
+def _accelerations(batch: Batch, udot: Array, bodies: Sequence[Body],
+                   mass_centre: bool) -> tuple[list[tuple[str, str]], Array]:
+    """Names and units, and contributions (m, causes, n) to accelerations of speeds, bodies, mass centre."""
+    model = batch.system.compiled.model
+    named, values = columns.accelerations(model, {}), [udot]
+    names = {"body_acceleration": bool(bodies), "mass_centre_acceleration": mass_centre}
+    q, u, tail = batch.array("q")[:, None], batch.array("u")[:, None], batch.tail[:, None]
+    for name in (name for name, wanted in names.items() if wanted):
+        function = batch.system.compiled.function(name)
+        still = np.concatenate([np.zeros_like(udot[:, :1]), udot], axis=1)
+        found = function.fast(q, u, still, tail)
+        found[:, 2:] -= found[:, :1]                        # that of the velocities keeps Jdot u
+        found = found[:, 1:]
+        if bodies and name == "body_acceleration":
+            for b in bodies:
+                values.append(found[..., 6 * b.index:6 * b.index + 6])
+                named += columns.of_body(*columns.ACCELERATION)(model, {"body": b})
+        else:
+            values.append(found)
+            named += columns.fixed(*columns.xyz("mass_centre_a", "m/s^2"))(model, {})
+    return named, np.concatenate(values, axis=2)
