@@ -139,17 +139,19 @@ class Curve(Described):
             below, above = beyond(p)
             c = ca.if_else(below, first, ca.if_else(above, last, (first + last) / 2))
             finite = ca.fabs(ca.sum1(p)) < np.inf
-            return ca.vertcat(c, first, last), ca.if_else(finite, ca.logic_not(ca.logic_or(below, above)),
-                                                          np.nan)
+            busy = ca.if_else(finite, ca.logic_not(ca.logic_or(below, above)), np.nan)
+            return ca.vertcat(c, first, last, last - first), busy
 
         def step(p: ca.SX, state: ca.SX) -> tuple[ca.SX, ca.SX]:
-            c, a, b = ca.vertsplit(state)
+            c, a, b, before = ca.vertsplit(state)
             r, J = residual(p, c)
             a, b = ca.if_else(r <= 0, c, a), ca.if_else(r <= 0, b, c)
             newton = c - r / J
-            after = ca.if_else(ca.logic_and(newton >= a, newton <= b), newton, (a + b) / 2)
-            after = ca.if_else(r == 0, c, after)
-            return ca.vertcat(after, a, b), ca.fabs(after - c) > TOL
+            # where two sections meet, Newton's steps may go to and fro
+            quick = ca.logic_and(ca.logic_and(newton >= a, newton <= b), ca.fabs(newton - c) <= before / 2)
+            after = ca.if_else(r == 0, c, ca.if_else(quick, newton, (a + b) / 2))
+            size = ca.fabs(after - c)
+            return ca.vertcat(after, a, b, size), size > TOL
 
         def finish(p: ca.SX, state: ca.SX) -> ca.SX:
             g, beta, f = ca.vertsplit(p)

@@ -118,7 +118,8 @@ class DeGrooteForceVelocity(Curve):
 class DeGroote2016(Muscle):
     """A muscle with the curves of De Groote et al. 2016; names and defaults as in OpenSim.
 
-    With an elastic tendon the tendon's normalised force is the state, with OpenSim's explicit dynamics.
+    With an elastic tendon the tendon's normalised force is the state, with OpenSim's explicit dynamics. It is
+    between -0.2 and 0 where the tendon is slack; the muscle does not push then.
 
     Args:
         active_force_width_scale: width of the active force-length curve, at least 1.
@@ -164,6 +165,11 @@ class DeGroote2016(Muscle):
     def default_tendon_state(self) -> float:
         return self.default_normalized_tendon_force
 
+    @property
+    def _least(self) -> ca.SX:
+        """Nor shorter than where the passive curve is zero: OpenSim's least length too."""
+        return ca.fmax(super()._least, DeGrootePassiveForceLength.FOOT * sx(self.optimal_fiber_length))
+
     def activation_rate(self, s: View) -> ca.SX:
         return smooth(s.state_variable(0), self.excitation_at(s), sx(self.activation_time_constant),
                       sx(self.deactivation_time_constant), sx(self.activation_dynamics_smoothing))
@@ -171,16 +177,20 @@ class DeGroote2016(Muscle):
     def tension(self, s: View) -> ca.SX:
         if self.tendon == "rigid":
             return super().tension(s)
-        return sx(self.max_isometric_force) * self.tendon_state(s)
+        return sx(self.max_isometric_force) * ca.fmax(self.tendon_state(s), 0)
 
     def elastic_fibre(self, s: View) -> Fibre:
-        l_T = sx(self.tendon_slack_length) * self.tendon_force_length.inverse(self.tendon_state(s))
-        along = ca.fmax(self.path.length.at(s) - l_T, self._least_along)
+        l_T_n = self.tendon_force_length.inverse(self._shown(self.tendon_state(s)))
+        l_T = sx(self.tendon_slack_length) * l_T_n
+        free = self.path.length.at(s) - l_T
+        along = ca.fmax(free, self._least_along)
         l_M = ca.sqrt(self._height**2 + along**2)
         cos = along / l_M
         v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), self.tendon_state(s) / cos,
                                    self.activation(s))
-        return replace(self._fibre(s, l_M, cos, v_n, f_V, ca.SX(1)), l_T=l_T)
+        # to the digits that a slack tendon leaves of its length
+        moves = ca.logic_or(free > self._least_along + 1e-6 * sx(self.tendon_slack_length), v_n > 0)
+        return replace(self._fibre(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves), l_T=l_T)
 
     def tendon_rate(self, s: View) -> ca.SX:
         """d f_T / dt = f_T' v_T / l_S."""
@@ -195,4 +205,8 @@ class DeGroote2016(Muscle):
         return fibre.l_M, fibre.l_T
 
     def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
-        return f_T
+        return self._shown(f_T)
+
+    def _shown(self, f_T: ca.SX) -> ca.SX:
+        """Far below the slack length the curve is -C to all digits and has no inverse."""
+        return ca.fmax(f_T, -DeGrooteTendonForceLength.C * (1 - 1e-9))

@@ -341,6 +341,12 @@ class Muscle(PathLaw):
 
     # ---- equilibrium ---------------------------------------------------------------------------------------
 
+    def bounds(self, s: View) -> tuple[ca.SX, ca.SX]:
+        """l_min, and l_M where an elastic tendon begins to pull: between them fibre and tendon balance. They
+        are equal where the tendon is slack."""
+        along = ca.fmax(self.path.length.at(s) - sx(self.tendon_slack_length), self._least_along)
+        return self._least, self.known(s, ca.sqrt(self._height**2 + along**2))
+
     def imbalance(self, s: View, l_M: ca.SX) -> tuple[ca.SX, ca.SX]:
         """f_T, and the fibre's force along the tendon minus f_T, for a fibre of length l_M that does not
         move: equations (3), (4) over F_0."""

@@ -25,6 +25,7 @@ from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
+from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.tree import scales
@@ -170,6 +171,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
                       "shorter step",
                       stacklevel=3)
     _check_constraints(system, start, accuracy)
+    _check_tendons(system, start)
     report, stop = shown("simulate") if progress is True else (progress or None, None)
     settings = Settings(float(t_final), accuracy, w, step, max_step, given, scales.TIME_SCALE * accuracy,
                         report)
@@ -185,6 +187,17 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     finally:
         if stop is not None:
             stop()
+
+
+def _check_tendons(system: System, start: Members) -> None:
+    """Warn of elastic tendons whose states nobody has set: fibres then move at once, and fast."""
+    tendons, at = elastic_tendons(system.compiled.model.forces)
+    z = start.y[:, system.nq + system.nu:]
+    unset = (z[:, at] == system.default("z")[at]).all(axis=0) if at else ()
+    if names := [name for name, same in zip(tendons, unset, strict=True) if same]:
+        warnings.warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
+                      "they do not balance their fibres; start from system.equilibrate_muscles(state)",
+                      stacklevel=4)
 
 
 def _method(integrator: Any) -> Method:

@@ -15,7 +15,13 @@ from condyle.errors import ArgumentError, DescriptionError, ShapeError, UnknownN
 from condyle.model.explain import Explanation, explain
 from condyle.system import derivatives
 from condyle.system.expressions import casadi_function
-from condyle.system.operators import BodyOperators, DynamicsOperators, PathOperators, RateOperators
+from condyle.system.operators import (
+    BodyOperators,
+    DynamicsOperators,
+    MuscleOperators,
+    PathOperators,
+    RateOperators,
+)
 from condyle.system.state import State
 from condyle.system.tails import NAMES as TAIL
 from condyle.tree import scales
@@ -36,7 +42,7 @@ _ELSEWHERE = {
 """Where what a System does not have is."""
 
 
-class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators):
+class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.

@@ -8,10 +8,11 @@ tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
 """
 from condyle.system.operators.bodies import BodyOperators
 from condyle.system.operators.dynamics import DynamicsOperators
+from condyle.system.operators.muscles import MuscleOperators
 from condyle.system.operators.options import OPTIONS, Options
 from condyle.system.operators.paths import PathOperators
 from condyle.system.operators.public import METHODS
 from condyle.system.operators.rates import RateOperators
 
-__all__ = ["METHODS", "OPTIONS", "BodyOperators", "DynamicsOperators", "Options", "PathOperators",
-           "RateOperators"]
+__all__ = ["METHODS", "OPTIONS", "BodyOperators", "DynamicsOperators", "MuscleOperators", "Options",
+           "PathOperators", "RateOperators"]

@@ -1,0 +1,120 @@
+"""Muscles: fibres in equilibrium with their tendons."""
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from condyle.arrays import Array, Vector, vector
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.muscles import Muscle
+from condyle.system.compiled import Compiled
+from condyle.system.operators.base import Operators
+from condyle.system.operators.options import OPTIONS, Options
+
+if TYPE_CHECKING:
+    from condyle.system.state import State
+
+TOL, LIMIT = 1e-13, 200
+"""The last step over the fibre's length; steps at most."""
+
+
+class MuscleOperators(Operators):
+    """Fibres and tendons."""
+
+    def muscle_equilibrium(self, q: Vector, **options: Unpack[Options]) -> Array:
+        """Auxiliary states z in which no fibre moves, shape (..., nz): elastic tendons pull as their fibres
+        do at the activations that z has. All else in z is as given, or has its default.
+
+        Found by Newton's method in a bracket, for all states and muscles at once. Where the path is shorter
+        than tendon and shortest fibre there is no such balance: the fibre is then at its shortest, the tendon
+        slack, and a warning names the muscle.
+
+        Args:
+            q: coordinates, shape (..., nq).
+        """
+        compiled = self._compiled or self._freeze("muscle_equilibrium()")
+        if unknown := [option for option in options if option not in OPTIONS]:
+            raise UnknownNameError("option of muscle_equilibrium()", unknown[0], OPTIONS)
+        given: Any = {k: v for k, v in options.items() if k not in ("out", "threads")}
+        q = vector("q", q, self.nq, compiled.entries["q"])
+        return equilibrium(compiled, q, compiled.tails.make(given))
+
+    def equilibrate_muscles(self, state: State) -> State:
+        """The state with fibres in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
+        not move at the state's activations and path lengths. See `muscle_equilibrium`.
+
+        Args:
+            state: a State of this system.
+        """
+        if state.system is not self:
+            raise DescriptionError("equilibrate_muscles: the state belongs to another system; make it with "
+                                   "system.state()")
+        compiled = self._compiled or self._freeze("equilibrate_muscles()")
+        return state.replace(z=equilibrium(compiled, state.q, state.tail))
+
+
+def equilibrium(compiled: Compiled, q: Array, tail: Array) -> Array:
+    """z of `muscle_equilibrium` at coordinates (..., nq) and tails (..., k)."""
+    model = compiled.model
+    shape = np.broadcast_shapes(q.shape[:-1], tail.shape[:-1])
+    q, tail = (np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, tail))
+    names, at = elastic_tendons(model.forces)
+    z: Array = tail[:, model.tail["z"]].copy()
+    if names:
+        u, L = np.zeros((len(q), model.tree.nu)), np.asarray(compiled.function("path_lengths")(q, tail))
+        z[:, at] = _solved(compiled.function("imbalance"), (q, u, L, np.zeros_like(L)), tail.copy(),
+                           model.tail["z"].start + np.array(at), names)
+    return z.reshape(*shape, z.shape[1])
+
+
+def elastic_tendons(forces: Any) -> tuple[list[str], list[int]]:
+    """Names of the muscles with elastic tendons, and where in z these have their states."""
+    names, at, start = [], [], 0
+    for name, force in forces.items():
+        if isinstance(force, Muscle) and force.tendon == "elastic":
+            names.append(name)
+            at.append(start + len(force.states) - 1)
+        start += len(force.states)
+    return names, at
+
+
+def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names: list[str]) -> Array:
+    """States of the tendons, shape (states, tendons). `kernel` is the operator `imbalance`, `given` what it
+    takes before the tail."""
+    n, states = len(names), len(tail)
+
+    def evaluate(which: Any) -> Array:
+        return np.asarray(kernel(*(x[which] for x in given), tail[which])).reshape(len(which), n, 5)
+
+    busy = np.arange(states)
+    tail[:, at] = 1.0
+    low, high = evaluate(busy)[:, :, 2:4].transpose(2, 0, 1).copy()
+    tail[:, at] = low
+    # the tendon is slack, or cannot hold even the shortest fibre
+    shortest = ~(high > low) | (evaluate(busy)[:, :, 0] >= 0)
+    high[shortest] = low[shortest]
+    l_M, last = (low + high) / 2, high - low
+    tail[:, at] = l_M
+    for _ in range(LIMIT):
+        r, slope = evaluate(busy)[:, :, :2].transpose(2, 0, 1)
+        x, a, b, before = l_M[busy], low[busy], high[busy], last[busy]
+        a, b = np.where(r <= 0, x, a), np.where(r <= 0, b, x)
+        with np.errstate(all="ignore"):
+            newton = np.where(np.isfinite(slope), x - r / slope, np.nan)
+        # Newton's steps along an exponential curve are short and many
+        quick = (newton >= a) & (newton <= b) & (np.abs(newton - x) <= before / 2)
+        after = np.where(shortest[busy] | (r == 0), x, np.where(quick, newton, (a + b) / 2))
+        low[busy], high[busy], l_M[busy], last[busy] = a, b, after, np.abs(after - x)
+        tail[busy[:, None], at] = after
+        busy = busy[(np.abs(after - x) > TOL * after).any(axis=1)]
+        if not len(busy):
+            break
+    if shortest.any():
+        some = ", ".join(f"{name}{f' ({k} of {states} states)' * (states > 1)}" for name, k in
+                         zip(names, shortest.sum(axis=0), strict=True) if k)
+        warnings.warn("muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: "
+                      f"{some}", stacklevel=4)
+    out: Array = evaluate(np.arange(states))[:, :, 4]
+    return out
