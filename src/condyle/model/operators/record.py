@@ -194,7 +194,8 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "controlled_paths": lambda model: len(model.controlled_paths),
     "actuators": lambda model: len(model.actuators),
     "muscles": lambda model: len(model.muscles),
-    "tendons": lambda model: sum(muscle.tendon == "elastic" for muscle in model.muscles.values()),
+    "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
+                                 for name in model.muscles),
     "reported": lambda model: len(model.reported),
 }
 """Words for the dimensions of results."""
