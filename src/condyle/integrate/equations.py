@@ -35,7 +35,10 @@ class Equations:
         qdot: makes (t, q, u) -> N u.
         projection: makes what takes the end of a step to unit quaternions and constraints, for a number of
             error estimates.
-        nq, nu, n, parameters: sizes of q, u, y and p.
+        nq: size of q.
+        nu: size of u.
+        n: size of y.
+        parameters: size of p.
         prescribed: how many of y motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
     """

@@ -59,7 +59,8 @@ class Lines:
 
     Args:
         breaks: where pieces meet, shape (m,), increasing, between first and last.
-        slope, value: shape (m + 1,).
+        slope: of each, shape (m + 1,).
+        value: of each, shape (m + 1,).
     """
 
     first: float

@@ -22,7 +22,9 @@ def refuse_accelerations(model: Model, name: str, tail: int, arguments: tuple[An
 
     Args:
         tail: which of the arguments q, u, tau, ... is the tail.
-        arguments, results, status: of an operator; statuses (..., 1).
+        arguments: of an operator.
+        results: of the operator.
+        status: of each state, (..., 1).
     """
     tree, codes = model.tree, status[..., 0]
     bad = codes == tree.nu + 1

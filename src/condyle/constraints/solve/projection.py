@@ -26,7 +26,8 @@ class Problem:
 
     Attributes:
         errors: (q, u) -> p, v.
-        nearer, slower: (q, u) -> du of (1) and (2), (..., nu).
+        nearer: (q, u) -> du of (1), (..., nu).
+        slower: (q, u) -> du of (2), (..., nu).
         step: (q, du) -> q + N du, normalised.
         rows: level and label of each row of G.
         undefined: by label, where an equation is not a number, in words.

@@ -212,7 +212,8 @@ class Looped:
 
     Args:
         model: what operators are made of.
-        arguments, results: names and sizes of an operator's.
+        arguments: names and sizes of an operator's.
+        results: the same.
     """
 
     def __init__(self, model: Model, arguments: Sequence[tuple[str, int]],

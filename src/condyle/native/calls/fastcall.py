@@ -53,7 +53,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     table.
 
     Args:
-        inputs, outputs: sizes of the kernel's arguments, zeros included.
+        inputs: sizes of the kernel's arguments, zeros included.
+        outputs: sizes of its results.
         work: doubles that the kernel's `work` argument needs.
         fixed: the last input is not an argument but an array given when the builtin is made.
         status: the last output is no result but a number; if it is not zero, the slow path takes over.

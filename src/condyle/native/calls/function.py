@@ -70,7 +70,8 @@ class NativeFunction:
         build: makes the expressions: a CasADi Function of dense column vectors with the sizes below, or a
             Composite.
         key: text that identifies what `build` would make.
-        inputs, outputs: names and sizes of the arguments and results.
+        inputs: names and sizes of the arguments.
+        outputs: names and sizes of the results.
         contract: allow fused multiply-add.
         refuse: the last output is a status, one number. It is not among the results; where it is not zero,
             `refuse(arrays, results, status)` is called with arguments, results and statuses (..., 1), and

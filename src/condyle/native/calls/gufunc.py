@@ -38,7 +38,8 @@ def add_loop(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
     """Define the inner loop `@name` around `@kernel`, which the module has.
 
     Args:
-        inputs, outputs: sizes of the kernel's arguments, zeros included.
+        inputs: sizes of the kernel's arguments, zeros included.
+        outputs: sizes of its results.
         work: blocks of W doubles that the kernel's `work` argument needs.
         watched: inputs that should be finite; blocks where they are not are counted.
     """
@@ -186,7 +187,8 @@ class InnerLoop:
 
     Args:
         library: where the function `symbol`, made by `add_loop`, is.
-        inputs, outputs: sizes of the arguments, zeros included.
+        inputs: sizes of the arguments, zeros included.
+        outputs: sizes of the results.
     """
 
     def __init__(self, library: Library, symbol: str, name: str, inputs: Sequence[int],

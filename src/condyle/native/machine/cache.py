@@ -56,10 +56,12 @@ class Info:
 
     Args:
         directory: where it is; None if there is no place for it.
-        entries, bytes: what it holds; the bytes of unfinished files count.
+        entries: how many it holds.
+        bytes: their size; unfinished files count.
         unfinished: files that another process writes now, or left when it was killed.
         limit: bytes that it may grow to.
-        hits, misses: of this process.
+        hits: of this process.
+        misses: of this process.
         note: why it is not used, or empty.
     """
 

@@ -70,7 +70,8 @@ def bracketed(name: str, residual: Residual, needs: int, low: Callable[[ca.SX], 
 
     Args:
         residual: residual(x, p), one number.
-        low, high: bounds as functions of p. Where they do not hold a root between them the status is NAN.
+        low: a lower bound as a function of p.
+        high: an upper bound. Where they do not hold a root between them the status is NAN.
         tol: the last step; the error left is about its square.
         limit: steps at most; halving alone takes log2((high - low) / tol).
 

@@ -31,7 +31,8 @@ class Origin(Protocol):
 
     Attributes:
         name: says where in a stage it is: solvers after tables, by their names.
-        needs, width: sizes of the index and of the row.
+        needs: size of the index.
+        width: size of the row.
     """
 
     @property
@@ -265,7 +266,8 @@ class Stages:
     """inputs -> all rows, one after the other: kernels that compute indices, each followed by its look-ups.
 
     Args:
-        inputs, size: sizes of the inputs, and of all rows together.
+        inputs: their sizes.
+        size: of all rows together.
         stages: (inputs, rows) -> indices; what these belong to; where the first of their rows begins.
     """
 

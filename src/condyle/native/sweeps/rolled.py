@@ -124,7 +124,8 @@ class Component:
 
     Attributes:
         key: operations, operands, constants, arguments and results: all but which elements of these.
-        ins, outs: elements of the arguments that are read, and of the results.
+        ins: elements of the arguments that are read.
+        outs: elements of the results.
     """
 
     key: tuple

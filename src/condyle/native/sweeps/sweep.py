@@ -118,11 +118,13 @@ class Sweep:
     """Tables and steps. See the module's text.
 
     Args:
-        types, parents: of each row, shape (n,). Parents come before their rows.
+        types: of each row, shape (n,).
+        parents: of each row, shape (n,); they come before their rows.
         links: by name, the row that each row reaches, shape (n,); -1 for none.
         constants: by name, shape (n, size). Only those that the kernels of a row's type read are kept.
         windows: by name, the argument and where each row's part of it begins, shape (n,) or one for all.
-        arguments, results: their names and sizes.
+        arguments: their names and sizes.
+        results: their names and sizes.
         cleared: results that begin with zeros; all others are written whole.
     """
 
