@@ -1,4 +1,4 @@
-"""Constraints. One file a family; rows.py, multipliers.py and projection.py make them act."""
+"""Constraints. One file per family; condyle.constraints.solve makes them act."""
 from condyle.arguments import missing, spoken
 from condyle.constraints.base import Constraint
 from condyle.constraints.contacts import (

@@ -1,7 +1,7 @@
 """Small kernels traced once and called on symbols: C++ then inlines them and folds constants.
 
 A Python-level operation on SX costs about 20 microseconds, so that a recursion written plainly over a hundred
-bodies takes seconds to build. `@inlined` lets it be written plainly and run once a shape.
+bodies takes seconds to build. `@inlined` lets it be written plainly and run once per shape.
 """
 from __future__ import annotations
 
