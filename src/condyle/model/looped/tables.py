@@ -1,4 +1,4 @@
-"""A tree as tables: one kernel a type of body, run over all bodies by native loops
+"""A tree as tables: one kernel per type of body, run over all bodies by native loops
 (condyle.native.sweeps.sweep).
 
 Row 0 is ground, row B + 1 is body B. Bodies are of one type if their mobilizers have the same equations up to
