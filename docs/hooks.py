@@ -81,7 +81,15 @@ def members(package: str) -> str:
     flat = [n for n in condyle.__all__ if getattr(getattr(condyle, n), "__module__",
                                                   "").startswith(module.__name__)]
     names = [n for n in getattr(module, "__all__", flat) if n not in INTERNAL]
-    return "\n\n".join(entries(name) if name in flat else f"::: {package}.{name}" for name in names)
+    return "\n\n".join(entries(name) if name in flat else _entry(module, f"{package}.{name}")
+                       for name in names)
+
+
+def _entry(module: Any, path: str) -> str:
+    """A function may share its name with its module, which would be shown instead."""
+    item = getattr(module, path.rpartition(".")[2])
+    same = inspect.isfunction(item) and item.__module__ == path
+    return f'<a id="{path}"></a>\n\n::: {path}.{item.__name__}' if same else f"::: {path}"
 
 
 def entries(names: str) -> str:

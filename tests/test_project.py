@@ -93,13 +93,6 @@ def test_readme_example_runs(tmp_path: Path) -> None:
     assert output("-c", example, cwd=tmp_path).splitlines() == shown
 
 
-def test_readme_shows_the_knee_of_the_demo() -> None:
-    from condyle.cli.demo import LEG
-
-    assert len(LEG.splitlines()) < 10
-    assert LEG in marked("example")
-
-
 @pytest.mark.parametrize("page", [trust.README, trust.PAGE], ids=lambda page: page.name)
 def test_every_row_of_trust_has_its_test(page: Path) -> None:
     rows = trust.rows_of(page.read_text(encoding="utf-8"))

@@ -35,7 +35,7 @@ HEADLINES = {
 SECTIONS = {
     "dynamics": "Identities of mechanics",
     "system": "Operators and their derivatives",
-    "": "The leg of the demo",
+    "": "A leg whose knee is user Python",
     "verification": "Known answers",
     "cross": "Other engines",
     "maximal": "A second formulation",

@@ -7,6 +7,7 @@ code.
     udot = system.forward_dynamics(*system.defaults())
 """
 import importlib
+from typing import TYPE_CHECKING
 
 from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
 from condyle import constraints, forces, functions, measures, muscles, paths
@@ -78,6 +79,9 @@ from condyle.trace import where
 from condyle.trace.parameter import Discrete, Input, Parameter
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.prescribed import Prescribed
+
+if TYPE_CHECKING:
+    from condyle import maximal, models
 
 __version__ = "0.1.0"
 __all__ = [

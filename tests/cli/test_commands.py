@@ -13,11 +13,14 @@ from tests.process import output
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = condyle("--help", cwd=tmp_path)
     assert done.returncode == 0
-    assert "demo" in done.stdout
-    assert "cache" in done.stdout
+    for command in ("demo", "analyze", "simulate", "cache"):
+        assert command in done.stdout
 
 
-@pytest.mark.parametrize(("command", "names"), [("demo", ("--out",)), ("cache", ("info", "clear"))])
+@pytest.mark.parametrize(("command", "names"), [
+    ("demo", ("--output", "--force")),
+    ("analyze", ("--external-loads", "--lowpass", "--degrees", "isometric")),
+    ("cache", ("info", "clear"))])
 def test_help_of_a_command(command: str, names: tuple[str, ...], tmp_path: Path) -> None:
     done = condyle_here(command, "--help", cwd=tmp_path)
     assert done.returncode == 0

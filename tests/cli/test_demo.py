@@ -1,82 +1,151 @@
-"""`condyle demo` as a user runs it: a process of its own, a fresh folder, a fresh cache."""
+"""`condyle demo` as a user runs it: a fresh folder, a report that needs nothing else."""
 from __future__ import annotations
 
 import os
+import re
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import condyle as cd
 from tests.cli.process import condyle, condyle_here
 from tests.process import run
 
-PNG = b"\x89PNG\r\n\x1a\n"
-PNG_END = b"IEND\xaeB`\x82"
+TABLES = {"kinematics", "moments", "lengths", "moment_arms"} | {
+    f"{what}_{how}" for what in ("activations", "forces", "reserves", "reactions")
+    for how in ("isometric", "active", "passive")}
 
 
-def whole_picture(path: Path) -> bool:
-    content = path.read_bytes()
-    return content.startswith(PNG) and content.endswith(PNG_END)
+class Report(HTMLParser):
+    """Links, fetched things, open elements, and the text of titles of pictures."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.titles: list[str] = []
+        self.open: list[str] = []
+        self.pictures = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        self.links += [given[key] or "" for key in ("href", "src") if key in given and tag != "use"]
+        self.ids += [given["id"] or ""] if "id" in given and "svg" not in self.open else []
+        self.pictures += tag == "svg" and given.get("role") == "img"
+        if tag not in ("meta", "path", "use"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("path", "use"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-2:] == ["svg", "title"]:
+            self.titles.append(data)
 
 
-def test_demo_twice_says_what_it_does_and_overwrites_nothing(tmp_path: Path) -> None:
-    from condyle.cli.demo import LEG
-
-    first = condyle("demo", cwd=tmp_path)
-    assert first.returncode == 0, first.stdout + first.stderr
-    assert first.stdout.startswith("Condyle ")
-    for line in LEG.splitlines():
-        assert line in first.stdout
-    assert "machine code" in first.stdout
-    assert "compiled" in first.stdout
-    assert first.stdout.count("pass") == 3
-    for words in ("energy drift", "inverse dynamics undoes", "central differences", "10,000 states",
-                  "Try next"):
-        assert words in first.stdout
-    picture = tmp_path / "condyle-demo" / "swing.png"
-    assert whole_picture(picture)
-    before = picture.read_bytes()
-
-    second = condyle("demo", cwd=tmp_path)
-    assert second.returncode == 0, second.stdout + second.stderr
-    assert "from the cache" in second.stdout
-    assert whole_picture(tmp_path / "condyle-demo-2" / "swing.png")
-    assert picture.read_bytes() == before
-    assert sorted(p.name for p in tmp_path.iterdir() if p.name != "cache") == ["condyle-demo",
-                                                                               "condyle-demo-2"]
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list]:
+    """Two runs in one folder, the first one as a process of its own."""
+    cwd = tmp_path_factory.mktemp("demo")
+    own = {"CONDYLE_CACHE_DIR": os.environ["CONDYLE_CACHE_DIR"]}
+    first = condyle("demo", cwd=cwd, **own)
+    before = (cwd / "condyle-demo" / "report.html").read_bytes()
+    second = condyle_here("demo", "--format", "sto", cwd=cwd, **own)
+    assert (cwd / "condyle-demo" / "report.html").read_bytes() == before
+    return cwd, [first, second]
 
 
-def test_out_twice_into_the_same_folder(tmp_path: Path) -> None:
-    for _ in range(2):
-        done = condyle_here("demo", "--out", "a/b", cwd=tmp_path,
-                            CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
+def test_it_says_what_it_does_and_overwrites_nothing(twice) -> None:
+    cwd, runs = twice
+    for done in runs:
         assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["swing-2.png", "swing.png"]
-    assert not (tmp_path / "condyle-demo").exists()
+        assert done.stdout.startswith("Condyle ")
+        for words in ("inverse dynamics", "static optimisation: passive", "beside OpenSim 4.6", "Try next"):
+            assert words in done.stdout
+    assert sorted(p.name for p in cwd.iterdir()) == ["condyle-demo", "condyle-demo-2"]
+    for folder, ending in (("condyle-demo", "csv"), ("condyle-demo-2", "sto")):
+        names = {p.name for p in (cwd / folder).iterdir()}
+        assert names == {"report.html", *(f"{name}.{ending}" for name in TABLES)}
 
 
-def test_out_that_is_a_file(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("mine")
-    done = condyle_here("demo", "--out", "taken", cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.splitlines() == [
-        "condyle: error: cannot write into --out 'taken': Not a directory; choose a folder with --out DIR"]
-    assert (tmp_path / "taken").read_text() == "mine"
+def test_tables_are_those_of_the_library(twice) -> None:
+    cwd, _ = twice
+    csv = cd.read_table(cwd / "condyle-demo" / "moments.csv")
+    sto = cd.read_table(cwd / "condyle-demo-2" / "moments.sto")
+    np.testing.assert_array_equal(csv.values, sto.values)
+    assert csv.units == ("N m", "N m")
+    assert csv["r_elbow_flex"].max() > 2.0
+
+
+# What the shipped numbers may differ by: issue 10, item 17. Three muscles that pull alike, each off by 2 N,
+# load a joint by 6. CMC is another method, and only the size of its numbers is known.
+ALLOWED = {"lengths of muscles": 3e-5, "moment arms": 3e-4, "joint moments": 1e-8,
+           "activations, without curves": 4e-3, "activations, with curves": 4e-3,
+           "muscle forces, with curves": 2.0, "joint loads, with curves": 6.0,
+           "activations, passive forces: CMC": 0.5, "muscle forces, passive forces: CMC": 100.0,
+           "helping actuators, passive forces: CMC": 1.0}
+
+
+def test_differences_from_opensim_are_printed_and_small(twice) -> None:
+    text = twice[1][0].stdout.split("beside OpenSim 4.6")[1]
+    for what, allowed in ALLOWED.items():
+        (largest,) = re.findall(rf"{re.escape(what)} +([\d.e+-]+) ", text)
+        assert float(largest) <= allowed, what
+
+
+def test_the_report_is_whole_and_needs_nothing_else(twice) -> None:
+    folder = twice[0] / "condyle-demo"
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    report = Report(text)
+    assert report.open == []
+    assert '<html lang="en">' in text
+    assert "prefers-color-scheme: dark" in text
+    for number in (7, *range(12, 21)):
+        assert f"(figure {number} of the paper)" in text
+    assert "How far OpenSim and Condyle agree" in text
+    assert report.pictures == len(report.titles) > 15                   # each picture can be read aloud
+    assert len(set(report.ids)) == len(report.ids)
+    for link in report.links:
+        if link.startswith("#"):
+            assert link[1:] in report.ids
+        else:
+            assert (folder / link).is_file(), link                      # nothing is fetched from elsewhere
+
+
+def test_output_that_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "report.html").write_text("mine")
+    for name, words in (("file", "cannot write into --output 'file': Not a directory; choose a folder"),
+                        ("full", "--output 'full': exists already and is not empty")):
+        done = condyle_here("demo", "--output", name, cwd=tmp_path)
+        assert done.returncode == 1
+        assert done.stderr.startswith("condyle: error: ")
+        assert words in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "full" / "report.html").read_text() == "mine"
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
-def test_out_that_is_read_only(tmp_path: Path) -> None:
+def test_output_that_is_read_only(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
-    done = condyle("demo", "--out", "closed", cwd=tmp_path)
+    done = condyle_here("demo", "--output", "closed", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.startswith("condyle: error: cannot write into --out 'closed': ")
-    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("condyle: error: cannot write into --output 'closed': ")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
-@pytest.mark.parametrize("moment", ["draw", "write_new"])
-def test_ctrl_c_leaves_no_file(moment: str, tmp_path: Path) -> None:
-    """SIGINT while the picture is drawn, and before it is written."""
+@pytest.mark.parametrize("moment", ["study", "page"])
+def test_ctrl_c_leaves_nothing(moment: str, tmp_path: Path) -> None:
+    """SIGINT before the work, and while the report is written."""
     script = (
         "import os, signal, condyle.cli.main, condyle.cli.demo as d\n"
         f"d.{moment} = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
@@ -85,17 +154,4 @@ def test_ctrl_c_leaves_no_file(moment: str, tmp_path: Path) -> None:
     done = run("-c", script, cwd=tmp_path)
     assert done.returncode == 130
     assert "Traceback" not in done.stderr
-    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
-
-
-def test_failing_check_is_exit_code_1(tmp_path: Path) -> None:
-    """A tolerance of minus one cannot be met; everything else is as in the real demo."""
-    script = (
-        "import condyle.cli.main, condyle.cli.demo as d; check = d.Check\n"
-        "d.Check = lambda claim, measured, allowed: check(claim, measured, -1.0)\n"
-        "condyle.cli.main.app(['demo'])\n"
-    )
-    done = run("-c", script, cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stdout.count("FAIL") == 4          # three rows and the sentence that explains them
-    assert "not to be trusted" in done.stdout
+    assert list(tmp_path.iterdir()) == []

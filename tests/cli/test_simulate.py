@@ -31,7 +31,7 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
     import condyle as cd
 
     (tmp_path / "leg.py").write_text(LEG + "state = system.state(q=[1.0])\n")
-    done = condyle("simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--out", "leg.csv",
+    done = condyle("simulate", "leg.py", "0.5", "--accuracy", "1e-8", "--rate", "10", "--output", "leg.csv",
                    cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "finished" in done.stdout
@@ -47,12 +47,13 @@ def test_the_motion_is_that_of_the_library(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "arguments", "words"), [
     (None, (), "no such file"), ("x = 1", (), "expected a cd.System under the name `system`, got None"),
-    (LEG + "state = [1.0]", (), "`state` must be a State"), (LEG, ("--out", "leg.txt"), "ends in .csv"),
+    (LEG + "state = [1.0]", (), "`state` must be a State"), (LEG, ("--output", "leg.txt"), "ends in .csv"),
     (LEG, ("--rate", "0"), "--rate 0.0: expected a positive number"),
     (LEG, ("--integrator", "mersen"), "merson"),
     (LEG, ("--rate", "1e12"), "--rate 1e+12: 1e+12 rows in 1 s; at most 10,000,000"),
-    ("raise RuntimeError('the file ran')", ("--out", "no/leg.csv"), "an existing folder"),
-    ("raise RuntimeError('the file ran')", ("--out", "/proc/leg.csv"), "nothing can be written into /proc")])
+    ("raise RuntimeError('the file ran')", ("--output", "no/leg.csv"), "an existing folder"),
+    ("raise RuntimeError('the file ran')", ("--output", "/proc/leg.csv"),
+     "nothing can be written into /proc")])
 def test_mistakes_are_one_line(text: str | None, arguments: tuple[str, ...], words: str,
                                tmp_path: Path) -> None:
     if text is not None:
@@ -106,7 +107,7 @@ def test_a_file_that_appears_during_the_run_stays_and_modules_beside_the_file_ar
     (tmp_path / "model" / "parts.py").write_text(LEG)
     (tmp_path / "model" / "leg.py").write_text("from parts import system\nopen('leg.csv', "
                                                "'x').write('mine')\n")
-    done = condyle("simulate", "model/leg.py", "0.1", "--out", "leg.csv", cwd=tmp_path)
+    done = condyle("simulate", "model/leg.py", "0.1", "--output", "leg.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "leg-2.csv" in done.stdout
     assert (tmp_path / "leg.csv").read_text() == "mine"

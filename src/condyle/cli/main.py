@@ -3,6 +3,7 @@ out."""
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -13,13 +14,39 @@ from condyle.errors import CondyleError
 
 app = typer.Typer(
     name="condyle",
-    help="Dynamics of living things: joints and forces from a few lines of Python, run as machine code.",
+    help="From a recorded motion to joint moments, muscle forces and joint loads; and the dynamics of any "
+         "system of bodies, joints and muscles that a few lines of Python describe.",
+    epilog="Begin with: `condyle demo`",
+    rich_markup_mode="markdown",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 cache_app = typer.Typer(help="The machine code kept on disk between runs.", no_args_is_help=True)
 app.add_typer(cache_app, name="cache")
+
+
+class Format(StrEnum):
+    """Endings of tables."""
+
+    csv = "csv"
+    sto = "sto"
+    npz = "npz"
+
+
+class Configuration(StrEnum):
+    """Assumptions of static optimisation."""
+
+    isometric = "isometric"
+    active = "active"
+    passive = "passive"
+
+
+Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", show_default=False,
+                                             help="Folder for report and tables; a new one if not given.")]
+Tables = Annotated[Format, typer.Option("--format", help="Of the tables: comma-separated with units, "
+                                                         "OpenSim's, or NumPy's.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -38,19 +65,55 @@ def _options(
 
 
 @app.command()
-def demo(
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="DIR",
-                     help="Folder for the picture; if not given, a new condyle-demo."),
-    ] = None,
-) -> None:
-    """Write a knee in a few lines of Python, run it as machine code, check it, time it and draw its
-    motion."""
-    print(f"Condyle {version('condyle')}: a knee in a few lines of Python", flush=True)
+def demo(output: Output = None, format: Tables = Format.csv, force: Force = False) -> None:
+    """Bend an elbow by 90 degrees in a second: joint moments, muscle forces, joint loads, beside OpenSim's.
+
+    The study of Ruggiero and Sicilia (2020) on the arm with six muscles, arm26. Writes its tables and one
+    report that any browser opens.
+    """
+    print(f"Condyle {version('condyle')}: an elbow bends, from motion to muscle forces and joint loads",
+          flush=True)
     from condyle.cli.demo import run
 
-    if not run(out):
+    if not run(output, format.value, force):
+        raise typer.Exit(1)
+
+
+@app.command()
+def analyze(
+    model: Annotated[str, typer.Argument(show_default=False,
+        help="A ready model, such as arm26; or a Python file that makes a System; or FILE.py:NAME if it "
+             "makes several.")],
+    motion: Annotated[Path, typer.Argument(help="Coordinates over time: .mot, .sto, .csv or .npz.",
+                                           show_default=False)],
+    output: Output = None,
+    external_loads: Annotated[Path | None, typer.Option(metavar="FILE.xml", show_default=False,
+        help="Measured forces on bodies, such as ground reactions: OpenSim's ExternalLoads.")] = None,
+    configuration: Annotated[list[Configuration] | None, typer.Option(metavar="NAME", show_default=False,
+        help="Of the muscles: isometric, active or passive, see above; may be repeated; all if not given."
+        )] = None,
+    lowpass: Annotated[float | None, typer.Option(metavar="HZ", show_default=False,
+        help="Filter the motion at this frequency; measured ones need it, 6 is usual for walking.")] = None,
+    degrees: Annotated[bool | None, typer.Option("--degrees/--radians", show_default=False,
+        help="Of the motion's angles, where the file does not say.")] = None,
+    format: Tables = Format.csv,
+    force: Force = False,
+) -> None:
+    """From a motion to joint moments, muscle lengths, muscle forces and joint loads.
+
+    Muscle forces are those of the least sum of squared activations, in three configurations:
+
+    - isometric: a muscle's force is its activation times its greatest force;
+    - active: its activation times what its fibres can do at their length and velocity;
+    - passive: and stretched fibres pull by themselves.
+
+    For example: `condyle analyze arm26 elbow.mot --output elbow`
+    """
+    print(f"Condyle {version('condyle')}: {model} moves as in {motion}", flush=True)
+    from condyle.cli.analyze import run
+
+    chosen = [c.value for c in configuration] if configuration else None
+    if not run(model, motion, output, external_loads, chosen, lowpass, degrees, format.value, force):
         raise typer.Exit(1)
 
 
@@ -58,13 +121,13 @@ def demo(
 def simulate(
     file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from.")],
     t_final: Annotated[float, typer.Argument(help="Until when, in seconds.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.csv",
-                                      help="Where the motion goes.")] = Path("motion.csv"),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.csv",
+                                         help="Where the motion goes.")] = Path("motion.csv"),
+    force: Force = False,
     accuracy: Annotated[float, typer.Option(help="1e-3 is three digits.")] = 1e-3,
     integrator: Annotated[str, typer.Option(help="See the guide, Simulate.")] = "merson",
-    rate: Annotated[float | None,
-                    typer.Option(help="Rows per second; if not given, a row for each step.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Rows per second; if not given, a row for each step.",
+                                               show_default=False)] = None,
 ) -> None:
     """Simulate a system that a Python file describes, with a progress bar, and write its motion as a table.
 
@@ -72,7 +135,7 @@ def simulate(
     """
     from condyle.cli.simulate import simulate_file
 
-    status, where, code = simulate_file(file, t_final, out, accuracy, integrator, rate, force)
+    status, where, code = simulate_file(file, t_final, output, accuracy, integrator, rate, force)
     print(f"{file}: {status}; {where}")
     if code:
         raise typer.Exit(code)

@@ -1,50 +1,25 @@
 """Studies of a system that a Python file describes, for the command line."""
 from __future__ import annotations
 
-import contextlib
 import os
-import runpy
 import signal
-import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
 import numpy as np
 
 from condyle.arrays import Array
+from condyle.cli.described import beside, check_file, start_of
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import shown
 from condyle.integrate.trajectory import Trajectory
 from condyle.status import Status
 from condyle.studies.simulate import simulate
 from condyle.system.state import State
-from condyle.system.system import System
 
 MOST_ROWS = 10_000_000
 """Rows that a table may have: some gigabytes of text."""
-
-
-def described(file: Path) -> State:
-    """The State to start from: `state` of a file, or the default one of its `system`."""
-    _check_file(file)
-    names = runpy.run_path(str(file))
-    system = names.get("system")
-    if not isinstance(system, System):
-        raise DescriptionError(f"{file}: expected a cd.System under the name `system`, got {system!r}")
-    state = names.get("state", None)
-    if state is None:
-        return system.state()
-    if not isinstance(state, State):
-        raise DescriptionError(f"{file}: `state` must be a State, such as system.state(q=...), got {state!r}")
-    return state
-
-
-def _check_file(file: Path) -> None:
-    if not file.is_file():
-        raise DescriptionError(f"{file}: no such file; give a Python file that makes `system = cd.System()` "
-                               "and adds bodies")
 
 
 def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integrator: str, rate: float | None,
@@ -64,12 +39,12 @@ def simulate_file(file: Path, t_final: float, out: Path, accuracy: float, integr
         its status, where the motion is, and the exit code: 0 if it finished, 1 if it stopped, 128 + n after
         signal n.
     """
-    _check_file(file)
+    check_file(file)
     _check_target(out, force)
     if rate is not None and not (np.isfinite(rate) and rate > 0):
         raise DescriptionError(f"--rate {rate}: expected a positive number, rows per second")
-    with _beside(file):
-        state = described(file)
+    with beside(file):                                      # its functions may import when they are called
+        state = start_of(file)
         _check_rows(rate, t_final - state.t)
         with Signals() as signals:
             traj = _run(state, t_final, accuracy, integrator, signals)
@@ -127,16 +102,17 @@ def _run(state: State, t_final: float, accuracy: float, integrator: str, signals
 def _check_target(out: Path, force: bool) -> None:
     """Whether a table can be written, before anything runs."""
     if out.suffix != ".csv" or not out.parent.is_dir():
-        raise DescriptionError(f"--out {out}: expected a file in an existing folder whose name ends in .csv")
+        raise DescriptionError(f"--output {out}: expected a file in an existing folder whose name ends in "
+                               ".csv")
     if out.is_dir():
-        raise DescriptionError(f"--out {out}: is a folder; expected a file whose name ends in .csv")
+        raise DescriptionError(f"--output {out}: is a folder; expected a file whose name ends in .csv")
     if not force and os.path.lexists(out):
-        raise DescriptionError(f"--out {out}: exists already; choose another name, or overwrite it by "
+        raise DescriptionError(f"--output {out}: exists already; choose another name, or overwrite it by "
                                "--force")
     try:
         descriptor, temporary = tempfile.mkstemp(".new", out.stem, out.parent)
     except OSError as error:
-        raise DescriptionError(f"--out {out}: nothing can be written into {out.parent.resolve()}: "
+        raise DescriptionError(f"--output {out}: nothing can be written into {out.parent.resolve()}: "
                                f"{error.strerror}") from None
     os.close(descriptor)
     os.unlink(temporary)
@@ -145,8 +121,7 @@ def _check_target(out: Path, force: bool) -> None:
 def _check_rows(rate: float | None, span: float) -> None:
     if rate is not None and rate * span > MOST_ROWS:
         raise DescriptionError(f"--rate {rate:g}: {rate * span:.3g} rows in {span:g} s; at most "
-                               f"{MOST_ROWS:,} are written, so "
-                               f"--rate {MOST_ROWS / span:.3g} or less")
+                               f"{MOST_ROWS:,} are written, so --rate {MOST_ROWS / span:.3g} or less")
 
 
 def _times(traj: Trajectory, rate: float | None) -> Array | None:
@@ -164,15 +139,3 @@ def _free(out: Path) -> Path:
     while os.path.lexists(free):
         free, k = out.with_stem(f"{out.stem}-{k}"), k + 1
     return free
-
-
-@contextlib.contextmanager
-def _beside(file: Path) -> Iterator[None]:
-    """Import what is beside a file, as Python does when it runs it."""
-    folder = str(file.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ValueError):               # the file may have changed the path too
-            sys.path.remove(folder)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from condyle.mobilizers import Pin
+from condyle.models.numbers import known_by
 from condyle.muscles import Muscle, Thelen2003
 from condyle.paths import Cylinder, Ellipsoid, Path, Wrap
 from condyle.spatial import Transform, rotation_from_euler
@@ -111,7 +112,7 @@ MUSCLES = {
         ("r_ulna_radius_hand", (-0.0032, -0.0239, 0.0009)),
     )),
 }
-CURVES: dict[str, Any] = {                                   # the same for all muscles
+CURVES: dict[str, Any] = {                                   # the same for all muscles; shapes are Thelen's
     "max_contraction_velocity": 10.0, "activation_time_constant": 0.01, "deactivation_time_constant": 0.04,
     "minimum_activation": 0.01, "default_activation": 0.05, "FmaxTendonStrain": 0.033,
     "FmaxMuscleStrain": 0.6,
@@ -123,7 +124,8 @@ def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
     """The right arm: shoulder elevation, elbow flexion, six muscles.
 
     Args:
-        muscle: their class, `cd.muscles.Thelen2003`; None leaves them out.
+        muscle: their class, as in OpenSim `cd.muscles.Thelen2003`, or another with curves of its own; None
+            leaves them out.
         options: for the muscles, such as tendon="rigid" or activation_dynamics=False.
 
     Returns:
@@ -137,7 +139,7 @@ def arm26(muscle: type[Muscle] | None = Thelen2003, **options: Any) -> System:
         system.add_body(body, on, Pin(axis=axis), X_PF=p, mass=mass, com=com, inertia=inertia,
                         coordinates=(Coordinate(coordinate, range=between),))
     if muscle is not None:
-        numbers = CURVES | options
+        numbers = known_by(muscle, CURVES) | options
         for name, (own, _, _) in MUSCLES.items():
             system.add_force(name, muscle(path(name), *own, **numbers))
     return system

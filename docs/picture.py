@@ -1,0 +1,86 @@
+"""README's picture: `python docs/picture.py` runs the study of `condyle demo` and draws
+docs/img/elbow.png."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+import condyle as cd
+from condyle.cli.demo import DATA, elbow
+from condyle.cli.figures import COLOURS, DASHED
+from condyle.cli.report import referred
+from condyle.cli.steps import Steps
+from condyle.cli.study import Study, count, study
+
+OUT = Path(__file__).parent / "img" / "elbow.png"
+INK = "#20303c"
+SHOWN = (0, 50, 100)
+"""Frames of the arm."""
+
+
+def main() -> None:
+    motion = elbow(cd.models.arm26())
+    with Steps(count(motion.system, ("active",))) as steps:
+        found = study(motion, steps, configurations=("active",))
+    opensim = cd.read_table(DATA, degrees=False)
+    figure = plt.figure(figsize=(10, 5.6), layout="constrained", facecolor="white")
+    axes = figure.subplot_mosaic([["arm", "activations", "moments"], ["arm", "forces", "loads"]],
+                                 width_ratios=(1.15, 1, 1))
+    arm(axes["arm"], found)
+    curves(axes["moments"], found.tables["moments"], referred(opensim, "moments"), "joint moment [N m]")
+    curves(axes["activations"], found.tables["activations_active"], referred(opensim, "activations_active"),
+           "activation", legend=True)
+    curves(axes["forces"], found.tables["forces_active"], referred(opensim, "forces_active"),
+           "muscle force [N]")
+    names = [f"{b}_f{axis}" for b in ("r_humerus", "r_ulna_radius_hand") for axis in "xyz"]
+    loads, other = found.tables["reactions_active"][names], referred(opensim, "reactions_active")
+    assert other is not None
+    curves(axes["loads"], size(loads), size(other[names]), "joint load [N]", legend=True)
+    for name in ("forces", "loads"):
+        axes[name].set_xlabel("time [s]")
+    figure.savefig(OUT, dpi=140)
+
+
+def size(forces: cd.Table) -> cd.Table:
+    """How large the forces at shoulder and elbow are [N]."""
+    return cd.Table(forces.time, ["shoulder", "elbow"],
+                    np.linalg.norm(forces.values.reshape(len(forces), 2, 3), axis=2))
+
+
+def curves(axes: Axes, table: cd.Table, other: cd.Table | None, ylabel: str, legend: bool = False) -> None:
+    for k, (name, colour) in enumerate(zip(table.names, COLOURS, strict=False)):
+        axes.plot(table.time, table[name], color=colour, linewidth=2.4 - 0.2 * k, label=name)
+        if other is not None:
+            axes.plot(other.time, other[name], color=colour, **DASHED)
+    axes.plot([], [], color=INK, label="OpenSim", **DASHED)
+    axes.set_ylabel(ylabel)
+    axes.margins(x=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.2)
+    if legend:
+        axes.legend(frameon=False, fontsize=8)
+
+
+def arm(axes: Axes, found: Study) -> None:
+    """Bones and muscles from the side, at some frames; muscles as broad as their forces."""
+    motion, system = found.motion, found.motion.system
+    for i, fade in zip(SHOWN, np.linspace(0.35, 1.0, len(SHOWN)), strict=True):
+        q = motion.q[i]
+        bones = [("r_humerus", (0, 0, 0)), ("r_ulna_radius_hand", (0, 0, 0)),
+                 ("r_ulna_radius_hand", (0, -0.24, 0))]
+        p = np.array([system.station_position(q, body, at) for body, at in bones])
+        axes.plot(p[:, 0], p[:, 1], color=INK, linewidth=9, alpha=0.18 * fade, solid_capstyle="round")
+        for name, colour in zip(system.muscles, COLOURS, strict=False):
+            points = [system.station_position(q, p.body, p.p) for p in system.force(name).path.points]
+            x, y, _ = np.array(points).T
+            axes.plot(x, y, color=colour, alpha=fade,
+                      linewidth=0.8 + found.tables["forces_active"][name][i] / 40)
+    axes.set(aspect="equal", xlabel="forward [m]", ylabel="up [m]")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""`condyle analyze`: the study of a motion, for a ready model or a system that a Python file makes."""
+from __future__ import annotations
+
+import difflib
+import html
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import condyle as cd
+from condyle.cli import report
+from condyle.cli.described import system_of
+from condyle.cli.loads import read_loads
+from condyle.cli.output import NewFolder, refuse_unwritable
+from condyle.cli.steps import Steps
+from condyle.cli.study import CONFIGURATIONS, count, study
+from condyle.errors import DescriptionError
+from condyle.native.machine.interrupts import patient
+from condyle.tree import scales
+
+
+def run(model: str, file: Path, output: Path | None, external_loads: Path | None,
+        configurations: Sequence[str] | None,
+        lowpass: float | None, degrees: bool | None, ending: str, force: bool) -> bool:
+    """Analyze a motion and write report and tables. Returns True if all frames have been solved.
+
+    Args:
+        model: see `described.system_of`.
+        file: the motion.
+        output: folder for report and tables; None is the first unused of NAME-analysis, NAME-analysis-2, ...
+        external_loads: OpenSim's .xml.
+        configurations: names of CONFIGURATIONS; None is all.
+        lowpass: cut-off frequency [Hz].
+        degrees: whether angles of the motion are in degrees; None asks the file.
+        ending: of the tables.
+        force: overwrite what is there.
+    """
+    with patient():
+        refuse_unwritable(output, force)
+        table, notes = read_motion(file, degrees)
+        system = system_of(model)
+        check_angles(system, table, file)
+        loads = read_loads(external_loads) if external_loads is not None else []
+        motion = cd.Motion.of(system, table, lowpass=lowpass)
+        chosen = tuple(configurations or CONFIGURATIONS)
+        with Steps(count(system, chosen) + 1) as steps:
+            found = study(motion, steps, loads, chosen)
+            found.notes[:0] = notes
+            with steps.step("report"), NewFolder(output, f"{file.stem}-analysis") as folder:
+                for name, result in found.tables.items():
+                    result.save(folder.path / f"{name}.{ending}")
+                lead = [f"{html.escape(model)} moves as in {html.escape(file.name)}: {len(motion)} frames "
+                        "from "
+                        f"{motion.t[0]:g} to {motion.t[-1]:g} s.",
+                        f"Made by Condyle {cd.__version__}, <code>condyle analyze</code>."]
+                page = report.write(found, f"{file.name}: muscle forces and joint loads", lead, ending)
+                (folder.path / "report.html").write_text(page, encoding="utf-8")
+            seconds = steps.seconds
+        for text in found.notes:
+            print(f"  note: {text}")
+        for text in found.problems:
+            print(f"  FAILED: {text}")
+        print(f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
+              f"{len(found.tables)} tables "
+              "are beside it.", flush=True)
+        return not found.problems
+
+
+def read_motion(file: Path, degrees: bool | None) -> tuple[cd.Table, list[str]]:
+    """The Table of a file, and what is odd about it.
+
+    Raises:
+        DescriptionError: there is no such file; or it should say whether angles are in degrees, and does not.
+    """
+    if not file.is_file():
+        there = [p.name for p in file.parent.glob("*") if p.is_file()] if file.parent.is_dir() else []
+        near = difflib.get_close_matches(file.name, there, n=2)
+        similar = f"; is it {' or '.join(str(file.parent / n) for n in near)}?" if near else ""
+        raise DescriptionError(f"{file}: no such file{similar}")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = cd.read_table(file, degrees=degrees)
+    said = [str(w.message) for w in caught]
+    if any("inDegrees" in text for text in said):
+        raise DescriptionError(f"{file}: it has no line inDegrees=yes or inDegrees=no; say --degrees or "
+                               "--radians")
+    return table, said
+
+
+def check_angles(system: cd.System, table: cd.Table, file: Path) -> None:
+    """Refuse angles of which nothing says what unit they have."""
+    if table.degrees is not None:
+        return
+    units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
+    bare = [name for name, unit in zip(table.names, table.units, strict=True)
+            if units.get(name) == "rad" and not unit]
+    if bare:
+        raise DescriptionError(f"{file}: nothing says whether "
+                               f"{', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
+                               f"{'is' if len(bare) == 1 else 'are'} in degrees; say --degrees or --radians, "
+                               "or write "
+                               f"the unit into the title: \"{bare[0]} [deg]\"")

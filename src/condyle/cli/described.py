@@ -1,0 +1,136 @@
+"""Systems for the command line: a ready model by its name, or what a Python file makes."""
+from __future__ import annotations
+
+import contextlib
+import difflib
+import runpy
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from condyle.errors import CondyleError, DescriptionError, UnknownNameError
+from condyle.system.state import State
+from condyle.system.system import System
+
+
+def system_of(given: str) -> System:
+    """The System that a command is about.
+
+    Args:
+        given: the name of a ready model, a Python file, or FILE.py:NAME for one of its variables.
+    """
+    from condyle import models
+
+    file, _, name = given.partition(".py:")
+    if name:
+        return _named(names_of(Path(f"{file}.py")), Path(f"{file}.py"), name)
+    path = Path(given)
+    if path.suffix in (".py", ".osim") or path.is_file():
+        if path.suffix != ".py":
+            raise DescriptionError(f"{given}: expected a Python file, or the name of a ready model: "
+                                   f"{', '.join(models.__all__)}{_other(path.suffix)}")
+        return _only(names_of(path), path)
+    if given not in models.__all__:
+        raise UnknownNameError("model", given, models.__all__, f"ready models: {', '.join(models.__all__)}; "
+                               "your own is a Python file that makes a System, such as leg.py")
+    system = getattr(models, given)()
+    assert isinstance(system, System)
+    return system
+
+
+def names_of(file: Path) -> dict[str, Any]:
+    """The variables that a Python file makes when it is run.
+
+    Raises:
+        DescriptionError: there is no such file, or it raises an error: which, and in which of its lines.
+    """
+    check_file(file)
+    with beside(file):
+        try:
+            return runpy.run_path(str(file))
+        except SystemExit as error:
+            raise DescriptionError(f"{file}: it ended by itself (exit code {error.code}) before a System "
+                                   "could be taken from it") from None
+        except Exception as error:
+            raise DescriptionError(f"{file}{_line(error, file)}: {_said(error)}") from error
+
+
+def check_file(file: Path) -> None:
+    """Refuse a file that does not exist."""
+    if not file.is_file():
+        there = [p.name for p in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        near = difflib.get_close_matches(file.name, there, n=2)
+        similar = f"is it {' or '.join(str(file.parent / n) for n in near)}? Else " if near else ""
+        raise DescriptionError(f"{file}: no such file; {similar}give a Python file that makes "
+                               "`system = cd.System()` and adds bodies")
+
+
+def start_of(file: Path) -> State:
+    """The State to start from: `state` of a file, or the default one of its `system`."""
+    names = names_of(file)
+    system = names.get("system")
+    if not isinstance(system, System):
+        raise DescriptionError(f"{file}: expected a cd.System under the name `system`, got {system!r}")
+    state = names.get("state")
+    if state is None:
+        return system.state()
+    if not isinstance(state, State):
+        raise DescriptionError(f"{file}: `state` must be a State, such as system.state(q=...), got {state!r}")
+    return state
+
+
+@contextlib.contextmanager
+def beside(file: Path) -> Iterator[None]:
+    """Import what is beside a file, as Python does when it runs it."""
+    folder = str(file.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ValueError):               # the file may have changed the path too
+            sys.path.remove(folder)
+
+
+def _only(names: dict[str, Any], file: Path) -> System:
+    """`system`, or the only System there is."""
+    found = {name: value for name, value in names.items() if isinstance(value, System)}
+    if isinstance(names.get("system"), System):
+        return found["system"]
+    if not found:
+        makers = [name for name, value in names.items() if callable(value) and not name.startswith("_")
+                  and getattr(value, "__module__", None) == names["__name__"]]
+        hint = f"; does {makers[0]}() make one? Then add system = {makers[0]}()" if makers else ""
+        raise DescriptionError(f"{file}: it makes no cd.System{hint}; expected a variable such as "
+                               "system = cd.System()")
+    if len({id(value) for value in found.values()}) > 1:
+        raise DescriptionError(f"{file}: it makes several Systems: {', '.join(found)}; call the one that is "
+                               f"meant `system`, or give {file}:{next(iter(found))}")
+    return next(iter(found.values()))
+
+
+def _named(names: dict[str, Any], file: Path, name: str) -> System:
+    found = [n for n, value in names.items() if isinstance(value, System)]
+    if name not in names:
+        raise UnknownNameError(f"variable of {file}", name, found, "Systems are listed")
+    if name not in found:
+        raise DescriptionError(f"{file}:{name}: expected a cd.System, got {names[name]!r}")
+    return names[name]  # type: ignore[no-any-return]
+
+
+def _other(suffix: str) -> str:
+    return "; a reader of .osim files is not there yet" if suffix == ".osim" else ""
+
+
+def _line(error: Exception, file: Path) -> str:
+    """The last line of a file that an error went through."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f", line {error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__)
+             if Path(frame.filename).name == file.name]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, CondyleError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,83 @@
+"""Folders of results: they appear whole, under a name that was free, and nothing of anybody is overwritten
+unless asked."""
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from condyle.errors import CondyleError
+
+
+def refuse_unwritable(folder: Path | None, force: bool) -> None:
+    """Say now, rather than after the work, that nothing can be written. Nothing is made yet.
+
+    Args:
+        folder: as the user gave it; None is a new one in the current folder.
+        force: what is there may be overwritten.
+    """
+    place = "the current folder" if folder is None else f"--output {str(folder)!r}"
+    full = (folder or Path()).absolute()
+    if folder is not None and full.is_dir() and any(full.iterdir()) and not force:
+        raise CondyleError(f"{place}: exists already and is not empty; choose another folder, or let files "
+                           "of the same names be overwritten by --force")
+    try:
+        if full.exists() and not full.is_dir():
+            raise NotADirectoryError(0, "Not a directory")
+        tempfile.TemporaryFile(dir=next(p for p in (full, *full.parents) if p.exists())).close()
+    except OSError as error:
+        raise CondyleError(f"cannot write into {place}: {error.strerror}; choose a folder with --output DIR"
+                           ) from None
+
+
+class NewFolder:
+    """A folder to write into, inside a `with`: a temporary one, which takes its place when the block ends and
+    is removed if that fails.
+
+    Args:
+        folder: where the results go. If it exists, files in it whose names are equal are replaced.
+        default: the name if none is given: the first unused of default, default-2, default-3, ...
+
+    Attributes:
+        path: where to write; after the block, where the results are.
+    """
+
+    def __init__(self, folder: Path | None, default: str) -> None:
+        self.folder, self.default = folder, default
+
+    def __enter__(self) -> NewFolder:
+        target = self._target()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        self.path = Path(tempfile.mkdtemp(".new", f".{target.name}.", target.parent))
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if kind is None:
+                self.path = self._moved()
+        except BaseException:
+            kind = BaseException
+            raise
+        finally:
+            if kind is not None:
+                shutil.rmtree(self.path, ignore_errors=True)
+
+    def _moved(self) -> Path:
+        umask = os.umask(0)
+        os.umask(umask)
+        self.path.chmod(0o777 & ~umask)                     # mkdtemp keeps others out
+        target = self._target()
+        if not target.is_dir():
+            return self.path.rename(target)
+        for file in self.path.iterdir():
+            os.replace(file, target / file.name)
+        self.path.rmdir()
+        return target
+
+    def _target(self) -> Path:
+        if self.folder is not None:
+            return self.folder
+        names = itertools.chain([self.default], (f"{self.default}-{k}" for k in itertools.count(2)))
+        return next(Path(n) for n in names if not os.path.lexists(n))

@@ -1,0 +1,121 @@
+"""`condyle analyze` as a user runs it."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.cli.demo import elbow
+from tests.cli.process import condyle_here
+
+ROD = '''
+import condyle as cd
+system = cd.System(gravity=(0, -9.81, 0))
+system.add_body("leg", mobilizer=cd.Pin(), X_BM=(0, 0.4, 0), mass=3.0, inertia=(0.05, 0.01, 0.05),
+                coordinates="hip")
+'''
+MOTION = "time,hip [deg]\n" + "".join(f"{0.05 * k},{k * k / 10}\n" for k in range(20))
+
+
+def analyze(*arguments: str, cwd: Path):
+    return condyle_here("analyze", *arguments, cwd=cwd, CONDYLE_CACHE_DIR=os.environ["CONDYLE_CACHE_DIR"])
+
+
+def test_a_ready_model_moves_as_in_the_demo(tmp_path: Path) -> None:
+    """From a .mot in degrees; the library gives the same."""
+    arm = cd.models.arm26()
+    motion = elbow(arm)
+    table = cd.Table(motion.t, arm.coordinates, np.degrees(motion.q), degrees=True)
+    table.save(tmp_path / "elbow.mot")
+    done = analyze("arm26", "elbow.mot", "--configuration", "active", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / "elbow-analysis"
+    assert "elbow-analysis/report.html" in done.stdout
+    found = {p.stem: cd.read_table(p) for p in folder.glob("*.csv")}
+    assert set(found) == {"kinematics", "moments", "lengths", "moment_arms", "activations_active",
+                          "forces_active",
+                          "reserves_active", "reactions_active"}
+    # numbers of a file are written to the last digit; degrees round once
+    np.testing.assert_allclose(found["moments"].values, cd.inverse_dynamics(arm, table).values, rtol=0,
+                               atol=1e-9)
+    expected = cd.static_optimization(arm, table, reserves=1.0)
+    np.testing.assert_allclose(found["forces_active"].values, expected.forces.values, rtol=0, atol=1e-6)
+    assert "Activations" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_system_of_ones_own_without_muscles(tmp_path: Path) -> None:
+    (tmp_path / "leg.py").write_text(ROD)
+    (tmp_path / "swing.csv").write_text(MOTION)
+    done = analyze("leg.py", "swing.csv", "--output", "out/here", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no muscles" in done.stdout
+    assert {p.name for p in (tmp_path / "out" / "here").iterdir()} == {
+        "report.html", "kinematics.csv", "moments.csv", "reactions.csv"}
+    again = analyze("leg.py", "swing.csv", "--output", "out/here", cwd=tmp_path)
+    assert again.returncode == 1
+    assert "--force" in again.stderr
+    assert analyze("leg.py", "swing.csv", "--output", "out/here", "--force", cwd=tmp_path).returncode == 0
+
+
+LOADS = """<OpenSimDocument><ExternalLoads><objects>
+<ExternalForce name="push"><applied_to_body>leg</applied_to_body><force_identifier>f_</force_identifier>
+<point_identifier>p_</point_identifier></ExternalForce></objects><datafile>push.mot</datafile></ExternalLoads>
+</OpenSimDocument>"""
+
+
+def test_external_loads(tmp_path: Path) -> None:
+    """A push of 10 N along x, 0.3 m below the hip of a leg at rest that hangs down, takes -3 N m."""
+    (tmp_path / "leg.py").write_text(ROD)
+    t = np.linspace(0, 1, 11)
+    cd.Table(t, ["hip"], np.zeros((11, 1)), ["rad"]).save(tmp_path / "rest.csv")
+    push = np.tile([10.0, 0, 0, 0, -0.3, 0], (11, 1))
+    cd.Table(t, ["f_x", "f_y", "f_z", "p_x", "p_y", "p_z"], push).save(tmp_path / "push.mot")
+    (tmp_path / "loads.xml").write_text(LOADS)
+    done = analyze("leg.py", "rest.csv", "--external-loads", "loads.xml", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    np.testing.assert_allclose(cd.read_table(tmp_path / "rest-analysis" / "moments.csv")["hip"], -3.0,
+                               atol=1e-12)
+
+
+UNCLEAR = "r\nversion=1\nendheader\ntime\thip\n0\t0\n1\t1\n"
+MISTAKES = {
+    "unknown model": (("arm62", "swing.csv"), "unknown model 'arm62'; did you mean 'arm26'?"),
+    "no file": (("lag.py", "swing.csv"), "lag.py: no such file; is it leg.py or"),
+    "an osim file": (("arm.osim", "swing.csv"), "a reader of .osim files is not there yet"),
+    "a file that raises": (("bad.py", "swing.csv"), "bad.py, line 3: ZeroDivisionError: division by zero"),
+    "one that Condyle refuses": (("odd.py", "swing.csv"), "odd.py, line 3: body 'leg'"),
+    "one that exits": (("exit.py", "swing.csv"), "it ended by itself (exit code 3)"),
+    "no system": (("none.py", "swing.csv"), "it makes no cd.System; does make() make one?"),
+    "several systems": (("two.py", "swing.csv"), "several Systems: a, b; call the one that is meant "
+                                                 "`system`, or give two.py:a"),
+    "an unknown one of several": (("two.py:c", "swing.csv"), "known: 'a', 'b'"),
+    "no motion": (("leg.py", "swign.csv"), "swign.csv: no such file; is it swing.csv?"),
+    "a missing coordinate": (("leg.py", "knee.csv"), "the table has no column 'hip'"),
+    "no unit": (("leg.py", "bare.csv"), "nothing says whether hip is in degrees; say --degrees or --radians"),
+    "no inDegrees": (("leg.py", "unclear.mot"), "no line inDegrees=yes or inDegrees=no; say --degrees or "
+                                                "--radians"),
+    "other loads": (("leg.py", "swing.csv", "--external-loads", "swing.csv"), "expected OpenSim's .xml"),
+    "empty loads": (("leg.py", "swing.csv", "--external-loads", "empty.xml"), "no <ExternalForce>"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_mistakes_are_one_line(case: str, tmp_path: Path) -> None:
+    texts = {"leg.py": ROD, "bad.py": "import condyle as cd\nsystem = cd.System()\n1 / 0\n",
+             "exit.py": "exit(3)\n",
+             "odd.py": "import condyle as cd\nsystem = cd.System()\nsystem.add_body('leg', mass=-1)\n",
+             "none.py": "import condyle as cd\ndef make():\n    return cd.System()\n",
+             "two.py": "import condyle as cd\na, b = cd.System(), cd.System()\n", "swing.csv": MOTION,
+             "knee.csv": MOTION.replace("hip", "knee"), "bare.csv": MOTION.replace(" [deg]", ""),
+             "unclear.mot": UNCLEAR, "empty.xml": "<OpenSimDocument/>"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    arguments, words = MISTAKES[case]
+    done = analyze(*arguments, cwd=tmp_path)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert {p.name for p in tmp_path.iterdir()} == set(texts)
