@@ -9,7 +9,7 @@ import pytest
 import condyle as cd
 from condyle.forces.path import PathLaw
 from condyle.laws.described import sx
-from condyle.model.layouts import build_looped, prefers_loops
+from condyle.model.layouts import build_looped, prefers_looped_jacobian, prefers_loops
 from condyle.model.looped.law_rows import FEWEST
 from condyle.model.looped.path_rows import path_kinds
 from condyle.native.sweeps.sweep import Line
@@ -53,7 +53,7 @@ def muscled(tendon: str = "rigid", n: int = MUSCLES, make=cd.muscles.Thelen2003)
     rng, system = np.random.default_rng(3), chain()
     for k in range(n):
         system.add_force(f"m{k}", make(
-            path(rng, k), rng.uniform(300, 900), rng.uniform(0.09, 0.12), rng.uniform(0.15, 0.2),
+            path(rng, k), rng.uniform(300, 900), rng.uniform(0.1, 0.15), rng.uniform(0.25, 0.3),
             rng.uniform(0, 0.3), tendon=tendon, activation_dynamics=tendon == "elastic",
             default_activation=rng.uniform(0.1, 0.9)))
     return system
@@ -68,7 +68,7 @@ def states(system: cd.System, n: int = 7) -> tuple[np.ndarray, np.ndarray, dict[
         "inputs": excitations, "disabled": ["m3"]}
 
 
-def in_both(monkeypatch, make, call) -> None:
+def in_both(monkeypatch, make, call, same: float = SAME) -> None:
     """What `call` makes of a system is the same in both layouts."""
     results = {}
     # a straight line takes long to compile
@@ -78,7 +78,7 @@ def in_both(monkeypatch, make, call) -> None:
         results[layout] = call(make())
     for name, expected in results["unrolled"].items():
         np.testing.assert_allclose(results["looped"][name], expected, rtol=0,
-                                   atol=SAME * np.abs(expected).max(), err_msg=name)
+                                   atol=same * np.abs(expected).max(), err_msg=name)
         assert np.isfinite(expected).all()
 
 
@@ -135,6 +135,50 @@ def test_runs_with_auxiliary_states(monkeypatch):
     np.testing.assert_allclose(results["looped"], results["unrolled"], rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("tendon", ["rigid", "elastic"])
+def test_derivatives_equal_those_of_the_straight_line(monkeypatch, tendon):
+    """The reverse of a pass is a pass, and so is what laws along paths add to the Jacobian; one is disabled,
+    and a spring on a coordinate is no row."""
+    def make():
+        system = muscled(tendon)
+        system.add_force("local", cd.forces.MobilitySpring("b1", 5.0, 0.1))
+        return system
+
+    def call(system):
+        q, u, options = states(system)
+        wrt = ("q", "u", "tau", *(("z",) if tendon == "elastic" else ()))
+        w = np.random.default_rng(5).normal(size=u.shape)
+        back = system.vjp("forward_dynamics", q, u, u, cotangent=w, wrt=wrt, **options)
+        J = system.jacobian("forward_dynamics", q, u, u, wrt=wrt, **options)
+        one = system.jacobian("forward_dynamics", q[0], u[0], u[0], wrt=wrt[::-1], **options)
+        for name, x in back.items():                         # two ways to the same number
+            np.testing.assert_allclose(x, np.einsum("si,sij->sj", w, J[name]), rtol=0,
+                                       atol=1e-10 * np.abs(x).max())
+            np.testing.assert_allclose(one[name], J[name][0], rtol=0, atol=1e-11 * np.abs(one[name]).max())
+        return {**{f"vjp {name}": x for name, x in back.items()}, **J}
+
+    in_both(monkeypatch, make, call, 1e-11)
+
+
+def test_functions_of_the_state_are_differentiated_in_a_straight_line(monkeypatch):
+    """An excitation that depends on a coordinate: its derivative is not lost."""
+    monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = chain()
+    for k in range(FEWEST):
+        p = cd.paths.Path([("b0", (0.05, -0.1 - 0.01 * k, 0)), ("b1", (0.04, -0.1, 0.01 * k))])
+        system.add_force(f"m{k}", cd.muscles.Thelen2003(
+            p, 100.0, 0.1, 0.15, excitation=lambda s: 0.5 + 0.3 * s.q("b2_rx"), tendon="rigid",
+            activation_dynamics=False))
+    q, u, _ = states(system, 1)
+    q, u, e = q[0], u[0], 1e-6 * np.eye(system.nq)[system.coordinates.index("b2_rx")]
+    column = system.speeds.index("b2_rx")
+    found = system.jacobian("forward_dynamics", q, u, wrt="q")[:, column]
+    change = (system.forward_dynamics(q + e, u) - system.forward_dynamics(q - e, u)) / 2e-6
+    # the error of central differences
+    np.testing.assert_allclose(found, change, rtol=0, atol=1e-7 * np.abs(found).max())
+
+
 def test_code_does_not_grow_with_muscles(monkeypatch):
     monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
     sizes = []
@@ -153,6 +197,7 @@ def test_many_muscles_choose_loops():
     assert prefers_loops(many)
     assert prefers_loops(many, lanes=True)
     assert not prefers_loops(many, "qdot")                   # which has nothing to do with muscles
+    assert prefers_looped_jacobian(many)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

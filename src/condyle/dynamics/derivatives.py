@@ -64,7 +64,7 @@ class Subtree(NamedTuple):
 
 class Column(NamedTuple):
     """One speed, about O: S, the angular part of G, E', K'; I S and the angular part of Q' S; dF of (4) and
-    (5)."""
+    (5); G."""
 
     S: Pair
     g: ca.SX
@@ -74,6 +74,7 @@ class Column(NamedTuple):
     row_Q: ca.SX
     dF_q: Pair
     dF_u: Pair
+    G: Pair
 
 
 @inlined
@@ -142,7 +143,7 @@ def of_speed(carried, p_OM, S, V, a, D, E, K):
     row_Q = C.T @ twice_s + 2 * cross(p, S[1])
     return (motion_about_O(S, p_OM), G[0], motion_about_O(E, p_OM), motion_about_O(K, p_OM),
             shift_force(times(S), p_OM), row_Q,
-            shift_force(dF_q, p_OM), shift_force(dF_u, p_OM))
+            shift_force(dF_q, p_OM), shift_force(dF_u, p_OM), motion_about_O(G, p_OM))
 
 
 @inlined

@@ -80,8 +80,9 @@ def build_looped_changes(model: Model, name: str, columns: int) -> Sweep:
 
 
 def build_looped_gradient(model: Model, wrt: Sequence[str]) -> Sweep:
-    """The vjp of forward dynamics with respect to some of q, u and tau in the looped layout."""
-    results = [*((f"d_{name}", model.tree.nu) for name in wrt), ("status", 1)]
+    """The vjp of forward dynamics with respect to some of q, u, tau and z in the looped layout."""
+    sizes = {"z": model.nz}
+    results = [*((f"d_{name}", sizes.get(name, model.tree.nu)) for name in wrt), ("status", 1)]
     return _rows(model, ("q", "u", "tau", "cotangent", "tail"), results, forward_gradient)
 
 
@@ -164,8 +165,14 @@ def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
     speeds, before = _speeds_before(model)
     size = lambda m: motion_size(m) + 500 + 750 * m.nu
     types = dict(zip((p.key for p in model.patterns), (b.mobilizer for b in model.tree.bodies), strict=True))
+    along, one = operations(path_kinds(model))
     total = sum(size(b.mobilizer) for b in model.tree.bodies) + 65 * int((speeds * before).sum())
-    return total > max(1.5 * sum(map(size, types.values())), LONGEST if lanes else LONGEST_FOR_ONE)
+    total, least = total + ALONG_PATHS * along, sum(map(size, types.values())) + ALONG_PATHS * one
+    return total > max(1.5 * least, LONGEST if lanes else LONGEST_FOR_ONE)
+
+
+ALONG_PATHS = 3
+"""How many times as many operations laws along paths have in the Jacobian."""
 
 
 def _is_identity(R: np.ndarray) -> bool:

@@ -26,6 +26,7 @@ from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
 from condyle.model.looped.between import OnDemand
 from condyle.model.looped.law_rows import LawKind
+from condyle.model.looped.path_rows import SpanKind
 from condyle.model.looped.tables import COMMON, Draft, flat, packed, unpacked
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Closure
@@ -155,6 +156,32 @@ def row_gradient(kind: LawKind, d: Draft, column: Mapping[str, ca.SX]) -> dict[s
             turn += _crossed(d.get(link, "V"), V_bar)
         out[f"{link}.T"] = ca.densify(ca.vertcat(turn, step))
     return out
+
+
+def span_gradient(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
+    """(1), (2) of a span of a path in a table, as row_gradient: -psi is T w, where w is the rate of the
+    length under X (looped/gradient.py). With bars of length and rate it depends on a span's poses by
+
+        L_bar l + sum over bodies of (v_bar V + T X) . W                                               (3)
+    """
+    l, W, _ = kind.traced(d, numbers, "me.rows")
+    L_bar, v_bar, T = (d.read(f"law.{name}", 1) for name in ("L_bar", "v_bar", "tension"))
+    V, X = ({link: d.get(link, name) for link in W} for name in ("V", "X"))
+    value = L_bar * l + sum((v_bar * inner(V[link], F) + T * inner(X[link], F) for link, F in W.items()),
+                            ca.SX(0))                                                        # (3)
+    seen = [(link, name) for link in kind.links for name in ("R", "p") if f"{link}.{name}" in d.reads]
+    back = _bars(value, [d.reads[f"{link}.{name}"] for link, name in seen])
+    bar = {at: ca.densify(x) for at, x in zip(seen, back, strict=True)}
+    out: dict[str, ca.SX] = {}
+    for link in W:
+        R, F = d.get(link, "R"), (T * W[link][0], T * W[link][1])
+        V_bar = v_bar * W[link][0], v_bar * W[link][1]
+        R_bar = ca.reshape(bar[link, "R"], 3, 3)
+        turn = sum((cross(R[:, j], R_bar[:, j]) for j in range(3)), ca.SX(3, 1))
+        turn += _crossed(X[link], F) + _crossed(V[link], V_bar)
+        out |= {f"{link}.F": ca.vertcat(*F), f"{link}.w_bar": V_bar[0], f"{link}.v_bar": V_bar[1],
+                f"{link}.T": ca.vertcat(turn, bar[link, "p"])}
+    return {place: ca.densify(x) for place, x in out.items()}
 
 
 def _crossed(a: Pair, b: Pair) -> ca.SX:

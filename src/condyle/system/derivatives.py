@@ -13,6 +13,7 @@ from condyle.arrays import Array, Entries
 from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, OperatorDerivative, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops
+from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.looped.jacobian import build_looped_jacobian, has_looped_jacobian
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
@@ -201,7 +202,8 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
     ins, outs = sides[kind]()
     build_looped: Callable[[], ca.Function | Composite] = build
     looped = [False, False]
-    if kind == "vjp" and has_gradient(model, name, wrt):
+    if kind == "vjp" and has_gradient(model, name, [v for v in wrt if v != "z"]) and has_looped_gradient(
+            model, wrt):
         build_looped = partial(build_looped_gradient, model, wrt)
         looped = [prefers_loops(model, name, lanes=lanes, longer=GRADIENT) for lanes in (False, True)]
     elif kind == "jacobian" and name == "forward_dynamics" and prefers_looped_jacobian(

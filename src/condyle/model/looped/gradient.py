@@ -3,6 +3,7 @@ aba.py in; accelerations and the bars of each body by itself out; sums of bars, 
 of them, in."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,8 @@ from condyle.dynamics.gradient import (
     to_parent,
 )
 from condyle.dynamics.inertia import add
-from condyle.model.load_gradient import load_gradient, row_gradient
+from condyle.forces.path import PathLaw
+from condyle.model.load_gradient import load_gradient, row_gradient, span_gradient
 from condyle.model.looped.between import StraightLine
 from condyle.model.looped.passes import (
     apply_loads,
@@ -34,7 +36,17 @@ from condyle.model.looped.passes import (
     of_held,
     with_laws,
 )
+from condyle.model.looped.path_rows import (
+    LawView,
+    PathKind,
+    PathRows,
+    SpanKind,
+    asks_for_state,
+    path_kinds,
+    tension,
+)
 from condyle.model.looped.tables import Draft, Looped, packed
+from condyle.model.model import Model
 
 _NO_BARS = Bars(ZERO, ZERO, ca.SX(3, 1))
 
@@ -99,10 +111,10 @@ def forward_gradient(looped: Looped) -> None:
         d.writes["status"] = d.read("me.status", 1)
 
     looped.outward(outward, finish)
-    if not wanted & {"d_q", "d_u"}:
+    if not wanted & {"d_q", "d_u", "d_z"}:
         return
     loads = (_apply_load_gradient(looped) if forces else None) or LoadGradient()
-    pulled = bool(loads.F or loads.V or loads.T or looped.law_kinds)
+    pulled = bool(loads.F or loads.V or loads.T or looped.tabled)
 
     def back(d: Draft) -> None:
         nu, plain, parent = d.mobilizer.nu, is_plain(d.mobilizer), [d.get("parent", name)[0]
@@ -127,11 +139,48 @@ def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
     """Add the bars of loads to those of the bodies: of most laws in a straight line, then those of laws in
     tables."""
     line = StraightLine(looped)
-    loads = load_gradient(line, line.loads(without=[i for kind in looped.law_kinds for i, _ in kind.members]))
+    loads = load_gradient(line, line.loads(without=looped.tabled))
     if loads is not None:
         _put_load_gradient(looped, line, loads)
     looped.law_pass(row_gradient)
+    if looped.path_rows is not None:
+        _along_paths(looped.path_rows)
     return loads
+
+
+def _along_paths(paths: PathRows) -> None:
+    """The same of laws along paths: -psi is T(L, v, z) w, with the rate w of the length under X.
+
+        spans: w += sum of W_i . X_i | laws: L_bar = w dT/dL, v_bar = w dT/dv | spans: load_gradient.py (3)
+    """
+    def begin(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+        d.writes["me.w"] = ca.SX.zeros(1, 1)
+
+    def rate(kind: SpanKind, d: Draft, numbers: ca.SX) -> dict[str, ca.SX]:
+        W = d.read("me.W", 6 * len(kind.links))
+        return {"law.w": sum((ca.dot(W[6 * i:6 * i + 6], ca.vertcat(*d.get(link, "X")))
+                              for i, link in enumerate(kind.links)), ca.SX(0))}
+
+    def bars(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+        T, w = tension(d, law, view), d.read("me.w", 1)
+        for name, x in (("me.L_bar", d.read("me.L", 1)), ("me.v_bar", d.read("me.v", 1))):
+            d.writes[name] = ca.densify(w * ca.jacobian(T, x))
+        if "law_d_z" in paths.looped.windows and kind.law.states:
+            d.writes["law_d_z"] = ca.densify(-w * ca.jacobian(T, view.z).T)
+
+    paths.law_pass(begin)
+    paths.span_pass(rate)
+    paths.law_pass(bars)
+    paths.span_pass(span_gradient)
+
+
+def has_looped_gradient(model: Model, wrt: Sequence[str]) -> bool:
+    """Whether all that is asked for is here: with respect to auxiliary states those of laws along paths."""
+    kinds = path_kinds(model)
+    if any(asks_for_state(law) for kind in kinds for _, law in kind.members):
+        return False
+    own = sum(len(law.states) for kind in kinds for _, law in kind.members)
+    return set(wrt) <= {"q", "u", "tau", "z"} and ("z" not in wrt or own == model.nz)
 
 
 def _put_load_gradient(looped: Looped, line: StraightLine, loads: LoadGradient) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.dynamics.aba import ZERO
 from condyle.dynamics.derivatives import (
     Column,
     Joint,
@@ -27,10 +28,14 @@ from condyle.dynamics.derivatives import (
 from condyle.dynamics.factors import before_each
 from condyle.dynamics.inertia import Inertia, add, shift_motion
 from condyle.dynamics.kinematics import BodyKinematics, Kinematics, Pair
+from condyle.dynamics.view import Loads
 from condyle.mobilizers import motion
 from condyle.model.looped.between import OnDemand, StraightLine
+from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.looped.law_rows import law_kinds
 from condyle.model.looped.passes import has_forces, nothing, of_held, solve
+from condyle.model.looped.path_jacobian import PathColumns
+from condyle.model.looped.path_rows import path_kinds
 from condyle.model.looped.tables import PAIR, Draft, Looped, packed, unpacked
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
@@ -45,9 +50,9 @@ _FAR, _NEAR = (PAIR, _VECTOR, PAIR, PAIR), (PAIR, _VECTOR, PAIR, PAIR)
 
 def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
     """Whether this is all there is to it: no constraints, no accelerations prescribed by functions of q or u,
-    and forces other than gravity only on coordinates, each of those of its own body."""
+    and forces other than gravity and laws along paths only on coordinates, each of those of its own body."""
     tree = model.tree
-    if model.constraints or not tree.nu or not set(wrt) <= {"q", "u", "tau"} or model.gravity.excluded:
+    if model.constraints or not tree.nu or not has_looped_gradient(model, wrt) or model.gravity.excluded:
         return False
     if any(b.motion is not None and b.motion.varies for b in tree.driven):
         return False
@@ -59,15 +64,21 @@ class _AskedForBodiesError(Exception):
 
 
 def _is_local(model: Model) -> bool:
-    """Whether forces depend on coordinates and speeds alone, and act on those of the same body."""
+    """Whether forces that are not rows of tables depend on coordinates and speeds alone, and act on those of
+    the same body."""
     tree, s = model.tree, Symbols(model)
+    tabled = {i for kind in path_kinds(model) for i, _ in kind.members}
 
     def refuse(key: int) -> Any:
         raise _AskedForBodiesError
 
     ask = OnDemand(refuse)
+    loads = Loads(s.view(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask)))
     try:
-        loads = s.loads(Kinematics(model.placed, R_GM=ask, p_GM=ask, p_PM=ask, V_GM=ask, H=ask))
+        for i, (enabled, force) in enumerate(s.laws(loads.view)):
+            loads.enabled = enabled
+            if i not in tabled:
+                force.apply(loads.view, loads)
     except _AskedForBodiesError:
         return False
     if loads.bodies:
@@ -83,41 +94,45 @@ def _is_local(model: Model) -> bool:
 
 
 def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
-    """d udot by some of q, u and tau, row by row, and the status."""
+    """d udot by some of q, u, tau and z, row by row, and the status."""
     nu, before = model.tree.nu, before_each(model.tree)
-    results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(nu * len(wrt))),
-               ("status", 1)]
+    widths = [model.nz if name == "z" else nu for name in wrt]
+    results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(sum(widths))), ("status", 1)]
     looped = Looped(model, [(name, model.sizes()[name]) for name in ("q", "u", "tau", "tail")], results)
-    _Jacobian(looped, wrt, before).write()
-    return TreeSolve(looped.rows(), before, [nu] * len(wrt))
+    _Jacobian(looped, wrt, before, widths).write()
+    return TreeSolve(looped.rows(), before, widths)
 
 
 class _Jacobian:
     """The passes being written."""
 
-    def __init__(self, looped: Looped, wrt: Sequence[str], before: list[list[int]]) -> None:
-        self.looped, self.wrt, self.tree = looped, wrt, looped.model.tree
-        self.loaded = has_forces(looped.model)
+    def __init__(self, looped: Looped, wrt: Sequence[str], before: list[list[int]],
+                 widths: Sequence[int]) -> None:
+        self.looped, self.tree = looped, looped.model.tree
+        self.loaded, self.pulled = has_forces(looped.model), bool(path_kinds(looped.model))
+        self.width = padded(sum(widths))
+        self.place = dict(zip(wrt, np.cumsum([0, *widths]).tolist(), strict=False))
+        self.wrt = [name for name in wrt if name != "z"]     # of bodies
         self._tables(before)
 
     def _tables(self, before: list[list[int]]) -> None:
         """Rows of speeds and pairs, and where their results are among those of all."""
         looped, tree, nu = self.looped, self.tree, self.tree.nu
-        bodies, width = len(looped.types), padded(nu * len(self.wrt))
-        place = {name: i * nu for i, name in enumerate(self.wrt)}
+        bodies, width, place = len(looped.types), self.width, self.place
         start = np.cumsum([0, *(1 + len(b) for b in before)])
         owner = [b.index for b in tree.bodies for _ in tree.speeds_of(b.index)]
         pairs = np.array([(j, k, i) for j, others in enumerate(before) for i,
                           k in enumerate(others, start=int(start[j]) + 1)
                           if owner[j] != owner[k]], dtype=np.int64).reshape(-1, 3)
-        speeds, first, kind = bodies, bodies + nu, looped.fresh_type
+        self.speeds, first, kind = bodies, bodies + nu, looped.fresh_type
+        speeds = self.speeds
         near, far, entry = pairs.T
         leads = {f"speed{k}": {1 + b.index: speeds + b.u.start + k for b in tree.bodies if b.mobilizer.nu > k}
                  for k in range(max(b.mobilizer.nu for b in tree.bodies))}
         leads |= {name: dict(enumerate((speeds + x).tolist(), start=first)) for name,
                   x in (("near", near), ("far", far))}
-        self.pairs = kind + 1
-        looped.add_rows(np.repeat([kind, self.pairs], [nu, len(pairs)]),
+        self.pairs = kind + 1 if len(pairs) else None
+        looped.add_rows(np.repeat([kind, kind + 1], [nu, len(pairs)]),
                         np.zeros(nu + len(pairs), dtype=np.int64), leads)
         looped.constants["inner"] = np.zeros((len(looped.types), 1))
         looped.constants["inner"][1:bodies, 0] = [b.parent is not None and not b.parent.is_ground
@@ -141,13 +156,21 @@ class _Jacobian:
         self.looped.windows[name] = result, places
 
     def write(self) -> None:
-        solve(self.looped, True, "tau", self.prepared, self.ground, self.found)
+        solve(self.looped, True, "tau", self.prepared, self.ground, self.found, self.applied)
         if self.loaded:
             self._loads()
         self.looped.inward(self.inward, nothing)
-        d = Draft(self.looped, self.looped.kinds[0])
-        self.pair(d)
-        self.looped.extra_pass({self.pairs: RowKernel(d.reads, d.writes)})
+        if self.pairs is not None:
+            d = Draft(self.looped, self.looped.kinds[0])
+            self.pair(d)
+            self.looped.extra_pass({self.pairs: RowKernel(d.reads, d.writes)})
+        if (paths := self.looped.path_rows) is not None:
+            PathColumns(self.looped, paths, self.place, self.width, self.speeds).write()
+
+    def applied(self) -> None:
+        """Loads of laws along paths by themselves: they are part of what bodies carry."""
+        if (paths := self.looped.path_rows) is not None:
+            paths.push("F", -1)
 
     # ---- kernels
 
@@ -159,6 +182,7 @@ class _Jacobian:
         d.writes["me.p_O"] = d.read("constant.inner", 1) * (d.read("parent.p_O", 3) + new.p_PM)
         d.keep("own", (ca.tril(P[0]), p_c))
         d.keep("X_MF", (new.X_GF[0], new.X_GF[1] - new.p_GM))
+        d.put("me", "F", ZERO)
         if self.loaded:
             nu = d.mobilizer.nu
             d.keep("f_q", ca.SX.zeros(nu, nu))
@@ -170,12 +194,15 @@ class _Jacobian:
         a = spatial_acceleration(V, add(d.get("me", "A"), X))
         d.keep("a", a)
         d.keep("udot", ca.vertcat(ca.SX(0, 1), *udot))
-        d.writes["me.carried"] = _of_carried(Subtree(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a)))
+        carried = Subtree(*of_one(ca.tril2symm(I), d.body.mass, p_c, V, a))
+        if self.pulled:
+            carried = carried._replace(F=add(carried.F, d.get("me", "F")))
+        d.writes["me.carried"] = _of_carried(carried)
 
     def _loads(self) -> None:
         """How forces on coordinates change with those of their body."""
         line = StraightLine(self.looped)
-        s, loads = line.symbols, line.loads()
+        s, loads = line.symbols, line.loads(without=self.looped.tabled)
         writes: dict[Any, ca.SX] = {}
         for b in self.tree.bodies:
             if any(k in loads.mobility for k in self.tree.speeds_of(b.index)):
@@ -211,14 +238,16 @@ class _Jacobian:
             d.writes |= {f"speed{k}.motion": packed(_dense((column.S, column.g, column.E, column.K))),
                          f"speed{k}.force": packed(_dense((column.row_I, column.row_Q, column.dF_q,
                                                            column.dF_u)))}
+            if self.pulled:
+                d.writes |= {f"speed{k}.S": packed(_dense(column.S)), f"speed{k}.G": packed(_dense(column.G))}
 
     def pair(self, d: Draft) -> None:
         """Two speeds on one path."""
         S, g, E, K = unpacked(_FAR, d.read("far.motion", packed(_FAR).numel()))
         row_I, row_Q, dF_q, dF_u = unpacked(_NEAR, d.read("near.force", packed(_NEAR).numel()))
         none = S
-        up_q, up_u, down_q, down_u, M = of_pair(Column(none, g, none, none, row_I, row_Q, dF_q, dF_u),
-                                                Column(S, g, E, K, none, row_Q, none, none))
+        up_q, up_u, down_q, down_u, M = of_pair(Column(none, g, none, none, row_I, row_Q, dF_q, dF_u, none),
+                                                Column(S, g, E, K, none, row_Q, none, none, none))
         d.writes["pair_M"] = M
         for name, up, down in (("q", up_q, down_q), ("u", up_u, down_u)):
             if name in self.wrt:

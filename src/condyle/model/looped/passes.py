@@ -150,13 +150,14 @@ def qdot(looped: Looped) -> None:
 def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, BodyKinematics, Inertia, ca.SX],
                                                                      None] | None = None,
           ground: Callable[[Draft], None] = nothing, found: Callable[[Draft, list[ca.SX], Pair], None]
-          | None = None) -> None:
+          | None = None, applied: Callable[[], None] | None = None) -> None:
     """aba.py. Forces act only if bodies move.
 
     Args:
         prepared: adds to the first pass, given kinematics, inertia and mass centre of a body.
         ground: the same for ground.
         found: in place of the result udot, given the accelerations of the speeds, and X.
+        applied: adds passes after those that apply loads.
     """
     forces = moving and has_forces(looped.model)
 
@@ -175,6 +176,8 @@ def solve(looped: Looped, moving: bool, tau: str, prepared: Callable[[Draft, Bod
     sines(looped)
     looped.outward(prepare, start)
     generalised = forces and apply_loads(looped, "z", -1)
+    if applied is not None:
+        applied()
     apply_motions(looped, moving)
 
     def inward(d: Draft) -> None:

@@ -418,12 +418,11 @@ class PathRows:
     def tensions(self, forces: bool = True, rates: bool = False) -> None:
         """T and zdot of (2); of a law that is disabled both are zero."""
         def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
-            on = d.read("law_on", 1)
             if forces:
-                d.writes["me.tension"] = ca.if_else(on, law.known(view, law.tension(view)), 0)  # type: ignore
+                d.writes["me.tension"] = tension(d, law, view)
             if rates and kind.law.states:
                 zdot = ca.vertcat(*law.rates(view))  # type: ignore[arg-type]
-                d.writes["law_zdot"] = ca.densify(ca.if_else(on, zdot, 0))
+                d.writes["law_zdot"] = ca.densify(ca.if_else(d.read("law_on", 1), zdot, 0))
 
         self._write_signals()
         self.law_pass(write)
@@ -462,6 +461,17 @@ class PathRows:
                 for B in sorted(frozenset.union(*ends) - frozenset.intersection(*ends)):
                     if tree.speeds_of(B):
                         yield row, B, [float(B in end) for end in ends]
+
+
+def tension(d: Draft, law: PathLaw, view: LawView) -> ca.SX:
+    """T of a law in a table; zero if it is disabled."""
+    return ca.if_else(d.read("law_on", 1), law.known(view, law.tension(view)), 0)  # type: ignore[arg-type]
+
+
+def asks_for_state(law: PathLaw) -> bool:
+    """Whether some field is a function of the state, so that not all derivatives are in the table."""
+    values = [getattr(law, f) for f, _ in law.roles()]
+    return any(hasattr(value, "asks") for value in values)
 
 
 def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> ca.SX:
