@@ -89,24 +89,28 @@ class Actors:
         reserve[:, range(len(optimal)), self.reserves] = list(optimal.values())
         fixed = np.broadcast_to([*sizes, *optimal.values()], (m, len(sizes) + len(optimal)))
         self.strength = np.concatenate([tension, fixed], axis=1)
-        columns = np.concatenate([arms * tension[..., None], others, reserve], axis=1)
-        self.columns = np.ascontiguousarray(np.swapaxes(columns, 1, 2))
-        self.passive = (np.swapaxes(arms, 1, 2) @ self.added[..., None])[..., 0]
+        self.columns = np.empty((m, nu, self.strength.shape[1]))
+        n, k = len(paths), len(paths) + len(turning)
+        np.multiply(np.swapaxes(arms, 1, 2), tension[:, None], out=self.columns[..., :n])
+        self.columns[..., n:k], self.columns[..., k:] = (np.swapaxes(x, 1, 2) for x in (others, reserve))
+        self.passive = (self.added[:, None] @ arms)[:, 0]
 
     def _paths(self, names: tuple[str, ...], physiology: bool, passive: bool) -> tuple[Array, Array, Array]:
         """Tensions at 1 and passive ones, shape (m, n), and moment arms, shape (m, n, nu)."""
         system, model, batch, m = self.system, self.model, self.motion._batch(), len(self.motion)
         if not names:
             return np.zeros((m, 0)), np.zeros((m, 0)), np.zeros((m, 0, system.nu))
-        moving = physiology or passive
-        L = batch.ask("path_lengths", (), {}) if moving else np.zeros((m, len(model.paths)))
-        Ldot = batch.ask("path_speeds", (), {}) if moving else np.zeros_like(L)
+        arms: Array = batch.ask("moment_arms", (), {})
+        L, Ldot = np.zeros((2, m, len(model.paths)))
+        if physiology or passive:
+            L = batch.ask("path_lengths", (), {})
+            Ldot = (batch.ask("path_speeds", (), {}) if model.moved_by_time   # quicker without solving paths
+                    else -(arms @ self.motion.u[..., None])[..., 0])
         active, slack, isometric = system._run("unit_tensions", (L, Ldot), {"state": batch})
-        own = [list(model.controlled_paths).index(name) for name in names]
-        every = [system.paths.index(name) for name in names]
-        arms = batch.ask("moment_arms", (), {})[:, every]
+        own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
+                                                                                model.paths))
         tension = np.maximum(active, 0) if physiology else isometric
-        return tension[:, own], slack[:, own] * passive, arms
+        return _chosen(tension, own), _chosen(slack, own) * passive, _chosen(arms, every)
 
     def _reserves(self, given: float | Mapping[str, float] | None) -> dict[int, float]:
         """Optimal forces by the places of the speeds."""
@@ -115,15 +119,16 @@ class Actors:
         system = self.system
         if not isinstance(given, Mapping):
             free = np.flatnonzero(~system.compiled.tails.held(self.motion.tail).any(axis=0))
-            given = {system.speeds[k]: given for k in free}
-        out: dict[int, float] = {}
-        for name, value in given.items():
-            k = system.speeds.index(speed_named(self.model.tree, name, f"reserves of {WHO}"))
-            out[k] = number(f"{WHO}: reserves[{name!r}]", value, "an optimal force [N m, N]")
-            if not 0 < out[k] < math.inf:
-                raise DescriptionError(f"{WHO}: reserves[{name!r}] is an optimal force and must be above 0, "
-                                       f"got {out[k]:g}")
-        return out
+            return dict.fromkeys(free.tolist(), self._optimal("reserves", given))
+        where = f"reserves of {WHO}"
+        return {system.speeds.index(speed_named(self.model.tree, name, where)):
+                self._optimal(f"reserves[{name!r}]", value) for name, value in given.items()}
+
+    def _optimal(self, what: str, value: Any) -> float:
+        force = number(f"{WHO}: {what}", value, "an optimal force [N m, N]")
+        if not 0 < force < math.inf:
+            raise DescriptionError(f"{WHO}: {what}: an optimal force must be above 0, got {force:g}")
+        return force
 
     def _unit(self, name: str) -> str:
         law = self.model.actuators[name]
@@ -181,15 +186,19 @@ class Actors:
         return out
 
 
+def _chosen(x: Array, columns: list[int]) -> Array:
+    """Some columns of x (m, n, ...), without a copy if they are all."""
+    return x if columns == list(range(x.shape[1])) else x[:, columns]
+
+
 def directions(motion: Motion, frames: NDArray[np.intp]
-               ) -> Iterator[tuple[NDArray[np.intp], list[int], Array]]:
-    """Frames with the same independent speeds, these speeds, and N of (2), shape (frames, nu,
-    independent)."""
+               ) -> Iterator[tuple[NDArray[np.intp], list[int], Array | None]]:
+    """Frames with the same independent speeds, these speeds, and N of (2), shape (frames, nu, independent);
+    None without constraints, where the other speeds are zero in it."""
     system = motion.system
     free = np.flatnonzero(~system.compiled.tails.held(motion.tail).any(axis=0))
     if not system.constraints:
-        N = np.eye(system.nu)[:, free]
-        yield frames, free.tolist(), np.broadcast_to(N, (len(frames), *N.shape))
+        yield frames, free.tolist(), None
         return
     every = motion._batch().ask("constraint_jacobian", (), {})[..., free]
     while len(frames):

@@ -36,6 +36,8 @@ SLACK = 1e-8
 """Cost of effort beside that of missing forces where no x satisfies the equations."""
 RANK = 1e-10
 """Singular values below this part of the largest count as zero."""
+MET = 1e-9
+"""Equations count as met with this error, where rows of A have unit length, relative to the largest b."""
 EQUALITY = 5
 """daqp's sign for an equation."""
 GREAT = 1e30
@@ -65,24 +67,24 @@ class Solution:
 
 def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, exponent: float) -> Solution:
     """Solutions of (5) for matrices A (m, k, n) and b (m, k), which are finite."""
-    m, k, n = A.shape
-    size = np.linalg.norm(A, axis=2)
+    m, k, _ = A.shape
+    size = np.sqrt(np.einsum("mkn,mkn->mk", A, A))
     size = np.where(size > 0, size, 1.0)
     A, b = A / size[..., None], b / size
-    out = Solution(np.full((m, n), np.nan), np.full(m, np.nan), np.zeros((m, k)), np.full((m, n), np.nan))
     effort = _Effort(weights, exponent, low, high)
-    program = _Program(k, low, high)
-    for i in range(m):
-        solved = _frame(program, effort, A[i], b[i])
-        if solved is None:                                   # dependent equations, or none that can be met
-            solved, left = _hard(effort, A[i], b[i])
-            out.missing[i] = left * size[i]
-            if solved is None:
-                out.nearest[i] = _nearest(effort, A[i], b[i])
-                out.missing[i] = (b[i] - A[i] @ out.nearest[i]) * size[i]
-                continue
-        out.x[i], out.kkt[i] = solved
-        out.nearest[i] = out.x[i]
+    first, multipliers = _Program(k, low, high).squares(A, b, weights)
+    out = Solution(first.copy(), effort.kkt(first, 2 * weights * first, A, multipliers), np.zeros((m, k)),
+                   first.copy())
+    failed = np.isnan(first[:, 0]) if first.shape[1] else np.zeros(m, dtype=bool)
+    for i in range(m) if exponent != 2 else np.flatnonzero(failed):
+        # where it failed equations depend on one another, or cannot be met
+        solved = _hard(effort, A[i], b[i]) if failed[i] else _raised(effort, A[i], b[i], first[i])
+        if solved is not None:
+            out.x[i], out.kkt[i] = solved
+            out.nearest[i] = out.x[i]
+        else:
+            out.nearest[i] = _nearest(effort, A[i], b[i])
+            out.missing[i] = (b[i] - A[i] @ out.nearest[i]) * size[i]
     return out
 
 
@@ -106,62 +108,74 @@ class _Effort:
             y = np.maximum(y, 1e-12)
         return np.maximum(self.p * (self.p - 1) * self.w * y ** (self.p - 2), FLOOR) / self.scale**2
 
-    def kkt(self, x: Array, g: Array, A: Array, multipliers: Array) -> float:
-        """(7)."""
-        mu = multipliers[:len(x)]
+    def kkt(self, x: Array, g: Array, A: Array, multipliers: Array) -> Array:
+        """(7), shape (...), for x, g (..., n), A (..., k, n) and multipliers (..., n + k)."""
+        mu, nu = multipliers[..., :len(self.w)], multipliers[..., len(self.w):]
         wrong = np.where(x >= self.high - TOLERANCE, np.minimum(mu, 0), np.where(
             x <= self.low + TOLERANCE, np.maximum(mu, 0), mu))
         wrong = np.where(self.low == self.high, 0.0, wrong)
-        off = np.maximum(np.abs(g + A.T @ multipliers[len(x):] + mu), np.abs(wrong))
-        outside = np.maximum(np.maximum(self.low - x, x - self.high), 0).max(initial=0.0)
-        return float(max(off.max(initial=0.0) / max(np.abs(g).max(initial=0.0), 1e-300), outside))
+        off = np.maximum(np.abs(g + (nu[..., None, :] @ A)[..., 0, :] + mu), np.abs(wrong))
+        outside = np.maximum(np.maximum(self.low - x, x - self.high), 0).max(axis=-1, initial=0.0)
+        size = np.maximum(np.abs(g).max(axis=-1, initial=0.0), 1e-300)
+        return np.maximum(off.max(axis=-1, initial=0.0) / size, outside)
 
 
 class _Program:
     """One daqp.Model for k equations, whose numbers change from frame to frame."""
 
     def __init__(self, k: int, low: Array, high: Array) -> None:
-        self.k, self.low, self.high = k, np.maximum(low, -GREAT), np.minimum(high, GREAT)
+        self.low, self.high = np.maximum(low, -GREAT), np.minimum(high, GREAT)
         self.sense = np.zeros(len(low) + k, dtype=np.int32)
         self.sense[len(low):] = EQUALITY
         self.model: Any = None
 
-    def solve(self, H: Array, f: Array, A: Array, b: Array) -> tuple[Array, Array] | None:
-        """x and multipliers at min x' diag(H) x / 2 + f' x; None if there is none."""
+    def squares(self, A: Array, b: Array, weights: Array) -> tuple[Array, Array]:
+        """x (m, n) with the least sum of w x^2 and multipliers (m, n + k) for A (m, k, n) and b (m, k); NaN
+        where daqp finds none."""
+        m, n = len(A), len(weights)
+        upper, lower = (np.hstack([np.broadcast_to(bound, (m, n)), b]) for bound in (self.high, self.low))
+        x, multipliers = np.full((m, n), np.nan), np.full((m, n + b.shape[1]), np.nan)
+        H, f = np.diag(2 * weights), np.zeros(n)
+        for i in range(m):
+            if self.model is None:
+                good = self._setup(H, f, A[i], upper[i], lower[i])
+            else:
+                good = self.model.update(A=A[i], bupper=upper[i], blower=lower[i]) >= 0
+            if good:
+                found, _, flag, info = self.model.solve()
+                good = flag == 1
+            if good:
+                x[i], multipliers[i] = found, info["lam"]
+            else:
+                self.model = None                            # the next frame begins from scratch
+        off = np.abs((A @ x[..., None])[..., 0] - b).max(axis=1, initial=0.0)
+        x[~(off <= MET * np.maximum(1.0, np.abs(b).max(axis=1, initial=0.0)))] = np.nan
+        return x, multipliers
+
+    def _setup(self, H: Array, f: Array, A: Array, upper: Array, lower: Array) -> bool:
         import daqp
 
+        self.model = daqp.Model()
+        self.model.settings = {"primal_tol": TOLERANCE}
+        return bool(self.model.setup(H, f, A, upper, lower, self.sense)[0] >= 0)
+
+    def solve(self, H: Array, f: Array, A: Array, b: Array) -> tuple[Array, Array] | None:
+        """x and multipliers at min x' diag(H) x / 2 + f' x; None if there is none."""
         upper, lower = np.concatenate([self.high, b]), np.concatenate([self.low, b])
         if self.model is None:
-            self.model = daqp.Model()
-            self.model.settings = {"primal_tol": TOLERANCE}
-            flag = self.model.setup(np.diag(H), f, A, upper, lower, self.sense)[0]
-            self.H, self.f = H, f
+            good = self._setup(np.diag(H), f, A, upper, lower)
         else:
-            new = {} if np.array_equal(H, self.H) else {"H": np.diag(H)}
-            if not np.array_equal(f, self.f):
-                new["f"] = f
-            self.H, self.f = H, f
-            flag = self.model.update(A=A, bupper=upper, blower=lower, **new)
-        if flag < 0:
-            self.model = None
-            return None
-        x, _, flag, info = self.model.solve()
-        if flag != 1 or not np.abs(A @ x - b).max(initial=0.0) <= 1e-9 * max(1.0, np.abs(b).max(initial=0.0)):
-            self.model = None                                # the next frame begins from scratch
-            return None
-        return x, info["lam"]
-
-
-def _frame(program: _Program, effort: _Effort, A: Array, b: Array) -> tuple[Array, float] | None:
-    """x and the KKT residual of one frame."""
-    n = len(effort.w)
-    effort.scale = 1.0
-    first = program.solve(2 * effort.w, np.zeros(n), A, b)
-    if first is None:
+            good = self.model.update(H=np.diag(H), f=f, A=A, bupper=upper, blower=lower) >= 0
+        if good:
+            x, _, flag, info = self.model.solve()
+            if flag == 1 and np.abs(A @ x - b).max(initial=0.0) <= MET * max(1.0, np.abs(b).max(initial=0.0)):
+                return x, info["lam"]
+        self.model = None
         return None
-    x, multipliers = first
-    if effort.p == 2:
-        return x, effort.kkt(x, 2 * effort.w * x, A, multipliers)
+
+
+def _raised(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float]:
+    """x and the KKT residual for the effort's exponent, from the least squares x."""
     p, found = effort.p, (x, np.inf)
     try:
         for effort.p in [*_between(p), p]:
@@ -189,7 +203,7 @@ def _sequence(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, flo
         if solved is None:
             break
         new, multipliers = solved
-        residual = effort.kkt(new, effort.gradient(new), A, multipliers / s)
+        residual = float(effort.kkt(new, effort.gradient(new), A, multipliers / s))
         if residual < best[1]:
             best = new, residual
         if residual < CONVERGED:
@@ -224,26 +238,28 @@ def _linear(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float
         if solved is None:
             return None
         new, multipliers = solved
-        residual, step = split.kkt(new, w, both, multipliers), np.abs(new - y).max()
+        residual, step = float(split.kkt(new, w, both, multipliers)), np.abs(new - y).max()
         y = new
         if residual < CONVERGED or step == 0:
             break
     return y[:n] - y[n:], residual
 
 
-def _hard(effort: _Effort, A: Array, b: Array) -> tuple[tuple[Array, float] | None, Array]:
-    """A frame whose equations depend on one another: solved in the directions that A reaches; and what of b
-    is not among them."""
+def _hard(effort: _Effort, A: Array, b: Array) -> tuple[Array, float] | None:
+    """A frame whose equations depend on one another, solved in the directions that A reaches; None if b is
+    not among them, or not within the bounds."""
     U, s, _ = np.linalg.svd(A)
-    reached = U[:, :len(s)][:, s > RANK * max(s.max(initial=0.0), 1e-300)]
-    left = b - reached @ (reached.T @ b)
-    if np.abs(left).max(initial=0.0) > 1e-9 * max(1.0, np.abs(b).max(initial=0.0)):
-        return None, left
-    left[:] = 0
-    if reached.shape[1] == len(b):
-        return None, left
-    return _frame(_Program(reached.shape[1], effort.low, effort.high), effort, reached.T @ A,
-                  reached.T @ b), left
+    Q = U[:, :len(s)][:, s > RANK * max(s.max(initial=0.0), 1e-300)]
+    left = np.abs(b - Q @ (Q.T @ b)).max(initial=0.0)
+    if Q.shape[1] == len(b) or left > MET * max(1.0, np.abs(b).max(initial=0.0)):
+        return None
+    A, b = Q.T @ A, Q.T @ b
+    x, multipliers = _Program(len(b), effort.low, effort.high).squares(A[None], b[None], effort.w)
+    if np.isnan(x).any():
+        return None
+    if effort.p != 2:
+        return _raised(effort, A, b, x[0])
+    return x[0], float(effort.kkt(x[0], 2 * effort.w * x[0], A, multipliers[0]))
 
 
 def _nearest(effort: _Effort, A: Array, b: Array) -> Array:

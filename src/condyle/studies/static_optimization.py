@@ -143,8 +143,11 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
     kkt, balance = np.full(m, np.nan), np.full(m, np.nan)
     finite = np.isfinite(actors.columns).all(axis=(1, 2)) & np.isfinite(b).all(axis=1)
     for frames, speeds, N in directions(moved, np.flatnonzero(finite)):
-        A = np.swapaxes(N, 1, 2) @ actors.columns[frames]                                    # (2)
-        right = (np.swapaxes(N, 1, 2) @ b[frames][..., None])[..., 0]
+        A, right = (actors.columns, b) if len(frames) == m else (actors.columns[frames], b[frames])
+        if N is not None:                                                                    # (2)
+            A, right = np.swapaxes(N, 1, 2) @ A, (np.swapaxes(N, 1, 2) @ right[..., None])[..., 0]
+        elif len(speeds) < system.nu:
+            A, right = A[:, speeds], right[:, speeds]
         found = least_effort(A, right, low, high, w, p)
         x[frames], nearest[frames], kkt[frames] = found.x, found.nearest, found.kkt
         missing[frames[:, None], speeds] = found.missing
