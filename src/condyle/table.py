@@ -35,6 +35,12 @@ def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:
     return [f"{name} [{unit}]" if unit else name for name, unit in zip(names, units, strict=True)]
 
 
+def split_title(title: str) -> tuple[str, str]:
+    """Name and unit of a title such as 'knee [rad]'; 'bar[0]' is a name."""
+    match = re.fullmatch(r"(.*\S)\s*\[(?!\d+\])([^\[\]]*)\]", title)
+    return (match[1], match[2]) if match else (title, "")
+
+
 _OTHERS = {
     ".xlsx": "A spreadsheet opens .csv, or use table.to_pandas().to_excel(path)",
     ".parquet": "Use table.to_pandas().to_parquet(path)",
@@ -228,15 +234,29 @@ class Table(Display):
         with files.whole(path, "w", newline="", encoding="utf-8") as file:
             if ending == ".csv":
                 rows = csv.writer(file)
-                rows.writerow(["time [s]", *self.titles])
+                # a name that ends like a unit keeps an empty one after it
+                rows.writerow(["time [s]", *(f"{title} []" if not unit and split_title(title)[1] else title
+                                             for title, unit in zip(self.titles, self.units, strict=True))])
                 rows.writerows([repr(x) for x in (t, *row)] for t,
                                row in zip(self.time.tolist(), self.values.tolist()))
             else:
                 file.write(self._storage(path.stem))
 
+    def _in_degrees(self) -> bool:
+        """What a file of OpenSim's says of its angles: one thing for all of them."""
+        degrees, radians = ([n for n, unit in zip(self.names, self.units, strict=True) if unit in known]
+                            for known in (("deg", "degrees", "°"), ("rad",)))
+        wrong = radians if self.degrees or (self.degrees is None and degrees) else degrees
+        if wrong and (degrees or self.degrees is not None):
+            said = "degrees" if wrong is radians else "radians"
+            raise DescriptionError("Table.save: angles of OpenSim's files are all in one unit, but "
+                                   f"{wrong[0]!r} is not in {said} as the others are, or as "
+                                   f"degrees={self.degrees} says; convert it, or save as .csv")
+        return bool(self.degrees or degrees)
+
     def _storage(self, name: str) -> str:
         """OpenSim's format."""
-        spaced = [n for n in self.names if re.search(r"\s", n)]
+        spaced = [n for n in self.names if not n or re.search(r"\s", n)]
         if spaced:
             raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is "
                                    f"in {spaced[0]!r}: rename "
@@ -244,7 +264,7 @@ class Table(Display):
         newer = ["DataType=double", "version=3", "OpenSimVersion=4.5"]   # OpenSim reads NaN in these alone
         counted = ["version=1", f"nRows={len(self)}", f"nColumns={1 + len(self.names)}"]
         head = [name, *(newer if np.isnan(self.values).any() else counted),
-                f"inDegrees={'yes' if self.degrees else 'no'}",
+                f"inDegrees={'yes' if self._in_degrees() else 'no'}",
                 "endheader", "\t".join(["time", *self.names])]
         rows = ["\t".join(repr(x) for x in (t, *row)) for t,
                 row in zip(self.time.tolist(), self.values.tolist())]

@@ -1,6 +1,9 @@
 """Tables from files and back."""
 from __future__ import annotations
 
+import contextlib
+import warnings
+
 import numpy as np
 import pytest
 
@@ -86,3 +89,78 @@ def test_other_files(tmp_path):
             cd.read_table(tmp_path / name)
     with pytest.raises(cd.DescriptionError, match="expected the path of a file, got 3"):
         cd.read_table(3)
+
+
+NAMED = cd.Table(np.arange(6) / 10, ["knee", "bar[0]", "bar[1]"], np.arange(18).reshape(6, 3) / 7,
+                 ["rad", "", "N"], degrees=False)
+
+
+@pytest.mark.parametrize("ending", ["csv", "sto", "npz"])
+def test_what_is_cut_off_is_never_read_in_silence(tmp_path, ending):
+    """At every byte of text: refused, or read with a warning, or all rows that are left are as they were. Nothing
+    shows that whole lines of a .csv are missing."""
+    whole, cut = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
+    NAMED.save(whole)
+    data = whole.read_bytes()
+    assert cd.read_table(whole).names == NAMED.names
+    for n in range(0, len(data), 9 if ending == "npz" else 1):
+        cut.write_bytes(data[:n])
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            try:
+                table = cd.read_table(cut)
+            except cd.CondyleError:
+                continue
+        rows = len(table)
+        same = table.names == NAMED.names and np.array_equal(table.values, NAMED.values[:rows])
+        assert said or same, n
+        assert said or rows == len(NAMED) or ending == "csv", n
+
+
+@pytest.mark.parametrize("ending", ["csv", "sto", "npz"])
+def test_damaged_files_are_refused_in_words(tmp_path, ending):
+    """Whatever bytes change, only errors of our own come."""
+    whole, hurt, rng = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}", np.random.default_rng(1)
+    NAMED.save(whole)
+    data = whole.read_bytes()
+    for _ in range(200):
+        changed = bytearray(data)
+        changed[rng.integers(len(data))] = rng.integers(256)
+        hurt.write_bytes(changed)
+        with warnings.catch_warnings(), contextlib.suppress(cd.CondyleError):
+            warnings.simplefilter("ignore")
+            cd.read_table(hurt)
+
+
+def test_names_with_brackets_survive(tmp_path):
+    """Those of equations, bar[0], and what looks like a unit but is none."""
+    names = ["bar[0]", "bar[1]", "speed [hip]", "x [rad]"]
+    table = cd.Table([0.0, 1.0], names, np.eye(2, 4), ["", "N", "m/s", ""])
+    table.save(tmp_path / "a.csv")
+    again = cd.read_table(tmp_path / "a.csv")
+    assert (again.names, again.units) == (table.names, table.units)
+
+
+def test_vectors_in_cells(tmp_path):
+    path = tmp_path / "a.sto"
+    path.write_text("DataType=Vec3\nversion=3\ninDegrees=no\nendheader\ntime\thand\n0\t1,2,3\n1\t4,5,6\n")
+    table = cd.read_table(path)
+    assert table.names == ("hand_1", "hand_2", "hand_3")
+    np.testing.assert_array_equal(table.values, [[1, 2, 3], [4, 5, 6]])
+    path.write_text("DataType=Vec3\nversion=3\ninDegrees=no\nendheader\ntime\thand\n0\t1,2,3\n1\t4,5\n")
+    with pytest.raises(cd.DescriptionError, match="line 7: its vectors"):
+        cd.read_table(path)
+
+
+def test_angles_of_a_storage_have_one_unit(tmp_path):
+    path = tmp_path / "a.mot"
+    cd.Table([0.0], ["hip"], [[90.0]], ["deg"]).save(path)
+    assert cd.read_table(path).degrees is True
+    mixed = cd.Table([0.0], ["hip", "knee"], [[90.0, 1.0]], ["deg", "rad"])
+    with pytest.raises(cd.DescriptionError, match="'knee' is not in degrees"):
+        mixed.save(path)
+    with pytest.raises(cd.DescriptionError, match="'hip' is not in radians"):
+        cd.Table([0.0], ["hip"], [[90.0]], ["deg"], degrees=False).save(path)
+    path.write_text("version=1\ninDegrees=perhaps\nendheader\ntime\thip\n0\t1\n")
+    with pytest.warns(UserWarning, match="inDegrees=perhaps, which is neither yes nor no; taken as radians"):
+        assert cd.read_table(path).degrees is False

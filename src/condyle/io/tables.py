@@ -10,13 +10,14 @@ import csv
 import math
 import re
 import warnings
+import zlib
 from pathlib import Path
 from zipfile import BadZipFile
 
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.table import Table
+from condyle.table import Table, split_title
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OTHERS = {".trc": "; a reader of markers is not there yet",
@@ -52,12 +53,18 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
         raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
                                ".tsv or "
                                ".npz" + _OTHERS.get(ending, ""))
-    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    lines = text.splitlines()
     header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
     names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
     _check_counts(header, names, rows, path)
+    if not text.endswith(("\n", "\r")):
+        warnings.warn(f"{path.name}: line {len(lines)}, the last, has no line end: the file may be cut off "
+                      "within it", stacklevel=2)
+    if header.get("datatype", "double").lower() != "double":
+        names, rows = _flat(names, rows, places, path)
     time, values = _columns(names, rows, places, path)
-    titles = [_split(name) for name in names[1:]]
+    titles = [split_title(name) if ending in DELIMITERS else (name, "") for name in names[1:]]
     degrees = degrees if degrees is not None else _degrees(header, ending, path)
     return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees)
 
@@ -100,6 +107,19 @@ def _rows(lines: list[str], first: int, delimiter: str | None,
         twice = sorted({n for n in names if names.count(n) > 1})
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: columns occur twice: {', '.join(twice)}")
     return names, cells[1:], [i for i, _ in rest[1:]]
+
+
+def _flat(names: list[str], rows: list[list[str]], places: list[int],
+          path: Path) -> tuple[list[str], list[list[str]]]:
+    """Columns of vectors, 1,2,3 in a cell, as columns NAME_1, NAME_2, NAME_3: OpenSim's names of them."""
+    sizes = [len(cell.split(",")) for cell in rows[0]] if rows else [1] * len(names)
+    for cells, line in zip(rows, places, strict=True):
+        if [len(cell.split(",")) for cell in cells] != sizes or len(cells) != len(names):
+            raise DescriptionError(f"{path.name}: line {line}: its vectors are not as long as those of the "
+                                   "first row")
+    flat = [f"{name}_{k + 1}" if n > 1 else name for name, n in zip(names, sizes, strict=True)
+            for k in range(n)]
+    return flat, [[part for cell in cells for part in cell.split(",")] for cells in rows]
 
 
 def _separated(names: list[str]) -> str:
@@ -154,20 +174,15 @@ def _number(cell: str, where: str) -> float:
         raise DescriptionError(f"{where}: {cell!r} is no number{hint}") from None
 
 
-def _split(title: str) -> tuple[str, str]:
-    """Name and unit of a title such as 'knee [rad]'."""
-    match = re.fullmatch(r"(.*\S)\s*\[([^\[\]]*)\]", title)
-    return (match[1], match[2]) if match else (title, "")
-
-
 def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
     if ending in DELIMITERS:
         return None
-    if "indegrees" in header:
-        return header["indegrees"].lower() in ("yes", "y", "true", "1")
-    taken = ending == ".mot" and "version" not in header
-    warnings.warn(f"{path.name} has no line inDegrees=yes or no; taken as "
-                  f"{'degrees' if taken else 'radians'}, as OpenSim does. "
+    said = header.get("indegrees", "").lower()
+    if said in ("yes", "y", "true", "1", "no", "n", "false", "0"):
+        return said in ("yes", "y", "true", "1")
+    taken = ending == ".mot" and "version" not in header and "indegrees" not in header
+    what = f"inDegrees={said}, which is neither yes nor no" if said else "no line inDegrees=yes or no"
+    warnings.warn(f"{path.name} has {what}; taken as {'degrees' if taken else 'radians'}, as OpenSim does. "
                   "Say degrees=True or False", stacklevel=3)
     return taken
 
@@ -175,15 +190,18 @@ def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
 def _numpy(path: Path) -> Table:
     try:
         data = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile):
-        data = None
-    if not isinstance(data, np.lib.npyio.NpzFile):
-        raise DescriptionError(f"{path.name}: this is no .npz file, or it is cut off; Table.save writes them")
-    with data:
-        missing = {"time", "names", "values"} - set(data.files)
-        if missing:
-            raise DescriptionError(f"{path.name}: not written by Table.save: it has no "
-                                   f"{', '.join(sorted(missing))}")
-        units = data["units"].tolist() if "units" in data.files else None
-        degrees = bool(data["degrees"]) if "degrees" in data.files else None
-        return Table(data["time"], data["names"].tolist(), data["values"], units, degrees=degrees)
+        parts = {name: data[name] for name in data.files}
+    except FileNotFoundError:
+        raise
+    # a damaged archive fails in many ways
+    except (ValueError, EOFError, BadZipFile, zlib.error, OSError, RuntimeError, KeyError, AttributeError):
+        raise DescriptionError(f"{path.name}: this is no .npz file, or it is damaged or cut off; Table.save "
+                               "writes them") from None
+    data.close()
+    missing = {"time", "names", "values"} - set(parts)
+    if missing:
+        raise DescriptionError(f"{path.name}: not written by Table.save: it has no "
+                               f"{', '.join(sorted(missing))}")
+    units = parts["units"].tolist() if "units" in parts else None
+    degrees = bool(parts["degrees"]) if "degrees" in parts else None
+    return Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees)
