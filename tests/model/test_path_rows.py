@@ -90,7 +90,8 @@ def test_rows_equal_the_straight_line(monkeypatch, tendon):
         tau = system.inverse_dynamics(q, u, u, **options)
         return {"udot": system.forward_dynamics(q, u, **options), "tau": tau,
                 "one": system.forward_dynamics(q[0], u[0], **options),
-                "f": system.applied_forces(q, u, **options),
+                "f": system.applied_forces(q, u, **options), "power": system.power(q, u, **options),
+                "energy": np.stack(system.energy(q, u, **options)),
                 **({"zdot": system.zdot(q, u, **options)} if tendon == "elastic" else {})}
 
     in_both(monkeypatch, lambda: muscled(tendon), call)
@@ -150,12 +151,16 @@ def test_derivatives_equal_those_of_the_straight_line(monkeypatch, tendon):
         w = np.random.default_rng(5).normal(size=u.shape)
         back = system.vjp("forward_dynamics", q, u, u, cotangent=w, wrt=wrt, **options)
         J = system.jacobian("forward_dynamics", q, u, u, wrt=wrt, **options)
+        along = {name: np.random.default_rng(6).normal(size=x.shape) for name, x in back.items()}
+        forth = system.jvp("forward_dynamics", q, u, u, tangents=along, **options)
+        expected = sum(np.einsum("sij,sj->si", J[name], x) for name, x in along.items())
+        np.testing.assert_allclose(forth, expected, rtol=0, atol=1e-10 * np.abs(forth).max())
         one = system.jacobian("forward_dynamics", q[0], u[0], u[0], wrt=wrt[::-1], **options)
         for name, x in back.items():                         # two ways to the same number
             np.testing.assert_allclose(x, np.einsum("si,sij->sj", w, J[name]), rtol=0,
                                        atol=1e-10 * np.abs(x).max())
             np.testing.assert_allclose(one[name], J[name][0], rtol=0, atol=1e-11 * np.abs(one[name]).max())
-        return {**{f"vjp {name}": x for name, x in back.items()}, **J}
+        return {"jvp": forth, **{f"vjp {name}": x for name, x in back.items()}, **J}
 
     in_both(monkeypatch, make, call, 1e-11)
 

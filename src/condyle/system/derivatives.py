@@ -14,7 +14,12 @@ from condyle.errors import ConstraintError, DescriptionError, UnknownNameError
 from condyle.model.differentiate import VARIABLES, OperatorDerivative, has_gradient
 from condyle.model.layouts import GRADIENT, build_looped_gradient, prefers_looped_jacobian, prefers_loops
 from condyle.model.looped.gradient import has_looped_gradient
-from condyle.model.looped.jacobian import build_looped_jacobian, has_looped_jacobian
+from condyle.model.looped.jacobian import (
+    build_looped_jacobian,
+    build_looped_jvp,
+    has_looped_jacobian,
+    has_looped_jvp,
+)
 from condyle.model.operators import OPERATORS
 from condyle.model.operators.record import Operator
 from condyle.native.calls.function import NativeFunction
@@ -210,6 +215,9 @@ def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...
         model) and has_looped_jacobian(model, wrt):
         build_looped = partial(build_looped_jacobian, model, wrt)
         looped = [True, prefers_looped_jacobian(model, lanes=True)]
+    elif kind == "jvp" and name == "forward_dynamics" and has_looped_jvp(model, wrt):
+        build_looped = partial(build_looped_jvp, model, wrt)
+        looped = [prefers_looped_jacobian(model, lanes=lanes) for lanes in (False, True)]
     one, many = (build_looped if loops else build for loops in looped)
     status = [("status", 1)] if operator.has_status else []
     return NativeFunction(f"{kind} of {name}", one, wide=one if looped[0] == looped[1] else many,

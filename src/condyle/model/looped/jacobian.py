@@ -39,6 +39,7 @@ from condyle.model.looped.path_rows import path_kinds
 from condyle.model.looped.tables import PAIR, Draft, Looped, packed, unpacked
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols
+from condyle.native.sweeps.product import Product
 from condyle.native.sweeps.sweep import RowKernel
 from condyle.native.sweeps.tree_solve import TreeSolve, padded
 
@@ -101,6 +102,18 @@ def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
     looped = Looped(model, [(name, model.sizes()[name]) for name in ("q", "u", "tau", "tail")], results)
     _Jacobian(looped, wrt, before, widths).write()
     return TreeSolve(looped.rows(), before, widths)
+
+
+def has_looped_jvp(model: Model, wrt: Sequence[str]) -> bool:
+    """Whether a derivative along a direction is the Jacobian times that: where laws along paths would make it
+    a long straight line."""
+    return bool(path_kinds(model)) and has_looped_jacobian(model, wrt)
+
+
+def build_looped_jvp(model: Model, wrt: Sequence[str]) -> Product:
+    """The Jacobian times a tangent per variable, and the status."""
+    jacobian = build_looped_jacobian(model, wrt)
+    return Product(jacobian, model.tree.nu, jacobian.widths)
 
 
 class _Jacobian:

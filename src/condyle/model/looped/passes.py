@@ -326,9 +326,13 @@ def energies(looped: Looped) -> None:
                                                                                    d.gravity)]
 
     line = _sum(looped, True, 2, terms)
+    tabled = looped.path_rows.members if looped.path_rows else frozenset[int]()
+    if looped.path_rows is not None:
+        looped.path_rows.lengths()
+        looped.path_rows.potentials("total", 2)
     kinetic, potential = ca.vertsplit(line.total("total", 2))
-    for enabled, force, view in line.laws():
-        if (stored := force.potential(view)) is not None:
+    for i, (enabled, force, view) in enumerate(line.laws()):
+        if i not in tabled and (stored := force.potential(view)) is not None:
             potential += ca.if_else(enabled, stored, 0)
     line.write({"kinetic": kinetic, "potential": potential})
 
@@ -368,13 +372,18 @@ def mass_centre_acceleration(looped: Looped) -> None:
 def power(looped: Looped) -> None:
     line = _sum(looped, True, 1, lambda d, new: [inner(
         energy.weight_of(d.body, new.R_GM, d.gravity), new.V_GM)])
+    tabled = looped.path_rows.members if looped.path_rows else frozenset[int]()
     powers = []
-    for enabled, force, view in line.laws():
+    for i, (enabled, force, view) in enumerate(line.laws()):
         loads = Loads(view)
         loads.enabled = enabled
-        force.apply(view, loads)
+        if i not in tabled:
+            force.apply(view, loads)
         powers.append(energy.power(line.kin, loads, line.symbols["u"]))
     line.write({"power": ca.vertcat(powers[0] + line.total("total", 1), *powers[1:len(looped.model.acting)])})
+    if looped.path_rows is not None:
+        looped.path_rows.lengths()
+        looped.path_rows.powers("power")
 
 
 def zdot(looped: Looped) -> None:

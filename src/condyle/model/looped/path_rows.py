@@ -211,6 +211,7 @@ def _traces(kind: PathKind) -> bool:
         twin = kind.twin(given, ca.SX.sym("L"), ca.SX.sym("v"))
         twin.tension(view)  # type: ignore[arg-type]
         twin.rates(view)  # type: ignore[arg-type]
+        twin.potential(view)  # type: ignore[arg-type]
     except (AttributeError, TypeError, ValueError, RuntimeError, CondyleError):
         return False
     return True
@@ -424,6 +425,25 @@ class PathRows:
                 zdot = ca.vertcat(*law.rates(view))  # type: ignore[arg-type]
                 d.writes["law_zdot"] = ca.densify(ca.if_else(d.read("law_on", 1), zdot, 0))
 
+        self._write_signals()
+        self.law_pass(write)
+
+    def potentials(self, total: str, size: int) -> None:
+        """Add potential energies to the last of a sum over all bodies."""
+        def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+            if (stored := law.potential(view)) is not None:  # type: ignore[arg-type]
+                d.add(total, ca.vertcat(ca.SX(size - 1, 1), ca.if_else(d.read("law_on", 1), stored, 0)))
+
+        self._write_signals()
+        self.law_pass(write)
+
+    def powers(self, result: str) -> None:
+        """-T v of each law, as a result with one number per force."""
+        def write(kind: PathKind, d: Draft, law: PathLaw, view: LawView) -> None:
+            d.writes["law_power"] = -tension(d, law, view) * d.read("me.v", 1)
+
+        places = [i for kind in self.kinds for i, _ in kind.members]
+        self._window("law_power", result, self.first_law, places)
         self._write_signals()
         self.law_pass(write)
 
