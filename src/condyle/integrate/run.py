@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from condyle.errors import DescriptionError
 from condyle.integrate.advice import advice
+from condyle.integrate.branches import MOST, Branches, Found, Jump
 from condyle.integrate.control import FAILED
 from condyle.integrate.events import Event, Witnesses, later
 from condyle.integrate.knots import table
@@ -63,6 +64,7 @@ class Run:
     settings: Settings
     events: list[Occurrence] = field(default_factory=list)
     changes: list[tuple[int, State]] = field(default_factory=list)
+    jumps: list[Jump] = field(default_factory=list)
     status: Outcome | None = None
 
     def __post_init__(self) -> None:
@@ -82,7 +84,8 @@ class Run:
         self.watch = Watch(s.witnesses or Witnesses(system, s.events), s.window, s.accuracy, s.weights)
         self.scheduled: list[Event | Sampling] = [*clock, *(e for e in s.events if e.witness is None)]
         self.due = [e.next_time(self.t, self.t) for e in self.scheduled]
-        self.batch = FEW if self.watch.events else ROWS
+        self.branches = Branches.of(system)
+        self.batch = FEW if self.watch.events else ROWS // 16 if self.branches else ROWS
         # backward in time steps are negative; h is their length
         self.way = 1.0 if s.t_final >= self.t else -1.0
         span = self.way * (s.t_final - self.t)
@@ -122,7 +125,12 @@ class Run:
         s = self.settings
         while not self.status and self.way * self.t < self.way * s.t_final:
             done, interrupted = self._native(min([s.t_final, *self.due]))
-            changed = bool(self.watch.events) and done > 0 and self._look(done)
+            jump = self._first_jump(done) if self.branches and done else None
+            known = done if jump is None else jump.row + 2 - self.count
+            changed = bool(self.watch.events) and done > 0 and self._look(known, jump)
+            if jump is not None and not changed:
+                self._pass(jump)
+                changed = True
             if not changed and done:
                 self._keep(done)
                 self.batch = min(2 * self.batch, ROWS)
@@ -198,17 +206,49 @@ class Run:
         self.count, self.y, self.like = self.count + 1, y, state
         self._restart()
 
-    def _look(self, done: int) -> bool:
-        """Find events among the steps just done and let them act; true if one changed the state or ended the
-        run."""
+    def _y_at(self, rows: StepRows) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        """y in the pieces k (m,) at times t (m,), shape (m, n)."""
+        return lambda k, t: self.manifold.nearest(self.start.system, self.like.tail, t, rows.at(k, t))
+
+    def _first_jump(self, done: int) -> Found | None:
+        """The first instant in the steps just done at which the length of a path jumps."""
+        rows, here = self._rows(self.count + done, cuts={}), self.count - 1
+        if len(self.jumps) >= MOST:
+            return None
+        y_at = self._y_at(rows)
+        assert self.branches is not None
+        found = self.branches.first(self.like, rows.t[here:], rows.y[here:],
+                                    lambda k, t: y_at(np.full(len(t), here + k), t))
+        return None if found is None else replace(found, row=here + found.row)
+
+    def _pass(self, jump: Found) -> None:
+        """Report a jump, and go on just after it with steps as long as those before."""
+        rows, k = self._rows(jump.row + 2, cuts={}), jump.row
+        t = np.array([jump.before, jump.after])
+        y = self._y_at(rows)(np.array([k, k]), t)
+        before, after = (self._state(float(t[i]), y[i]) for i in (0, 1))
+        assert self.branches is not None
+        self.jumps += self.branches.report(jump, before, after)
+        longest = np.abs(np.diff(rows.t[max(self.count - 1, k - 8):])).max()
+        self._cut(k, jump.before, y[0])
+        self.t = jump.after
+        self.ws["h"] = self.settings.step or min(longest, self.settings.max_step or np.inf)
+        self._jump(after)
+
+    def _look(self, done: int, jump: Found | None = None) -> bool:
+        """Find events among the steps just done, before a jump if there is one, and let them act; true if one
+        changed the state or ended the run."""
         rows, watch, system = self._rows(self.count + done, cuts={}), self.watch, self.start.system
         if watch.acted:
             watch.settle(self._state(self.t, self.y), rows.f[self.count - 1])
 
-        def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
-            return self.manifold.nearest(system, self.like.tail, t, rows.at(k, t))
-
+        y_at = self._y_at(rows)
         t, piece, g = watch.looks(self.like, rows, self.count - 1, y_at)
+        if jump is not None:
+            before, last = t < jump.before, np.array([jump.before])
+            g_last = watch.witnesses(self.like, last, y_at(np.array([jump.row]), last))
+            t, piece = np.r_[t[before], last], np.r_[piece[before], jump.row]
+            g = np.vstack([g[before], g_last])
         at, held, bound = 0, set[int](), bool(system.constraints or self.like.locked or system.motions)
         while True:
             side = watch.sides.all(g[at:])
@@ -368,7 +408,7 @@ class Run:
                                   for name in ("jacobians", "projections")))
         return Trajectory(self.start, self._rows(self.count), self.status or Outcome(Status.FINISHED),
                           statistics, self.manifold,
-                          tuple(self.events), tuple(self.changes))
+                          tuple(self.events), tuple(self.changes), tuple(self.jumps))
 
     def _advice(self) -> Outcome:
         ws = self.ws

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from condyle.arrays import Array
 from condyle.errors import ShapeError
+from condyle.integrate.branches import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.measured import history, measured
 from condyle.integrate.step_rows import StepRows
@@ -73,6 +74,7 @@ class Trajectory(States[State]):
             to try. A text that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR;
             traj.status.advice.
         events: what happened, in order: see Occurrence.
+        jumps: where lengths of paths jumped, in order: see Jump.
         statistics: see Statistics.
     """
 
@@ -83,6 +85,7 @@ class Trajectory(States[State]):
     manifold: Manifold = field(repr=False)
     events: tuple[Occurrence, ...] = field(default=(), repr=False)
     changes: tuple[tuple[int, State], ...] = field(default=(), repr=False)
+    jumps: tuple[Jump, ...] = field(default=(), repr=False)
     # the whole run and its rows
     within: tuple[Trajectory, np.ndarray] | None = field(default=None, repr=False)
 
@@ -112,7 +115,9 @@ class Trajectory(States[State]):
         s = self.statistics
         table = rows_of(["time [s]", *titles(*variables(self.system))], self.t, self.y)
         happened = Block("events", ("event", "t [s]"), [(e.name, number(e.t)) for e in self.events])
-        return [table, happened, Block("statistics", (),
+        jumped = Block("jumps", ("path", "at", "t [s]", "by [mm]"),
+                       [(j.name, j.where, number(j.t), number(1e3 * j.size)) for j in self.jumps])
+        return [table, happened, *[jumped] * bool(self.jumps), Block("statistics", (),
                                        [(name, str(getattr(s, name))) for name in s.__dataclass_fields__])]
 
     @property
@@ -210,7 +215,8 @@ class Trajectory(States[State]):
         events = tuple(e for e in self.events if len(i) and rows.t[0] <= e.t <= rows.t[-1])
         run, before = (self, self._steps) if self.within is None else self.within
         within = (run, before[i]) if history(self.system) else None
-        return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes, within)
+        return Trajectory(start, rows, self.status, self.statistics, self.manifold, events, changes,
+                          self.jumps, within)
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
         """y at row i or after, with the parameters, inputs, locks that hold there."""

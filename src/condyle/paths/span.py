@@ -156,7 +156,7 @@ class Span(Composed):
 
         def take(value: Any) -> Any:
             nonlocal at
-            shape = np.shape(value)
+            shape = value.sx.shape if isinstance(value, Expression) else np.shape(value)
             n = int(np.prod(shape, dtype=int))
             at += n
             x = numbers[at - n:at]
@@ -286,6 +286,35 @@ class Span(Composed):
             more = self.wraps[k].surface.over(A, B, row) - _norm(B - A)
             L += ca.if_else(Segment.of(row[1:]).wrapped != 0, more, 0)                            # (1)
         return L
+
+    # ---- branches ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def switches(self) -> list[str]:
+        """What may change by a rule, as reports name it: its wraps, then its points that come and go."""
+        points = [f"point {i + self.offset}" for i, p in enumerate(self.points) if p.coordinates]
+        return [repr(w.name or type(w.surface).__name__) for w in self.wraps] + points
+
+    def branches(self, rows: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Which branch each switch is on, a column, and its normal, shape (3, switches).
+
+        A wrap: 0 where the path does not go over it, else 1 + the piece that it is on, and n_P. A point:
+        whether it is active.
+        """
+        taken, code, n = iter(ca.vertsplit(rows)), [], []
+        for pieces in self.pieces:
+            if self._meet:
+                where = _next(taken, 4)
+                piece = where[1]
+            else:
+                piece = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
+            segment = Segment.of(_next(taken, WIDTH)[1:])
+            on = where[0] if self._meet else segment.wrapped
+            code.append(ca.if_else(on != 0, 1 + piece, 0))
+            n.append(ca.if_else(on != 0, segment.n_P, 0))
+        active = sum(1 for p in self.points if p.coordinates)
+        code += ca.vertsplit(rows[rows.numel() - active:]) if active else []
+        return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
 
     def _over_several(self, L: ca.SX, taken: Iterator[ca.SX], y: Sequence[ca.SX], X: Sequence[ca.SX],
                       active: Sequence[ca.SX], straight: Sequence[ca.SX]) -> ca.SX:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
 from condyle.errors import DescriptionError, UnknownNameError
+from condyle.integrate.branches import MOST
 from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
@@ -85,6 +86,10 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     What is damped forward grows backward, and so do errors. Projection of every step keeps constraints to a
     tenth of the accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
+
+    Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
+    by how much, and the run begins anew just after. Runs of many states without events go over such jumps as
+    they are.
 
     Args:
         system: whose motion is wanted.
@@ -177,7 +182,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
                         report)
     try:
         if alone:
-            return run(start[0], *native(system, method), method, settings)
+            traj = run(start[0], *native(system, method), method, settings)
+            _warn_of_jumps(traj)
+            return traj
         times = _times(keep, start, float(t_final))
         if happening:
             settings.witnesses = Witnesses(system, given)
@@ -198,6 +205,21 @@ def _check_tendons(system: System, start: Members) -> None:
         warnings.warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
                       "they do not balance their fibres; start from system.equilibrate_muscles(state)",
                       stacklevel=4)
+
+
+def _warn_of_jumps(traj: Trajectory) -> None:
+    """Lengths of paths that rules make jump are no physics: their forces do work that comes from nowhere."""
+    if not traj.jumps:
+        return
+    worst = max(traj.jumps, key=lambda j: abs(j.size))
+    more = len(traj.jumps) - 1
+    gained = sum({j.t: j.energy for j in traj.jumps}.values())
+    others = f", and {more} more" if more else ""
+    others += " (later ones are not looked for)" if len(traj.jumps) >= MOST else ""
+    warnings.warn(f"simulate: a rule makes the length of a path jump: {worst}{others}; the potential energy "
+                  f"changes by {gained:.3g} J. The run goes on just after; traj.jumps has them all. Move the "
+                  "surface or the points, or choose another quadrant, so that the path lifts off where it "
+                  "touches", stacklevel=4)
 
 
 def _method(integrator: Any) -> Method:

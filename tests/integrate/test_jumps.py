@@ -1,0 +1,131 @@
+"""Lengths of paths that a rule makes jump: located, reported, and the run goes on just after."""
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.integrate.branches import Branches
+
+arm26 = importlib.import_module("condyle.models.arm26")
+
+
+def drifts(traj):
+    """By how much the energy changes within each stretch between jumps [J]."""
+    ke, pe = traj.system.energy(traj.q, traj.u)
+    rows = [int(np.flatnonzero(traj.t == j.t)[0]) for j in traj.jumps]
+    ends = zip([0, *rows], [*rows, len(traj)], strict=True)
+    return [float(np.ptp((ke + pe)[a:b])) for a, b in ends], (ke + pe)[-1] - (ke + pe)[0]
+
+
+@pytest.fixture(scope="module")
+def biceps():
+    """arm26 with a spring for BIClong, whose path is forced to one side of the humeral head."""
+    system = cd.models.arm26(muscle=None)
+    system.add_force("BIClong", cd.forces.PathSpring(arm26.path("BIClong"), 2000.0, 0.2))
+    return system
+
+
+def test_biceps(biceps):
+    """paths-and-muscles.md: 1.67 mm at a shoulder elevation of 0.546 rad."""
+    state = biceps.state(q=[0.3, 0.3], u=[3.0, 0.0])
+    with pytest.warns(UserWarning, match=r"path of 'BIClong' by -1\.674 mm at 'BIClonghh' at t = 0\.1486982"):
+        traj = cd.simulate(biceps, state, 0.2, accuracy=1e-10, integrator="dormand-prince-8")
+    (jump,) = traj.jumps
+    assert (jump.name, jump.where) == ("BIClong", "'BIClonghh'")
+    assert jump.size == pytest.approx(-1.6736e-3, abs=1e-7)
+    q = traj(jump.t).q
+    assert q[0] == pytest.approx(0.54577, abs=1e-5)
+    lengths = biceps.path_lengths(q + np.array([[-1e-9, 0], [1e-9, 0]]))[:, 0]
+    assert lengths[1] - lengths[0] == pytest.approx(jump.size, abs=1e-9)
+    within, total = drifts(traj)
+    assert max(within) < 1e-9                                # accuracy 1e-10 of some 64 J: 1e-10 measured
+    assert total == pytest.approx(jump.energy, abs=1e-9)     # what the spring gained is all that changed
+    row = int(np.flatnonzero(traj.t == jump.t)[0])           # a row just before and one just after
+    assert 0 < jump.t - traj.t[row - 1] < 1e-12
+
+
+def test_backward_and_events(biceps):
+    """The way back meets the same jump; events before it happen first, also in the same step."""
+    with pytest.warns(UserWarning, match="jump"):
+        there = cd.simulate(biceps, biceps.state(q=[0.3, 0.3], u=[3.0, 0.0]), 0.2, accuracy=1e-8)
+    with pytest.warns(UserWarning, match="jump"):
+        back = cd.simulate(biceps, there[-1], 0.0, accuracy=1e-8)
+    assert back.jumps[0].size == pytest.approx(-there.jumps[0].size, abs=1e-6)
+    assert back.jumps[0].t == pytest.approx(there.jumps[0].t, abs=1e-6)
+    when = there.jumps[0].t
+    level = float(there(when - 1e-6).q[0])
+    with pytest.warns(UserWarning, match="jump"):
+        both = cd.simulate(biceps, there[0], 0.2, accuracy=1e-8, events=[
+            cd.Event(lambda s: s.q("r_shoulder_elev") - level, "rising", name="just before"),
+            cd.Event(lambda s: s.q("r_shoulder_elev") - level - 0.1, "rising", name="after")])
+    assert [e.name for e in both.events] == ["just before", "after"]
+    assert both.events[0].t == pytest.approx(when - 1e-6, abs=1e-8)
+    assert both.jumps[0].t == pytest.approx(when, abs=1e-6)
+
+
+def pendulum(*points, wraps=()):
+    system = cd.System(gravity=(0, -9.81, 0))
+    system.add_body("bob", "ground", cd.Pin(), mass=1.0, com=(0, -0.5, 0), inertia=(0.01, 0.01, 0.01),
+                    coordinates=("angle",))
+    path = cd.paths.Path(points, wraps)
+    system.add_force("spring", cd.forces.PathSpring(path, 20.0, 0.1))
+    return system
+
+
+def test_point_that_comes_and_goes():
+    """The jump of a conditional point has a closed form. It is found with Parameters too."""
+    x = cd.Parameter("x", 0.3)
+    system = pendulum(("ground", (0.5, 0, 0)),
+                      cd.paths.ConditionalPoint("ground", (x, 0.2, 0), "angle", (0.4, 2.0)),
+                      ("bob", (0, -0.5, 0)))
+    with pytest.warns(UserWarning, match="point 1"):
+        traj = cd.simulate(system, system.state(q=[0.0], u=[3.0], parameters={"x": 0.2}), 0.3, accuracy=1e-8)
+    (jump,) = traj.jumps
+    bob = 0.5 * np.array([np.sin(0.4), -np.cos(0.4)])
+    over = np.linalg.norm([0.3, 0.2]) + np.linalg.norm(bob - (0.2, 0.2))
+    assert jump.size == pytest.approx(over - np.linalg.norm(bob - (0.5, 0)), abs=1e-9)
+    assert traj(jump.t).q[0] == pytest.approx(0.4, abs=1e-9)
+
+
+def test_lift_off_is_no_jump():
+    """A path that touches down and lifts off goes on smoothly: no step ends there."""
+    system = pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),
+                      wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.1), "ground", (0.25, -0.2, 0))])
+    traj = cd.simulate(system, system.state(q=[-0.5]), 1.0, accuracy=1e-6)
+    branches = Branches.of(system)
+    code = branches.look(traj[0], traj.t, traj.y).code[:, 0]
+    assert 0 < np.count_nonzero(code) < len(code)            # it touches for a while
+    assert traj.jumps == ()
+    assert (np.diff(traj.t) > 0).all()
+    within, _ = drifts(traj)
+    assert within[0] < 1e-4
+
+
+def test_an_end_inside():
+    """OpenSim's rule: where an end gets inside the surface, the path is straight."""
+    system = pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),
+                      wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.15), "ground", (0.2, -0.35, 0), name="rod")])
+    with pytest.warns(UserWarning, match="'rod'"):
+        traj = cd.simulate(system, system.state(q=[-0.5]), 0.7, accuracy=1e-8)
+    (jump,) = traj.jumps                                     # out of it the chord passes by
+    L = system.path_lengths(traj(jump.t).q + np.array([[-1e-9], [1e-9]]))[:, 0]
+    assert jump.size == pytest.approx(L[1] - L[0], abs=1e-8)
+    within, total = drifts(traj)
+    assert max(within) < 1e-6
+    assert total == pytest.approx(sum(j.energy for j in traj.jumps), abs=1e-6)
+
+
+def test_disabled_forces_are_not_reported():
+    system = pendulum(("ground", (0.5, 0, 0)),
+                      cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
+                      ("bob", (0, -0.5, 0)))
+    traj = cd.simulate(system, system.state(q=[0.0], u=[3.0], disabled=["spring"]), 0.3)
+    assert traj.jumps == ()
+
+
+def test_nothing_to_look_at():
+    """Paths that are straight cost nothing."""
+    assert Branches.of(pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)))) is None
