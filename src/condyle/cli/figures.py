@@ -12,7 +12,8 @@ import numpy as np
 
 from condyle.table import Table
 
-COLOURS = ("#0b84c6", "#e08a00", "#0aa076", "#c765a8", "#d55e00", "#7f7fd6", "#8a9a2c", "#b0703c")
+COLOURS = ("#0b84c6", "#e08a00", "#0aa076", "#c765a8", "#d55e00", "#7f7fd6", "#8a9a2c", "#b0703c",
+           "#e0508a", "#3aa6a0")
 """One per column, in turn. All can be told from white and from black, and most from each other by
 colour-blind eyes."""
 DASHED: dict[str, Any] = {"linewidth": 5.0, "alpha": 0.35, "linestyle": (0, (0.8, 0.9))}
@@ -48,9 +49,10 @@ class Figure:
     def parts(self) -> Iterator[Figure]:
         """Figures of a few columns each."""
         names = list(self.table.names)
-        groups = [names[k:k + TOGETHER] for k in range(0, len(names), TOGETHER)] or [[]]
+        count = max(1, -(-len(names) // TOGETHER))
+        groups = [names[len(names) * k // count:len(names) * (k + 1) // count] for k in range(count)]
         for k, group in enumerate(groups):
-            title = self.title if len(groups) == 1 else f"{self.title} ({k + 1} of {len(groups)})"
+            title = self.title if count == 1 else f"{self.title} ({k + 1} of {count})"
             yield replace(self, title=title, table=self.table[group])
 
 
@@ -82,7 +84,7 @@ def _curves(axes: object, figure: Figure) -> None:
     known = other.names if other is not None else ()
     handles: list[Line2D] = []
     for k, (name, colour) in enumerate(zip(table.names, COLOURS, strict=False)):
-        width = 3.0 - 0.25 * k                               # equal curves show behind each other
+        width = 3.0 - 0.2 * k                                # equal curves show behind each other
         handles += axes.plot(table.time, table[name], color=colour, linewidth=width, label=name)
         if other is not None and name in known:
             axes.plot(other.time, other[name], color=colour, **DASHED)

@@ -67,17 +67,16 @@ class _Figures:
         self.reference, self.frames = reference, frames
 
     def of(self, name: str, title: str) -> list[Figure]:
-        """Of one table: a figure per unit; of many reactions, one per joint and unit."""
-        table, reaction = self.study.tables[name], name.startswith("reactions")
-        columns = [(c, unit) for c, unit in zip(table.names, table.units, strict=True)
-                   if not (reaction and unit == "m")]       # where a reaction acts: in the table only
-        many = reaction and len(columns) > 2 * TOGETHER
-        groups: dict[tuple[str, str], list[str]] = {}
-        for column, unit in columns:
-            groups.setdefault((column.rpartition("_")[0] if many else "", unit), []).append(column)
-        other = referred(self.reference, name)
-        return [self._figure(name, f"{title}{f', {joint}' if joint else ''}", table[own], unit, other)
-                for (joint, unit), own in groups.items()]
+        """Of one table: a figure per unit."""
+        table, other = self.study.tables[name], referred(self.reference, name)
+        if name.startswith("reactions"):                    # where they act is in the table only
+            table = table[[c for c, unit in zip(table.names, table.units, strict=True) if unit != "m"]]
+            if len(table.names) > 2 * TOGETHER:
+                table, title = sizes(table), f"{title}, size of the force"
+        groups: dict[str, list[str]] = {}
+        for column, unit in zip(table.names, table.units, strict=True):
+            groups.setdefault(unit, []).append(column)
+        return [self._figure(name, title, table[own], unit, other) for unit, own in groups.items()]
 
     def arms(self) -> list[Figure]:
         """Moment arms, a figure per coordinate."""
@@ -123,6 +122,13 @@ def difference(table: cd.Table, other: cd.Table | None, frames: slice) -> float 
     if other is None or not common:
         return None
     return float(np.abs(table[common].values[frames] - other[common].values[frames]).max())
+
+
+def sizes(reactions: cd.Table) -> cd.Table:
+    """How large the force at each joint is [N]."""
+    bodies = [c.removesuffix("_fx") for c in reactions.names if c.endswith("_fx")]
+    forces = [reactions[[f"{b}_f{axis}" for axis in "xyz"]].values for b in bodies]
+    return cd.Table(reactions.time, bodies, np.linalg.norm(forces, axis=2).T, ["N"] * len(bodies))
 
 
 def scaled(table: cd.Table, factor: float) -> cd.Table:
