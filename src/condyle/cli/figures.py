@@ -68,7 +68,8 @@ def svg(figure: Figure) -> str:
     with rc_context(settings):                              # type: ignore[arg-type]
         canvas = Canvas(figsize=(7.6, 3.0))
         FigureCanvasSVG(canvas)
-        axes = canvas.add_axes((0.1, 0.16, 0.68, 0.8))
+        longest = max((len(name) for name in figure.table.names), default=0)
+        axes = canvas.add_axes((0.1, 0.16, max(0.8 - 0.0115 * longest, 0.4), 0.8))   # the legend has the rest
         _curves(axes, figure)
         out = io.StringIO()
         canvas.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})

@@ -118,9 +118,11 @@ details { color: var(--soft); font-size: .9rem; }
 summary { cursor: pointer; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; color: var(--text); }
-th, td { padding: .2rem .8rem .2rem 0; text-align: right; border-bottom: 1px solid var(--line); }
+th, td { padding: .2rem .8rem .2rem 0; text-align: right; border-bottom: 1px solid var(--line);
+         white-space: nowrap; }
 th:first-child { text-align: left; font-weight: 600; }
-.words td:last-child, .words th:last-child { text-align: left; min-width: 18rem; }
+.words th:first-child { white-space: normal; }
+.words td:last-child, .words th:last-child { text-align: left; white-space: normal; }
 thead th { vertical-align: bottom; }
 code { font-size: .92em; }
 """
