@@ -73,7 +73,11 @@ def test_tension_at_full_activation():
 
 @pytest.fixture(scope="module")
 def linear():
-    """Two joints and four muscles whose force is linear in the activation, with rigid tendons, as those of
+    return two_joints()
+
+
+def two_joints() -> cd.System:
+    """Two joints and five muscles whose force is linear in the activation, with rigid tendons, as those of
     the optimisation are."""
     system = cd.System(gravity=(0, -9.81, 0))
     system.add_body("upper", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=2.0, com=(0, 0.15, 0),
@@ -106,6 +110,18 @@ def test_activations_give_the_motion(linear, exponent, evidence):
     evidence("accelerations that optimised activations give against the motion's [rad/s^2]", off, 1e-9)
     assert off < 1e-9
     assert (found.forces.values > 0).all()
+
+
+def test_loops(linear, monkeypatch):
+    """Lengths and moment arms from loops over paths, as those of many muscles are."""
+    t = np.linspace(0.0, 1.0, 5)
+    table = cd.Table(t, ["upper", "fore"], np.column_stack([0.3 * t, 0.3 * t**2]), ["rad", "rad"])
+    expected = cd.static_optimization(linear, table)
+    monkeypatch.setenv("CONDYLE_LAYOUT", "looped")
+    looped = two_joints()
+    found = cd.static_optimization(looped, table)
+    np.testing.assert_allclose(found.activations.values, expected.activations.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.forces.values, expected.forces.values, rtol=0, atol=1e-9)
 
 
 def test_moments_of_inverse_dynamics_give_the_motion(evidence):

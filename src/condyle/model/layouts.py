@@ -115,7 +115,7 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
     loops = OPERATORS[name].looped
     if wish == "unrolled" or loops is None:
         return False
-    if name in ("path_lengths", "path_speeds", "moment_arms"):
+    if name in ("path_lengths", "path_speeds", "moment_arms", "path_geometry"):
         return bool(model.paths) and (wish == "looped" or _paths_size(model) > LONGEST_FOR_ONE)
     constrained = name in LEVELS and bool(model.constraints)
     if name in LEVELS and not (model.equations(*LEVELS[name])

@@ -100,12 +100,9 @@ class Actors:
         system, model, batch, m = self.system, self.model, self.motion._batch(), len(self.motion)
         if not names:
             return np.zeros((m, 0)), np.zeros((m, 0)), np.zeros((m, 0, system.nu))
-        arms: Array = batch.ask("moment_arms", (), {})
-        L, Ldot = np.zeros((2, m, len(model.paths)))
-        if physiology or passive:
-            L = batch.ask("path_lengths", (), {})
-            Ldot = (batch.ask("path_speeds", (), {}) if model.moved_by_time   # quicker without solving paths
-                    else -(arms @ self.motion.u[..., None])[..., 0])
+        L, arms = system._run("path_geometry", (self.motion.q,), {"state": batch})
+        Ldot = (batch.ask("path_speeds", (), {}) if model.moved_by_time
+                else -(arms @ self.motion.u[..., None])[..., 0])
         active, slack, isometric = system._run("unit_tensions", (L, Ldot), {"state": batch})
         own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
                                                                                 model.paths))

@@ -86,7 +86,18 @@ def path_speeds(looped: Looped) -> None:
 
 
 def moment_arms(looped: Looped) -> None:
-    paths, nu = AllPaths(looped, moving=False), looped.model.tree.nu
+    _write_arms(looped, AllPaths(looped, moving=False))
+
+
+def path_geometry(looped: Looped) -> None:
+    paths = AllPaths(looped, moving=False)
+    paths.line("L", lambda view, path: path.length.at(view))
+    paths.report("L", "L")
+    _write_arms(looped, paths)
+
+
+def _write_arms(looped: Looped, paths: AllPaths) -> None:
+    nu = looped.model.tree.nu
     looped.cleared = ("R",)
 
     def arms(view: Any, path: Any) -> ca.SX:

@@ -44,4 +44,8 @@ OPERATORS = (
              columns=_each("m/s"), looped=looped.path_speeds),
     Operator("moment_arms", Stage.POSITION, "q", results={"R": "paths nu"}, expressions=_moment_arms,
              looped=looped.moment_arms),
+    # both, with each path found once
+    Operator("path_geometry", Stage.POSITION, "q", results={"L": "paths", "R": "paths nu"},
+             expressions=lambda s: [*_lengths(s), *_moment_arms(s)], looped=looped.path_geometry,
+             serves="static_optimization", differentiable=False),
 )
