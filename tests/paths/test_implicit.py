@@ -84,8 +84,7 @@ def test_ellipsoids(ellipsoids, radii, kind, evidence):
     off = np.abs(found - own) / size
     same = off < 1e-4  # ends that face each other have several geodesics
     assert same.mean() > (0.8 if kind == "grazing" else 0.97)
-    # The flat ellipsoid's own solver has 10 modes, which leave 1e-7 where arcs are long: here 1e-11.
-    slack = 1e-9 if radii is SLIM else 1e-6
+    slack = 1e-9
     evidence(f"geodesics over an implicit ellipsoid {kind}", np.percentile(off[same], 99), slack)
     assert np.percentile(off[same], 99) < slack
 
@@ -98,7 +97,9 @@ def test_quadrant(ellipsoids):
         own = function(cd.paths.Ellipsoid(radii, quadrant=axis))(ends)[:, 0]
         assert np.isfinite(found).mean() > 0.995  # 599 and 600 of 600
         both = np.isfinite(found) & np.isfinite(own)
-        assert (np.abs(found - own)[both] < 1e-10).mean() > 0.9  # else another of several stationary paths
+        # Else another of several stationary paths: the ellipsoid takes the longer side only where the side
+        # point is mirrored beyond the centre.
+        assert (np.abs(found - own)[both] < 1e-10).mean() > 0.85
 
 
 def test_known_length(ellipsoids):

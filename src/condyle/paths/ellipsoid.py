@@ -17,4 +17,4 @@ __all__ = ["Ends", "solvers"]
 def solvers(modes: int = 4) -> tuple[Solver, Solver]:
     """Two solvers: of p (silhouette.py), and of p and the row of the first without its status. The second
     goes on where the first does not suffice."""
-    return LeastLength(Length(modes, 2 * modes)).solver(f"ellipsoid{modes}"), Halves().solver()
+    return LeastLength(Length(modes, 2 * modes - 1)).solver(f"ellipsoid{modes}"), Halves().solver()

@@ -25,10 +25,10 @@ import numpy as np
 
 from condyle.native.sweeps.solver import Solver
 from condyle.paths.least_length import LeastLength
-from condyle.paths.segment import Segment, cross, dot, norm, unit
+from condyle.paths.segment import ROW, Segment, cross, dot, norm, unit
 from condyle.paths.silhouette import Silhouette
 
-ORDER, ERROR = 14, 1e-13
+ORDER, ERROR = 12, 1e-12
 """Terms of a series; what its last ones may contribute to a step."""
 LONGEST, BACK, MET = 0.5, 0.35, 1e-6
 """Longest change in one step of (2); factor after one that did not help; that at which to stop, which leaves
@@ -85,6 +85,10 @@ class Halves:
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
         return dict(zip(self.sizes, parts, strict=True))
+
+    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """What was found, and whether that does not suffice."""
+        return p[12:12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
 
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         A, _, a, size = _scaled(p)
@@ -158,7 +162,8 @@ class Halves:
         return ca.if_else(s["active"], mine, p[12:12 + mine.numel()])
 
     def solver(self) -> Solver:
-        return Solver.of("ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS)
+        return Solver.of("ellipsoid_halves", self.needs, self.start, self.step, self.finish, STEPS,
+                         idle=self.idle)
 
 
 def _scaled(p: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:

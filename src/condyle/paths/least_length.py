@@ -30,7 +30,6 @@ the longer side may be a saddle of length: it is not looked for here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -48,7 +47,9 @@ LARGE, LATE = 1.0, 16
 KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
-exist. Of arcs that are longer than a quarter of a turn the Gauss points do not suffice either."""
+exist."""
+WIDE = 0.3
+"""Cosine of the arc in scaled space below which the Gauss points do not suffice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +65,15 @@ class Chart:
     def column(self) -> ca.SX:
         return ca.vertcat(self.m, self.w, self.A.column, self.B.column)
 
-    def renewed(self, z: ca.SX, middle: np.ndarray) -> Chart:
-        """The chart through the middle of a curve."""
-        (P, _), (Q, _) = self.A.at(z[0]), self.B.at(z[1])
-        m = unit(P / 4 + self.m / 2 + Q / 4 + dot(ca.DM(middle), z[2:]) * self.w)
-        return Chart(m, unit(cross(m, Q - P)), self.A, self.B)
+    def tips(self, z: ca.SX) -> ca.SX:
+        """p, dp/dphi, q, dq/dpsi, shape (12,)."""
+        return ca.vertcat(*self.A.at(z[0]), *self.B.at(z[1]))
+
+    def renewed(self, tips: ca.SX, offset: ca.SX) -> ca.SX:
+        """m and w of the chart through the middle of a curve, which is off by so much along w, shape (6,)."""
+        p, q = tips[:3], tips[6:9]
+        m = unit(p / 4 + self.m / 2 + q / 4 + offset * self.w)
+        return ca.vertcat(m, unit(cross(m, q - p)))
 
     @staticmethod
     def of(column: ca.SX) -> Chart:
@@ -76,59 +81,60 @@ class Chart:
 
 
 class Length:
-    """(2) with its gradient and Hessian (3), for K modes and 2K or a few fewer Gauss points."""
+    """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and what the ends add.
+
+    Attributes:
+        size: of z.
+        table: a row per Gauss point: its weight; factors of p, q and w in dy/dz; their derivatives by s;
+            those of m in (1).
+    """
 
     def __init__(self, modes: int, points: int) -> None:
         self.modes, self.size = modes, 2 + modes
         x, weights = np.polynomial.legendre.leggauss(points)
         s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
-        self.nodes = s, weights / 2
-        self.B = np.array([s * (1 - s) * f(x) for f in basis]).T.reshape(points, modes)
-        self.D = np.array([(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x)
-                           for f in basis]).T.reshape(points, modes)
+        B = [s * (1 - s) * f(x) for f in basis]
+        D = [(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x) for f in basis]
+        self.table = np.stack([weights / 2, (1 - s)**2, s * s, *B, -2 * (1 - s), 2 * s, *D,
+                               2 * s * (1 - s), 2 - 4 * s], axis=1)
         self.middle = np.array([f(0) / 4 for f in basis])
+
+    def term(self, tau: ca.SX, chart: Chart, tips: ca.SX, a: ca.SX, c: ca.SX) -> ca.SX:
+        """What a Gauss point adds: L, g (n,), rows of the lower half of H."""
+        n = self.size
+        p, p1, q, q1 = (tips[3 * k:3 * k + 3] for k in range(4))
+        weight, by, bd, (in_y, in_d) = c[0], c[1:1 + n], c[1 + n:1 + 2 * n], ca.vertsplit(c[1 + 2 * n:])
+        y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w                # (1)
+        d = bd[0] * p + in_d * chart.m + bd[1] * q + dot(bd[2:], tau) * chart.w
+        F, G_y, G_d, eta_y, eta_d, Kg = _at_point(y, d, a)
+        dots = [(dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1, chart.w)]
+        x = [*dots[:2], *[dots[2]] * self.modes]                         # dy/dz are these, by factors of s
+        eta = [by[i] * x[i][0] for i in range(n)]
+        eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
+        g = [weight * (by[i] * x[i][2] + bd[i] * x[i][3]) for i in range(n)]
+        turn, bend = weight / F, -weight * Kg * F
+        H = [turn * eta1[i] * eta1[j] + bend * eta[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
+        return ca.vertcat(weight * F, *g, *H)
+
+    def whole(self, total: ca.SX, ends: Ends, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """L, g (n,), H (n, n) of the sum and of both ends."""
+        n, a = self.size, ends.radii
+        L, g, H = total[0], total[1:1 + n], ca.SX(n, n)
+        for i in range(n):
+            for j in range(i + 1):
+                H[i, j] = H[j, i] = total[1 + n + i * (i + 1) // 2 + j]
+        for i, X in enumerate((ends.A, ends.B)):
+            r, t = a * tips[6 * i:6 * i + 3] - X, a * tips[6 * i + 3:6 * i + 6]
+            l = norm(r)
+            slope = dot(r, t) / l
+            L, g[i], H[i, i] = L + l, g[i] + slope, H[i, i] + (dot(t, t) - slope * slope) / l
+        return L, g, H
 
     def direction(self, y: ca.SX, end: int, tau: ca.SX, chart: Chart, a: ca.SX) -> ca.SX:
         """The unit tangent of the curve (1) at its start y = p, end = 0, or at its end y = q, end = 1."""
         slopes = ca.DM([-1.0 if end else (-1.0)**k for k in range(self.modes)])
         d = (2 - 4 * end) * (chart.m - y) + dot(slopes, tau) * chart.w
         return unit(a * (d - dot(d, y) * y))
-
-    @cached_property
-    def function(self) -> ca.Function:
-        """z, p, chart -> L, g (n,), H (n, n)."""
-        z, p, chart = ca.SX.sym("z", self.size), ca.SX.sym("p", 12), ca.SX.sym("chart", 26)
-        return ca.Function("length", [z, p, chart], self._expressions(z, Ends(p), Chart.of(chart)),
-                           {"cse": True})
-
-    def _expressions(self, z: ca.SX, ends: Ends, chart: Chart) -> list[ca.SX]:
-        n, a = self.size, ends.radii
-        (p, p1), (q, q1) = chart.A.at(z[0]), chart.B.at(z[1])
-        L, g, H = ca.SX(0), [ca.SX(0)] * n, [[ca.SX(0)] * n for _ in range(n)]
-        for i, (y, y1, X) in enumerate(((p, p1, ends.A), (q, q1, ends.B))):
-            r, t = a * y - X, a * y1
-            l = norm(r)
-            slope = dot(r, t) / l
-            L, g[i], H[i][i] = L + l, slope, (dot(t, t) - slope * slope) / l
-        which = [p1, q1] + [chart.w] * self.modes                        # dy/dz are these, by factors of s
-        for s, weight, B, D in zip(*self.nodes, self.B, self.D, strict=True):
-            by, bd = [(1 - s)**2, s * s, *B], [-2 * (1 - s), 2 * s, *D]
-            y = by[0] * p + 2 * s * (1 - s) * chart.m + by[1] * q + dot(ca.DM(B), z[2:]) * chart.w  # (1)
-            d = bd[0] * p + (2 - 4 * s) * chart.m + bd[1] * q + dot(ca.DM(D), z[2:]) * chart.w
-            F, G_y, G_d, eta_y, eta_d, Kg = _at_point(y, d, a)
-            L += weight * F
-            dots = {id(v): (dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1,
-                                                                                              chart.w)}
-            x = [dots[id(v)] for v in which]
-            eta = [by[i] * x[i][0] for i in range(n)]
-            eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
-            for i in range(n):
-                g[i] = g[i] + weight * (by[i] * x[i][2] + bd[i] * x[i][3])
-                turn, bend = (weight / F) * eta1[i], (-weight * Kg * F) * eta[i]
-                for j in range(i + 1):
-                    H[i][j] = H[i][j] + turn * eta1[j] + bend * eta[j]  # (3)
-        return [L, ca.vertcat(*g), ca.blockcat([[H[max(i, j)][min(i, j)] for j in range(n)]
-                                                for i in range(n)])]
 
 
 def _at_point(y: ca.SX, d: ca.SX, a: ca.SX) -> tuple[ca.SX, ...]:
@@ -191,11 +197,17 @@ class LeastLength:
         self.length = length
         n = length.size
         self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3,
-                      "active": 1, "forced": 1, "renewed": 1, "start": 3, "chart": 26}
+                      "active": 1, "forced": 1, "renewed": 1, "start": 3, "tips": 12, "chart": 26}
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
         return dict(zip(self.sizes, parts, strict=True))
+
+    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """A straight path, and whether there may be another."""
+        ends = Ends(p)
+        row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1, ca.SX.zeros(8))
+        return row, ends.kind != NONE
 
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         ends = Ends(p)
@@ -203,13 +215,17 @@ class LeastLength:
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
         x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, 0, begin.half, begin.phi,
-                       begin.psi, chart.column)
+                       begin.psi, chart.tips(z), chart.column)
         return x, ca.logic_and(active, ca.logic_not(begin.forced))
 
-    def step(self, p: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
+        s = self.state(x)
+        return self.length.term(s["z"][2:], Chart.of(s["chart"]), s["tips"], Ends(p).radii, c)
+
+    def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
         s = self.state(x)
         z, before, count = s["z"], s["before"], s["count"]
-        L, g, H = self.length.function.call([z, p, s["chart"]], True, False)
+        L, g, H = self.length.whole(total, Ends(p), s["tips"])
         dz, pivots = eliminate(H, g)
         size = norm(dz)
         worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED
@@ -218,19 +234,21 @@ class LeastLength:
         done = ca.logic_and(good, ca.logic_not(worse))
         large = ca.logic_and(done, ca.norm_inf(z[2:]) > LARGE)
         renew = ca.logic_and(ca.logic_not(s["renewed"]), ca.logic_or(large, count == LATE))
-        chart = Chart.of(s["chart"]).renewed(following, self.length.middle)
+        chart = Chart.of(s["chart"])
+        tips = chart.tips(following)
+        new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
         x = ca.vertcat(following[:2], ca.if_else(renew, 0, following[2:]), ca.if_else(worse, before, z),
                        ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
                        ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
                        ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["forced"],
-                       ca.logic_or(s["renewed"], renew), s["start"],
-                       ca.if_else(renew, chart.column, s["chart"]))
+                       ca.logic_or(s["renewed"], renew), s["start"], tips,
+                       ca.if_else(renew, new, s["chart"][:6]), s["chart"][6:])
         return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
         s, ends = self.state(x), Ends(p)
         a, z, chart, (d_phi, d_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
-        (y_P, y_P1), (y_Q, y_Q1) = chart.A.at(z[0]), chart.B.at(z[1])
+        y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k:3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)
         e_in, e_out, n_P, n_Q = (P - ends.A) / l1, (ends.B - Q) / l2, unit(y_P / a), unit(y_Q / a)
@@ -241,11 +259,12 @@ class LeastLength:
         ways = z[2:], chart, a
         smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)),
                          dot(e_out, self.length.direction(y_Q, 1, *ways)))
-        suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > 0)
+        suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
         active, found = s["active"], ca.logic_and(s["left"] <= CONVERGED, suffices)
         half = ca.if_else(s["forced"], s["start"][0], ca.fmax(s["L"] - l1 - l2, norm(P - Q)) / 2)
         return ca.vertcat(ends.kind, either(active, over, straight(ends.A, ends.B)).row, ends.A, ends.B,
                           ca.if_else(active, found, 1), s["count"], s["forced"], half, z[:2], s["start"])
 
     def solver(self, name: str) -> Solver:
-        return Solver.of(name, 12, self.start, self.step, self.finish, ROUNDS)
+        return Solver.of(name, 12, self.start, self.step, self.finish, ROUNDS, term=self.term,
+                         table=self.length.table, idle=self.idle)

@@ -55,6 +55,27 @@ def compiled(solver: Solver, needs: int = 1) -> NativeFunction:
 
 # ---- The loop ----------------------------------------------------------------------------------------------
 
+def test_sums_and_idle_lanes(evaluator):
+    """Newton's method on sum w (x - c)^3 = p over the rows of a table; negative p are idle, beside others in
+    lanes and alone."""
+    table = np.array([[0.5, -1.0], [0.25, 0.3], [0.25, 2.0]])
+    solver = Solver.of(
+        "cubes", 1, lambda p: (ca.SX([3.0]), p >= 0),
+        lambda p, x, total: (x - (total[0] - p) / total[1], ca.fabs(total[0] - p) > 1e-12),
+        lambda p, x: ca.if_else(p >= 0, x, -1), 60,
+        term=lambda p, x, c: c[0] * ca.vertcat((x - c[1])**3, 3 * (x - c[1])**2), table=table,
+        idle=lambda p: (ca.SX(-1), p >= 0))
+    f, p = compiled(solver), np.array([1.0, -1, 2, -3, 0.5, -2, -2, -2, -2, -1, -1, -1, -1, -1, -1, 40, 5])
+    rows = f(p[:, None])
+    x, status = rows.T
+    np.testing.assert_array_equal(status, 0)
+    np.testing.assert_array_equal(x[p < 0], -1)
+    solved = p >= 0
+    found = (table[:, 0] * (x[solved, None] - table[:, 1])**3).sum(1)
+    np.testing.assert_allclose(found, p[solved], rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(np.concatenate([f([value]) for value in p]).reshape(rows.shape), rows)
+
+
 def test_a_solver_may_ask_another(evaluator):
     """Numbers are halved, p + 1, p + 2, ... of them, until more than 12 halvings were needed in all."""
     inner = halvings()

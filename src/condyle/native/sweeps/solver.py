@@ -9,6 +9,10 @@ stored, so that it equals the scalar loop to the last bit. One whose `busy` is N
 loop did not end by itself the status is LIMIT or NAN, and all else in the row is NaN: nothing goes on with a
 result that was not found.
 
+A step may need a sum over the rows c of a table, of which one term is compiled: total = sum term(p, x, c),
+and then x, busy = step(p, x, total). Where idle(p) says of all lanes that there is nothing to solve, its
+results are the row.
+
 A solver may ask others: start, step and finish may hold rows of tables and of solvers.
 
 A derivative takes the row as constant: `condyle.native.sweeps.implicit` gives results of equations their
@@ -19,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -44,9 +48,12 @@ class Solver:
     Args:
         name: for messages and for the order in a stage: an identifier.
         start: p (needs,) -> x (n,), busy.
-        step: p, x -> x, busy.
+        step: p, x -> x, busy; with a sum p, x, total -> x, busy.
         finish: p, x -> results (width - 1,).
         limit: steps at most.
+        term: p, x, c -> a term of the sum that a step needs.
+        table: the rows c, shape (terms, numbers).
+        idle: p -> results, busy; where that is zero, the results are those of finish.
     """
 
     name: str
@@ -54,11 +61,16 @@ class Solver:
     step: ca.Function | Staged
     finish: ca.Function | Staged
     limit: int
+    term: ca.Function | None = None
+    table: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    idle: ca.Function | Staged | None = None
 
     @staticmethod
     def of(name: str, needs: int, start: Callable[[ca.SX], Sequence[Any]],
-           step: Callable[[ca.SX, ca.SX], Sequence[Any]],
-           finish: Callable[[ca.SX, ca.SX], Any], limit: int) -> Solver:
+           step: Callable[..., Sequence[Any]],
+           finish: Callable[[ca.SX, ca.SX], Any], limit: int, *,
+           term: Callable[[ca.SX, ca.SX, ca.SX], Any] | None = None, table: np.ndarray | None = None,
+           idle: Callable[[ca.SX], Sequence[Any]] | None = None) -> Solver:
         """From Python functions of SX columns.
 
         Args:
@@ -66,13 +78,23 @@ class Solver:
             start: start(p) -> x, busy.
             step: step(p, x) -> x, busy.
             finish: finish(p, x) -> results.
+            term, table: term(p, x, c) is summed over the rows c of the table, for step(p, x, total).
+            idle: idle(p) -> results, busy.
         """
         p = ca.SX.sym("p", needs)
         first = _columns(name, "start", start(p), 2)
         x = ca.SX.sym("x", first[0].numel())
+        rows, one, totals = np.zeros((0, 0)), None, []
+        if term is not None and table is not None:
+            rows = np.array(table, dtype=float)
+            c = ca.SX.sym("c", rows.shape[1])
+            one = ca.Function("term", [p, x, c], _columns(name, "term", [term(p, x, c)], 1), {"cse": True})
+            totals = [ca.SX.sym("total", one.numel_out(0))]
+        then = _columns(name, "step", step(p, x, *totals), 2)
         return Solver(name, _function(name, "start", [p], first),
-                      _function(name, "step", [p, x], _columns(name, "step", step(p, x), 2)),
-                      _function(name, "finish", [p, x], _columns(name, "finish", [finish(p, x)], 1)), limit)
+                      _function(name, "step", [p, x, *totals], then),
+                      _function(name, "finish", [p, x], _columns(name, "finish", [finish(p, x)], 1)), limit,
+                      one, rows, idle and _function(name, "idle", [p], _columns(name, "idle", idle(p), 2)))
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -81,10 +103,13 @@ class Solver:
             raise DescriptionError(f"Solver {self.name!r}: limit = {self.limit!r}; expected an integer, 0 or "
                                    "more")
         n = _sizes(self.start)[1][0]
-        for part, ins, outs in (("start", [self.needs], [n, 1]), ("step", [self.needs, n], [n, 1]),
-                                ("finish", [self.needs, n], [self.width - 1])):
-            found = _sizes(getattr(self, part))
-            if found != (ins, outs):
+        total = [self.term.numel_out(0)] if self.term else []
+        for part, ins, outs in (("start", [self.needs], [n, 1]), ("step", [self.needs, n, *total], [n, 1]),
+                                ("finish", [self.needs, n], [self.width - 1]),
+                                ("term", [self.needs, n, self.table.shape[1]], total),
+                                ("idle", [self.needs], [self.width - 1, 1])):
+            f = getattr(self, part)
+            if f is not None and (found := _sizes(f)) != (ins, outs):
                 raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; "
                                        f"expected {ins} -> "
                                        f"{outs}")
@@ -102,8 +127,9 @@ class Solver:
     @cached_property
     def text(self) -> str:
         """What determines it, the same in every process."""
-        parts = [self.name, *(f.text if isinstance(f, Staged) else f.serialize()
-                                for f in (self.start, self.step, self.finish)), str(self.limit)]
+        functions = self.start, self.step, self.finish, self.term, self.idle
+        parts = [self.name, *("" if f is None else f.text if isinstance(f, Staged) else f.serialize()
+                              for f in functions), str(self.limit), self.table.tobytes().hex()]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def __repr__(self) -> str:
@@ -111,7 +137,8 @@ class Solver:
 
     def n_instructions(self) -> int:
         """Operations of a run of four rounds."""
-        return self.start.n_instructions() + 4 * self.step.n_instructions() + self.finish.n_instructions()
+        step = self.step.n_instructions() + (len(self.table) * self.term.n_instructions() if self.term else 0)
+        return self.start.n_instructions() + 4 * step + self.finish.n_instructions()
 
     def emit(self, module: Module) -> str:
         """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol.
@@ -138,18 +165,33 @@ class Solver:
         """(1)"""
         L, n, last = module.lanes, _sizes(self.start)[1][0], self.width - 1
         masked = L.W > 1
-        work = n + 1 + max(_add(module, f, f"{symbol}.{part}", masked and part == "step") for part, f in (
-            ("start", self.start), ("step", self.step), ("finish", self.finish)))
+        sums = self.term.numel_out(0) if self.term else 0
+        works = [_add(module, f, f"{symbol}.{part}", masked and part == "step") for part, f in (
+            ("start", self.start), ("step", self.step), ("finish", self.finish))]
+        if self.idle is not None:
+            works.append(_add(module, self.idle, f"{symbol}.idle", False))
+        if self.term:
+            works.append(self._write_sum(module, f"{symbol}.sum"))
         with module.function(symbol, [POINTER] * 3, internal=False) as b:
             p, row, x = b.arguments
-            busy, rest = b.at(x, n * L.W), b.at(x, (n + 1) * L.W)
+            busy, total, rest = (b.at(x, k * L.W) for k in (n, n + 1, n + 1 + sums))
+            if self.idle is not None:
+                solve = b.label("solve")
+                b.call(f"{symbol}.idle", p, row, busy, rest)
+                b.store(float(OK), b.at(row, last * L.W))
+                b.branch(b.any(b.compare("une", b.load(busy), 0.0)), solve, idle := b.label("idle"))
+                b.place(idle)
+                b.give()
+                b.place(solve)
             b.call(f"{symbol}.start", p, x, busy, rest)
             with b.repeat() as k:
                 flag = b.load(busy)
                 # not of a lane that has left: its flag is 0 or NaN for good
                 live = b.compare("one", flag, 0.0)
                 b.leave_unless(b.any(live) & b.compare("ult", k, self.limit))
-                b.call(f"{symbol}.step", p, x, x, busy, rest, *[live] * masked)
+                if self.term:
+                    b.call(f"{symbol}.sum", p, x, total, rest)
+                b.call(f"{symbol}.step", p, x, *[total] * bool(self.term), x, busy, rest, *[live] * masked)
             b.call(f"{symbol}.finish", p, x, row, rest)
             status = b.select(b.compare("uno", flag, 0.0), float(NAN),
                               b.select(live, float(LIMIT), float(OK)))
@@ -158,6 +200,22 @@ class Solver:
             for j in range(last):
                 place = b.at(row, j * L.W)
                 b.store(b.select(found, b.load(place), math.nan), place)
+        return n + 1 + sums + max(works)
+
+    def _write_sum(self, module: Module, symbol: str) -> int:
+        """Define total <- sum of the terms; returns blocks of work."""
+        assert self.term is not None
+        sizes = [self.term.numel_in(k) for k in range(3)] + [self.term.numel_out(0)]
+        p, x, c, total = (ca.SX.sym(name, n) for name, n in zip("pxct", sizes, strict=True))
+        added = ca.Function("add", [p, x, c, total], [total + self.term.call([p, x, c], True, False)[0]])
+        work = add_kernel(module, added, f"{symbol}.add", uniform=(2,))
+        table = module.table(f"{symbol}.table", self.table)
+        with module.function(symbol, [POINTER] * 4) as b:
+            given, state, sums, rest = b.arguments
+            for j in range(sizes[3]):
+                b.store(0.0, b.at(sums, j * module.lanes.W))
+            with b.loop(len(self.table)) as i:
+                b.call(f"{symbol}.add", given, state, b.at(b.symbol(table), i * sizes[2]), sums, sums, rest)
         return work
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
@@ -167,7 +225,9 @@ class Solver:
             live = ~np.isnan(busy[0]) & (busy[0] != 0)
             if not live.any():
                 break
-            after = _evaluated(self.step, p, x)
+            terms = [_evaluated(self.term, p, x, np.tile(c[:, None], p.shape[1]))[0] for c in self.table
+                     ] if self.term else []
+            after = _evaluated(self.step, p, x, *[np.sum(terms, axis=0)] * bool(self.term))
             x[:, live], busy[:, live] = after[0][:, live], after[1][:, live]
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
         results = _evaluated(self.finish, p, x)[0]
