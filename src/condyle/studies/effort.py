@@ -34,6 +34,8 @@ FLOOR = 1e-6
 What it concerns has next to no part in the effort."""
 SLACK = 1e-8
 """Cost of effort beside that of missing forces where no x satisfies the equations."""
+TRACE = 1e-6
+"""Missing forces below this part of the largest are traces of that cost."""
 RANK = 1e-10
 """Singular values below this part of the largest count as zero."""
 MET = 1e-9
@@ -84,7 +86,8 @@ def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, ex
             out.nearest[i] = out.x[i]
         else:
             out.nearest[i] = _nearest(effort, A[i], b[i])
-            out.missing[i] = (b[i] - A[i] @ out.nearest[i]) * size[i]
+            left = b[i] - A[i] @ out.nearest[i]
+            out.missing[i] = np.where(np.abs(left) > TRACE * np.abs(left).max(), left, 0.0) * size[i]
     return out
 
 
