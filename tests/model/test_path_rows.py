@@ -127,7 +127,8 @@ def test_runs_with_auxiliary_states(monkeypatch):
                 (a, (0.05, rng.uniform(-0.1, 0), 0)), (b, (0.04, -0.1, 0))]), 200.0 + k, 0.1, 0.2))
         alone = cd.paths.Path([("ground", (0.05, 0.1, 0)), ("b0", (0.04, -0.1, 0))])
         system.add_force("alone", cd.muscles.Thelen2003(alone, 2 * cd.Parameter("F", 50.0), 0.1, 0.2))
-        state = system.state(inputs=dict.fromkeys(system.inputs, 0.3))
+        fibres = {z: 0.099 for z in system.state_variables if z.endswith("fiber_length")}
+        state = system.state(inputs=dict.fromkeys(system.inputs, 0.3), z=fibres)
         run = cd.simulate(system, state, 0.01, accuracy=1e-6)
         both = cd.simulate(system, [state, state], 0.01, accuracy=1e-6)
         results[layout] = np.stack([np.concatenate([run.q[-1], run.z[-1]]),

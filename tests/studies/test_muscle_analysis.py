@@ -78,7 +78,7 @@ def test_a_run_has_states_of_its_own():
     system.add_body("arm", mobilizer=cd.Pin(), X_BM=(0, 0.3, 0), mass=1, inertia=(0.1, 0.1, 0.1))
     path = cd.paths.Path([("ground", (0.1, 0.1, 0)), ("arm", (0.05, 0, 0))])
     system.add_force("flexor", cd.muscles.Thelen2003(path, 100.0, 0.2, 0.2))
-    run = cd.simulate(system, system.state(inputs={"flexor": 0.6}), 0.1)
+    run = cd.simulate(system, system.equilibrate_muscles(system.state(inputs={"flexor": 0.6})), 0.1)
     found = cd.muscle_analysis(system, run)
     np.testing.assert_allclose(found["fiber_length"]["flexor"], run["flexor.fiber_length"])
     np.testing.assert_allclose(found["activation"]["flexor"], run["flexor.activation"])
