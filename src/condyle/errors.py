@@ -66,6 +66,21 @@ class ConstraintError(CondyleError, ArithmeticError):
         self.violated, self.nearest, self.result = violated, nearest, result
 
 
+class PathError(CondyleError, ArithmeticError):
+    """A path whose way over its surfaces is not found at some pose.
+
+    Carries `path`, the name of its force; `surfaces`, names of those over which it was looked for; `q`,
+    where; and `result`: what was asked, with NaN for the states without an answer.
+    """
+
+    status: ClassVar[Status] = Status.PATH
+
+    def __init__(self, message: str, path: str, surfaces: tuple[str, ...], q: object,
+                 result: object = None) -> None:
+        super().__init__(message)
+        self.path, self.surfaces, self.q, self.result = path, surfaces, q, result
+
+
 class ConvergenceError(CondyleError, ArithmeticError):
     """An iteration that found no end. Carries `nearest`, the best q found, and `status`, why."""
 

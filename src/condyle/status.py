@@ -30,6 +30,7 @@ class Status(StrEnum, metaclass=_Kinds):
     ZENO = "an event repeats without end"
     WITNESS = "a witness is not a number"
     NOT_FINITE = "a result is not finite"
+    PATH = "a path is not found over its surfaces"
     SINGULAR = "a mobilizer loses a direction of motion"
     CONSTRAINTS = "the constraints cannot be satisfied"
     STEP_TOO_LONG = "the fixed step is too long"
@@ -95,6 +96,8 @@ _ADVICE = {
                  "constraint; or end the run there (terminal=True), or give a smaller window",
     Status.WITNESS: "guard its roots, quotients and logarithms with cd.where",
     Status.NOT_FINITE: "see system.explain(traj[-1])",
+    Status.PATH: "does a surface reach into another, or a quadrant force the path to a side where it cannot "
+                 "stay taut? Change the surface, its `between` or its quadrant, or stay away from that pose",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",
     Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies "
                         "can reach? Disable "

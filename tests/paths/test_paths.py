@@ -119,14 +119,69 @@ class Unsolved(paths.Sphere):
         return ca.SX.nan(WIDTH, 1)
 
 
-def test_no_path_is_no_silent_zero():
-    """Where no geodesic is found, forces and energies are NaN, not those of a path without tension."""
+def test_an_unsolved_path_is_named():
+    """From all operators that meet it, for one state and for many, from studies and in runs: the force, the
+    surface and the pose."""
     path = paths.Path([("upper", (0.03, -0.2, 0.01)), ("lower", (0.03, -0.05, 0))],
-                      [paths.Wrap(Unsolved(0.02), "upper")])
+                      [paths.Wrap(Unsolved(0.02), "upper", name="condyle")])
     system = arm(PathSpring(path, 500.0, 0.1))
-    for found in (system.path_lengths(Q[0]), system.applied_forces(Q[0], [0, 0]),
-                  system.energy(Q[0], [0, 0])[1]):
-        assert np.isnan(found).all()
+    calls = [("path_lengths", 1), ("path_speeds", 2), ("moment_arms", 1), ("applied_forces", 2),
+             ("energy", 2), ("forward_dynamics", 2), ("inverse_dynamics", 3)]
+    words = r"'f0' finds no way over 'condyle' at upper = 0.2, lower = -1.2"
+    for name, n in calls:
+        for _ in range(2):                                   # the second call goes the short way
+            with pytest.raises(cd.PathError, match=rf"{name}: the path of {words}"):
+                getattr(system, name)(*[Q[0], [0, 0], [0, 0]][:n])
+    with pytest.raises(cd.PathError, match=rf"{words} \(state \(0,\) of the batch") as caught:
+        system.path_lengths(Q)
+    assert caught.value.path == "f0" and caught.value.surfaces == ("condyle",)
+    assert caught.value.result.shape == (5, 1)
+    with pytest.raises(cd.PathError, match=words):
+        system.state(q=Q[0]).path_lengths()
+    traj = cd.simulate(system, system.state(q=Q[0]), 0.1)
+    assert traj.status == cd.Status.PATH and words.replace("'", "") in str(traj.status).replace("'", "")
+
+
+def test_moment_arms_along_constraints():
+    """Of coupled coordinates: -dL/dq by differences between poses that the coupler allows."""
+    def follow(q):
+        return 0.3 * q + 0.2 * q**2
+
+    system = arm(PathSpring(BENT, 500.0, 0.1))
+    system.add_constraint("patella", cd.constraints.CoordinateCoupler(
+        lambda upper, lower: lower - follow(upper), ("upper", "lower")))
+    q, h = np.array([-0.9, follow(-0.9)]), 1e-6
+
+    def length(upper):
+        return system.path_lengths([upper, follow(upper)])[0]
+
+    slope = (length(q[0] + h) - length(q[0] - h)) / (2 * h)
+    R = system.moment_arms(q)[0]
+    # rounding of L over h
+    assert R[0] == pytest.approx(-slope, abs=1e-9)
+    assert R[1] == pytest.approx(-slope / (0.3 + 0.4 * q[0]), abs=1e-8)
+    alone = system.moment_arms(q, coupled=False)[0]
+    assert alone @ [1, 0.3 + 0.4 * q[0]] == pytest.approx(R[0], rel=1e-12)
+    np.testing.assert_allclose(system.state(q=q).moment_arms()[0], R, rtol=1e-12)
+    np.testing.assert_allclose(system.moment_arms(np.tile(q, (3, 1)))[2, 0], R, rtol=1e-12)
+
+
+def test_points_for_drawing(system):
+    """Polygons begin and end where the paths do, are as long as these but for the corners of arcs, and stay
+    on surfaces; one state or many."""
+    many = system.path_points(Q)
+    assert set(many) == {"f0", "f1"} and many["f0"].shape == (5, 2 + 17, 3) and many["f1"].shape == (5, 3, 3)
+    np.testing.assert_array_equal(system.path_points(Q[0])["f0"], many["f0"][0])
+    lengths = np.linalg.norm(np.diff(many["f0"], axis=1), axis=2).sum(axis=1)
+    # chords of at most an eighth of a radian each
+    np.testing.assert_allclose(lengths, system.path_lengths(Q)[:, 0], rtol=1e-3)
+    np.testing.assert_allclose(many["f0"][:, -1], system.station_position(Q, "lower", (0.03, -0.05, 0)),
+                               atol=1e-15)
+    centre = system.station_position(Q, "upper", (0, -0.3, 0))
+    away = np.linalg.norm((many["f0"] - centre[:, None])[..., :2], axis=-1)
+    assert away[:, 1:-1].min() > 0.02 - 1e-12
+    assert (np.isclose(away, 0.02, rtol=0, atol=1e-12).sum(axis=1) >= 17).any()
+    np.testing.assert_array_equal(system.state(q=Q[0]).path_points()["f1"], many["f1"][0])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,3 +227,29 @@ def test_a_constraint_may_keep_a_length():
 def test_refusals(make, words):
     with pytest.raises(cd.CondyleError, match=words):
         make()
+
+
+def test_a_moving_point():
+    """Its own motion counts in lengths, speeds and moment arms, over a surface too; energy is kept."""
+    spline = cd.SimmSpline([-2.5, -1, 0, 1, 2.5], [0.03, 0.04, 0.035, 0.03, 0.04])
+    moving = paths.MovingPoint("lower", (spline, lambda q: -0.06 + 0.01 * np.sin(q), 0.0), "lower")
+    system = arm(PathSpring(paths.Path([POINTS[0], moving, POINTS[2]]), 200.0, 0.2),
+                 PathSpring(paths.Path([("upper", (0.03, -0.2, 0.01)), moving], [OVER]), 500.0, 0.1))
+    q = Q[0]
+    X = [np.array(POINTS[0][1]), system.station_position(q, "lower", (spline(q[1]), -0.06 + 0.01 *
+                                                                     np.sin(q[1]), 0)),
+         system.station_position(q, *POINTS[2])]
+    assert system.path_lengths(q)[0] == pytest.approx(sum(np.linalg.norm(b - a) for a, b in pairwise(X)))
+    u, h = np.linspace(-1, 1, Q.size).reshape(Q.shape), 1e-6
+    R = system.moment_arms(Q)
+    slope = [(system.path_lengths(Q + h * e) - system.path_lengths(Q - h * e)) / (2 * h) for e in np.eye(2)]
+    # rounding of L over h
+    np.testing.assert_allclose(R, -np.stack(slope, axis=-1), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(system.path_speeds(Q, u), -np.einsum("nij,nj->ni", R, u), rtol=0, atol=1e-14)
+    traj = cd.simulate(system, system.state(q=[0.3, -1.6]), 0.2, accuracy=1e-8)
+    kinetic, potential = system.energy(traj.q, traj.u)
+    np.testing.assert_allclose(kinetic + potential, (kinetic + potential)[0], rtol=0, atol=1e-6)
+    with pytest.raises(cd.CondyleError, match="expected p = three functions"):
+        paths.MovingPoint("lower", (0, 1), "lower")
+    with pytest.raises(cd.CondyleError, match="lowr"):
+        arm(PathSpring(paths.Path([POINTS[0], paths.MovingPoint("lower", (spline, 0, 0), "lowr")]), 1.0, 1.0))

@@ -58,7 +58,7 @@ CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "const
                "constraint_rank",
                "constraint_forces", "constraint_reactions", "constraint_power", "impulses"}
 # Those of paths: tests/paths.
-ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms"}
+ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms", "path_points"}
 TAIL = ("t", "z", "inputs", "parameters")
 
 

@@ -12,6 +12,7 @@ from condyle.native.programs import nodes
 from condyle.status import Outcome, Status
 from condyle.system.given import COARSEST
 from condyle.system.state import State
+from condyle.system.unsolved import unsolved
 
 AHEAD = (0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 """How far ahead to look for what stopped a run [s]."""
@@ -62,6 +63,8 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
         if since <= max(h, 1e-6) and (lost := place.singular()):
             return ended(Status.SINGULAR, f"{lost}{f' ({_later(since)})' if since else ''}")
     for since, place in near:
+        if since <= h and (lost := place.unsolved()):
+            return ended(Status.PATH, f"{lost}{f' ({_later(since)})' if since else ''}; {Status.PATH.advice}")
         if since <= h and (first := place.not_finite()) is not None:
             return ended(Status.NOT_FINITE,
                          f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}")
@@ -96,6 +99,11 @@ class _Place:
         self.q, self.u, self.tail = y[:nq].copy(), y[nq:nq + nu].copy(), like.tail.copy()
         where = like.system.compiled.model.tail
         self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu:]
+
+    def unsolved(self) -> str:
+        """Which path is not found; empty if all are."""
+        words = unsolved(self.system.compiled, self.q, self.tail)
+        return words[0] if words else ""
 
     def not_finite(self) -> object:
         """The first thing that is not finite."""

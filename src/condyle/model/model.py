@@ -69,6 +69,11 @@ class Model:
                 if isinstance(force, Actuator) and not isinstance(force, PathActuator)}
 
     @cached_property
+    def over_surfaces(self) -> bool:
+        """Whether some path goes over a surface, and may not be found."""
+        return any(span.wraps for path in self.paths.values() for span in path.length.spans)
+
+    @cached_property
     def tabulated(self) -> ConstantsTable:
         return tabulated(layout(self.tree))
 

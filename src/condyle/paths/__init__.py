@@ -3,7 +3,7 @@ one."""
 
 from condyle.paths.implicit import ImplicitSurface
 from condyle.paths.path import Path
-from condyle.paths.points import ConditionalPoint, Point, Wrap
+from condyle.paths.points import ConditionalPoint, MovingPoint, Point, Wrap
 from condyle.paths.surfaces import Cylinder, Ellipsoid, Sphere, Surface
 from condyle.paths.torus import Torus
 
@@ -12,6 +12,7 @@ __all__ = [
     "Cylinder",
     "Ellipsoid",
     "ImplicitSurface",
+    "MovingPoint",
     "Path",
     "Point",
     "Sphere",

@@ -19,7 +19,7 @@ from condyle.laws.described import Described, text
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
 from condyle.paths.points import Point, Wrap
-from condyle.paths.span import Span, split
+from condyle.paths.span import TOUCHED, Span, split
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 
@@ -133,6 +133,16 @@ class PathLength(Leaf):
             point.position.check(tree, where)
         for span in self.spans:
             span.check(tree, where)
+
+    def touched(self, s: View) -> ca.SX:
+        """What drawing needs (drawing.py): places of all points in ground and whether they are active, then
+        Span.touched of all spans, pieces counted along the path."""
+        q = {name: s.coordinate(name) for p in self.path.points for name in p.coordinates}
+        out = [p.position.at(s) for p in self.path.points]
+        out += [p.active([q[name] for name in p.coordinates]) for p in self.path.points]
+        for span in self.spans:
+            out += [column + span.offset * (ca.DM(range(TOUCHED)) == 1) for column in span.touched(s)]
+        return ca.vertcat(*out)
 
     def value(self, s: View) -> ca.SX:
         return sum((span.at(s) for span in self.spans), self.constant)                            # (1)

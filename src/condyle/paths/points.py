@@ -1,18 +1,22 @@
 """What a path is described by: points of bodies, and surfaces on bodies."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Station
-from condyle.laws.leaf import Leaf
-from condyle.laws.leaves import StationPosition
+from condyle.functions import Function
+from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Role, Station
+from condyle.laws.leaf import Composed, Leaf
+from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.paths.surfaces import Surface
 from condyle.spatial import Transform
+from condyle.trace import Traced, trace
 from condyle.trace.parameter import Parameter
 
 
@@ -39,9 +43,24 @@ class Point(Described):
         return ()
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """All coordinates that it depends on beside the pose of its body."""
+        return self.coordinates
+
+    @property
+    def stays(self) -> bool:
+        """Whether it keeps its place on its body."""
+        return True
+
+    @property
     def fixed(self) -> bool:
         """Whether it is always active and keeps its place on its body."""
-        return True
+        return self.stays and not self.coordinates
+
+    @property
+    def signature(self) -> Hashable:
+        """Points with equal ones differ in numbers and names alone."""
+        return type(self).__qualname__
 
     def active(self, q: Sequence[ca.SX]) -> ca.SX:
         """Whether the path goes through it at these coordinates."""
@@ -77,12 +96,111 @@ class ConditionalPoint(Point):
     def coordinates(self) -> tuple[str, ...]:
         return (self.coordinate,)
 
-    @property
-    def fixed(self) -> bool:
-        return False
-
     def active(self, q: Sequence[ca.SX]) -> ca.SX:
         return ca.logic_and(q[0] >= self.range[0], q[0] <= self.range[1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MovingPoint(Point):
+    """A point that moves on its body with coordinates, as OpenSim's MovingPathPoint. Its own motion counts in
+    the path's speed, and its share in moment arms: these are -dL/dq.
+
+    Args:
+        body: the body or its name.
+        p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.SimmSpline`, or numbers.
+        coordinate: its name, or one per function.
+    """
+
+    p: Any
+    coordinate: Any
+
+    def __post_init__(self) -> None:
+        names = (self.coordinate,) * 3 if isinstance(self.coordinate, str) else tuple(self.coordinate)
+        try:
+            given = tuple(self.p)
+        except TypeError:
+            given = ()
+        if len(given) != 3 or len(names) != 3:
+            raise DescriptionError("MovingPoint: expected p = three functions or numbers and a coordinate, "
+                                   f"or one per function, got {self.p!r}, {self.coordinate!r}")
+        object.__setattr__(self, "coordinate", names)
+        object.__setattr__(self, "p", tuple(_function(f, name) for f, name in zip(given, names, strict=True)))
+        super().__post_init__()
+
+    def roles(self) -> Iterable[tuple[str, Role]]:
+        return [(name, role) for name, role in super().roles() if name == "body"]
+
+    @property
+    def position(self) -> Leaf:
+        return MovingStation(self.body, self.p, self.coordinate)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.coordinate  # type: ignore[no-any-return]
+
+    @property
+    def stays(self) -> bool:
+        return False
+
+    @property
+    def signature(self) -> Hashable:
+        return type(self).__qualname__, place_of(self.p).serialize()
+
+    def description(self) -> str:
+        return f"MovingPoint({self.body!r}, {self.coordinate}, {place_of(self.p).serialize()})"
+
+
+@dataclass(frozen=True, eq=False)
+class MovingStation(Composed):
+    """Position in ground of a point that moves on its body [m]: o + R p(q).
+
+    Attributes:
+        p: functions of a coordinate each.
+        names: of the coordinates.
+    """
+
+    body: str
+    p: tuple[Any, ...]
+    names: tuple[str, ...]
+
+    size = 3
+
+    @property
+    def label(self) -> str:
+        return f"position of a point of {self.body!r} that moves with {', '.join(dict.fromkeys(self.names))}"
+
+    @cached_property
+    def text(self) -> str:  # type: ignore[override]
+        return f"{self.label} {self.names} {place_of(self.p).serialize()}"
+
+    @property
+    def parts(self) -> list[Leaf]:
+        return [StationPosition(self.body), Rotation(self.body), *map(Coordinate, self.names)]
+
+    def of(self, *y: ca.SX) -> ca.SX:
+        o, R, *q = y
+        return o + R @ place_of(self.p)(*q)
+
+
+def place_of(p: Sequence[Any]) -> ca.Function:
+    """The coordinates of x, y and z -> p, a column."""
+    q = [ca.SX.sym(name) for name in ("q_x", "q_y", "q_z")]
+    values = [ca.SX(f) if isinstance(f, float) else f.apply(x) if isinstance(f, Traced) else f(x)
+              for f, x in zip(p, q, strict=True)]
+    return ca.Function("p", q, [ca.vertcat(*values)])
+
+
+def _function(f: Any, name: str) -> Any:
+    """A number, a function of this package or a user's function, as a MovingPoint keeps it."""
+    if isinstance(f, Function) and f.variables in (1, None) and not f.uses_parameters:
+        return f
+    if isinstance(f, (int, float, np.number)):
+        return float(f)
+    law = trace(f, (name,), what=f"MovingPoint: a function of {name!r}", outputs=())
+    if law.outside or law.tables:
+        raise DescriptionError(f"MovingPoint: {f!r} holds Parameters or splines; expected a formula of "
+                               f"{name!r} with numbers, or a function such as cd.SimmSpline itself")
+    return law
 
 
 @dataclass(frozen=True, eq=False, repr=False)

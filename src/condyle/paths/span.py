@@ -46,11 +46,12 @@ import numpy as np
 from condyle.laws.described import Datum, Described, placed, sx, text
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
+from condyle.laws.view import View
 from condyle.native.sweeps.lookup import Closure, get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths.points import Point, Wrap
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
-from condyle.paths.segment import Segment, dot
+from condyle.paths.segment import Segment, dot, norm
 from condyle.paths.several import Chain
 from condyle.paths.surfaces import QUADRANTS, WIDTH, Surface
 from condyle.trace.parameter import Expression, Parameter
@@ -107,14 +108,14 @@ class Span(Composed):
     @property
     def coordinates(self) -> tuple[str, ...]:
         """All coordinates that it asks for."""
-        return tuple(self._switches)
+        return tuple(dict.fromkeys(name for p in self.points for name in (*p.coordinates, *p.names)))
 
     @cached_property
     def signature(self) -> Hashable:
         """Spans with equal ones differ in numbers, bodies and coordinates alone."""
         body = {name: i for i, name in enumerate(self.bodies)}
         name = {name: i for i, name in enumerate(self.coordinates)}
-        return (tuple((type(p), body[p.body], tuple(name[q] for q in p.coordinates)) for p in self.points),
+        return (tuple((p.signature, body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
                 tuple((w.surface.signature, body[w.body]) for w in self.wraps), self.pieces)
 
     @cached_property
@@ -138,7 +139,8 @@ class Span(Composed):
     def _fields(self) -> Iterator[tuple[Described, str]]:
         """What holds its numbers."""
         for p in self.points:
-            yield p, "p"
+            if p.stays:
+                yield p, "p"
             if hasattr(p, "range"):
                 yield p, "range"
         for w in self.wraps:
@@ -174,9 +176,11 @@ class Span(Composed):
                 kept = take(QUADRANTS[value] if f == "quadrant" else value)
             object.__setattr__(twin, f, kept)
         for p in self.points:
-            object.__setattr__(made[id(p)], "body", body[p.body])
-            if hasattr(p, "coordinate"):
-                object.__setattr__(made[id(p)], "coordinate", name[p.coordinate])
+            twin = made.setdefault(id(p), _copied(p))
+            object.__setattr__(twin, "body", body[p.body])
+            if p.names:
+                known = tuple(name[q] for q in p.names)
+                object.__setattr__(twin, "coordinate", known[0] if p.coordinates else known)
         for w in self.wraps:
             object.__setattr__(made[id(w)], "body", body[w.body])
             object.__setattr__(made[id(w)], "surface", made[id(w.surface)])
@@ -202,7 +206,7 @@ class Span(Composed):
         R_BS, p_BS = placed(w.X_BS)
         out: list[ca.SX] = []
         for i, p in enumerate(self.points):
-            mine = R_BS.T @ (sx(p.p) - p_BS) if p.body == w.body else R_GS.T @ (X[i] - o)
+            mine = R_BS.T @ (sx(p.p) - p_BS) if p.body == w.body and p.stays else R_GS.T @ (X[i] - o)
             out.append(ca.if_else(active[i], mine, out[-1]) if p.coordinates else mine)
         return out
 
@@ -316,6 +320,26 @@ class Span(Composed):
         code += ca.vertsplit(rows[rows.numel() - active:]) if active else []
         return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
 
+    def touched(self, s: View) -> list[ca.SX]:
+        """Of each wrap, a column (TOUCHED,): whether the path goes over it; where along the span it comes
+        (the piece, and below 1 what comes before on it); P, Q [m], e_in, e_out and the length of the arc [m],
+        in S; R_GS by columns and S's origin in ground."""
+        taken, y = iter(ca.vertsplit(self.found(s))), [part.shaped(part.at(s)) for part in self.parts]
+        out = []
+        for k, pieces in enumerate(self.pieces):
+            if self._meet:
+                on, piece, before, _ = ca.vertsplit(_next(taken, 4))
+                row = _next(taken, WIDTH)
+                place = piece + (before + 1) / 64
+            else:
+                place = next(taken) if len(pieces) > 1 else ca.SX(pieces[0])
+                row = _next(taken, WIDTH)
+                on = row[0] > 0
+            g, (R, o) = Segment.of(row[1:]), self._surface(k, y)
+            arc = g.L - norm(g.P - row[WIDTH - 6:WIDTH - 3]) - norm(row[WIDTH - 3:] - g.Q)
+            out.append(ca.vertcat(on, place, g.P, g.Q, g.e_in, g.e_out, arc, ca.vec(R), o))
+        return out
+
     def _over_several(self, L: ca.SX, taken: Iterator[ca.SX], y: Sequence[ca.SX], X: Sequence[ca.SX],
                       active: Sequence[ca.SX], straight: Sequence[ca.SX]) -> ca.SX:
         """(2)"""
@@ -339,6 +363,8 @@ class Span(Composed):
         return ca.substitute(L, x, -W @ slope)
 
 
+TOUCHED = 27
+"""Numbers of a wrap for drawing."""
 _CHAINS: dict[Hashable, Solver] = {}
 """Solvers of spans with several surfaces, by signature."""
 

@@ -14,7 +14,9 @@ from functools import cache
 from typing import Annotated, Any, ClassVar
 
 import casadi as ca
+import numpy as np
 
+from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.laws.described import Datum, Described, quantity, sx
 from condyle.native.sweeps.lookup import get
@@ -78,6 +80,19 @@ class Surface(Described):
         return Segment.of(row[1:]).moving(A - row[WIDTH - 6:WIDTH - 3], B - row[WIDTH - 3:])[0]
 
 
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
+        subclass knows better.
+
+        Args:
+            P, Q, e_in, e_out: ends [m] and tangents there, shape (..., 3).
+            arc: its length [m], shape (..., 1).
+            s: from 0 at P to 1 at Q, shape (..., 1).
+        """
+        return ((1 + 2 * s) * (1 - s)**2 * P + s * (1 - s)**2 * arc * e_in + s**2 * (3 - 2 * s) * Q
+                - s**2 * (1 - s) * arc * e_out)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class _Round(Surface):
     """A surface whose geodesics have closed forms."""
@@ -124,6 +139,13 @@ class Cylinder(_Round):
     def numbers(self) -> ca.SX:
         return ca.vertcat(sx(self.radius), sx(self.length))
 
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """A helix."""
+        flat, up = P * [1, 1, 0], np.cross(np.broadcast_to([0.0, 0.0, 1.0], P.shape), P * [1, 1, 0])
+        r = np.linalg.norm(flat, axis=-1, keepdims=True)
+        turn = s * np.sum(e_in * up, axis=-1, keepdims=True) / r**2 * arc
+        return flat * np.cos(turn) + up * np.sin(turn) + (P + s * (Q - P)) * [0, 0, 1]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(_Round):
@@ -138,6 +160,11 @@ class Sphere(_Round):
 
     def numbers(self) -> ca.SX:
         return sx(self.radius)
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """A great circle."""
+        r = np.linalg.norm(P, axis=-1, keepdims=True)
+        return P * np.cos(s * arc / r) + r * e_in * np.sin(s * arc / r)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,6 +190,11 @@ class Ellipsoid(Surface):
 
     def numbers(self) -> ca.SX:
         return sx(self.radii)
+
+    def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
+        """The cubic, brought out to the surface along rays from the centre."""
+        x = super().along(P, Q, e_in, e_out, arc, s)
+        return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
         return ellipsoid.Ends(self.given(A, B)).kind, ca.SX(0)

@@ -101,7 +101,7 @@ class Actors:
         if not names:
             return np.zeros((m, 0)), np.zeros((m, 0)), np.zeros((m, 0, system.nu))
         L, arms = system._run("path_geometry", (self.motion.q,), {"state": batch})
-        Ldot = (batch.ask("path_speeds", (), {}) if model.moved_by_time
+        Ldot = (batch.kernel("path_speeds") if model.moved_by_time
                 else -(arms @ self.motion.u[..., None])[..., 0])
         active, slack, isometric = system._run("unit_tensions", (L, Ldot), {"state": batch})
         own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,

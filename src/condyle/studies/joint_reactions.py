@@ -139,7 +139,7 @@ def _rest(motion: Motion, kept: Sequence[str], loads: dict[str, Array], tensions
                                                                           stacked(loads))
     rest = np.array(part.ask("inverse_dynamics", (motion.udot,), {}))
     if len(others) < len(tensions):
-        arms = motion._batch().ask("moment_arms", (), {})
+        arms = motion._batch().kernel("moment_arms")
         for name in set(tensions) - set(others):
             rest -= np.nan_to_num(tensions[name])[:, None] * arms[:, paths.index(name)]
     if lambda_ is not None:

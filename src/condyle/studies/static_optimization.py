@@ -27,6 +27,7 @@ from condyle.studies.motion import Motion
 from condyle.system.given import number
 from condyle.system.state import State
 from condyle.system.system import System
+from condyle.system.unsolved import unsolved
 from condyle.table import Table
 
 KKT = 1e-9
@@ -208,6 +209,9 @@ def _why(motion: Motion, actors: Actors, i: int, missing: Array, kkt: float,
         bad = [name for name, column in zip((*actors.muscles, *actors.others), actors.columns[i].T)
                if not np.isfinite(column).all()]
         what = f"the path of {cut(bad)} has no length here" if bad else "the joint moments are not finite"
+        if words := unsolved(motion.system.compiled, motion.q[i], np.broadcast_to(
+                motion.tail, (len(motion.t), motion.tail.shape[-1]))[i]):
+            return Outcome(Status.PATH, f"{where}: {words[0]}; {Status.PATH.advice}")
         return Outcome(Status.NOT_FINITE, f"{where}: {what}")
     return Outcome(Status.STILL_IMPROVING, f"{where}: the effort was still falling, KKT residual {kkt:.1g}; "
                                            "take another exponent, or leave reserves out")

@@ -6,6 +6,7 @@ here, so that it goes when the System goes.
 """
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
@@ -28,6 +29,7 @@ from condyle.system.refusals import refuse_rates, refuse_singular
 from condyle.system.tails import Tails
 from condyle.system.timed import TimeDependence
 from condyle.system.unmet import refuse_accelerations
+from condyle.system.unsolved import refuse_unsolved
 from condyle.tree.tree import Tree
 
 
@@ -98,6 +100,14 @@ class Compiled:
             return _reshaped(result, shapes[0])
         return tuple(map(_reshaped, result, shapes))
 
+    def found(self, name: str, arguments: tuple[Any, ...], tail: Any, result: Any) -> Any:
+        """A result; PathError where it is not a number because a path is not found."""
+        if self.model.over_surfaces and OPERATORS[name].on_paths:
+            parts = result if type(result) is tuple else (result,)
+            if any(np.isnan(x).any() for x in parts):
+                refuse_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
+        return result
+
     def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
 
@@ -136,7 +146,19 @@ class Compiled:
                     pass                                    # the method says it in the words of the call
             return method(*arguments, **options)
 
-        return function.direct(call, self.tails.default, method)
+        direct = function.direct(call, self.tails.default, method)
+        if direct is None or not (self.model.over_surfaces and OPERATORS[name].on_paths):
+            return direct
+
+        @functools.wraps(method)
+        def looked_at(*arguments: Any, **options: Any) -> Any:
+            """The builtin; the method says why a result is not a number."""
+            result = direct(*arguments, **options)
+            x = np.ravel(result)
+            total = x.dot(x)
+            return result if total == total else method(*arguments, **options)
+
+        return looked_at
 
     @cached_property
     def timed(self) -> TimeDependence:

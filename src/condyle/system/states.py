@@ -77,6 +77,12 @@ class Batch:
             return self.ask("forward_dynamics", (), {})
         return self.arrays[name]()
 
+    def kernel(self, name: str) -> Any:
+        """What the kernel of an operator gives, rows first: NaN where it has no answer, and no error."""
+        compiled = self.system.compiled
+        return compiled.shaped(name, compiled.function(name).fast(*map(self.array, OPERATORS[name].arrays),
+                                                                  self.tail))
+
     def ask(self, name: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """What an operator of the System gives, rows first."""
         return getattr(self.system, name)(*map(self.array, OPERATORS[name].arrays), *arguments, **named,

@@ -36,6 +36,11 @@ def _moment_arms(s: Symbols) -> list[ca.SX]:
     return [column(rows(row) for row in out)]
 
 
+def _points(s: Symbols) -> list[ca.SX]:
+    view = s.view(s.kinematics(moving=False))
+    return [column(path.length.touched(view) for path in s.model.paths.values())]
+
+
 OPERATORS = (
     Operator("path_lengths", Stage.POSITION, "q", results={"L": "paths"}, direct=True, expressions=_lengths,
              columns=_each("m"), looped=looped.path_lengths),
@@ -48,4 +53,6 @@ OPERATORS = (
     Operator("path_geometry", Stage.POSITION, "q", results={"L": "paths", "R": "paths nu"},
              expressions=lambda s: [*_lengths(s), *_moment_arms(s)], looped=looped.path_geometry,
              serves="static_optimization", differentiable=False),
+    Operator("path_points", Stage.POSITION, "q", results={"X": "path_numbers"}, expressions=_points,
+             differentiable=False),
 )

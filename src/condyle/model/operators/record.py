@@ -32,6 +32,7 @@ from condyle.model.model import Model
 from condyle.model.operators.columns import Columns
 from condyle.model.symbols import Symbols
 from condyle.native.sweeps.lookup import Staged, assembled
+from condyle.paths.drawing import numbers
 
 
 class Stage(enum.IntEnum):
@@ -133,6 +134,11 @@ class Operator:
         return self.serves or self.name
 
     @property
+    def on_paths(self) -> bool:
+        """Whether paths matter to it."""
+        return self.arguments[0] == "q" and ("forces" in self.reads or self.name in PATHS)
+
+    @property
     def has_status(self) -> bool:
         return bool(self.status)
 
@@ -178,6 +184,9 @@ class Operator:
         return assembled(name, [s[a] for a in self.arguments], self.expressions(s, **which))
 
 
+PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
+"""Operators of paths alone."""
+
 DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nq": lambda model: model.tree.nq,
     "nu": lambda model: model.tree.nu,
@@ -191,6 +200,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "wrenches": lambda model: sum(len(c.bodies) for c in model.constraints.values()),
     "instance": lambda model: model.instance.stop - model.instance.start,
     "paths": lambda model: len(model.paths),
+    "path_numbers": lambda model: sum(numbers(path) for path in model.paths.values()),
     "controlled_paths": lambda model: len(model.controlled_paths),
     "actuators": lambda model: len(model.actuators),
     "muscles": lambda model: len(model.muscles),

@@ -35,7 +35,9 @@ class Operators(Description):
             if options["state"].system is not self:
                 raise DescriptionError(f"{name}: the state belongs to another system; make it with "
                                        "system.state()")
-            return compiled.shaped(name, options["state"].result(OPERATORS[name], function, arguments, which))
+            state = options["state"]
+            result = state.result(OPERATORS[name], function, arguments, which)
+            return compiled.shaped(name, compiled.found(name, arguments, state.tail, result))
         compiled.check_time(OPERATORS[name].label, name, arguments, options)
         if not options:
             result = function.fast(*arguments, compiled.tails.default)
@@ -45,14 +47,16 @@ class Operators(Description):
                 # from here on plain vectors go straight to the kernel
                 if direct is not None:
                     self.__dict__[name] = direct
-            return compiled.shaped(name, result)
+            return compiled.shaped(name, compiled.found(name, arguments, compiled.tails.default, result))
         for option in options:
             if option not in OPTIONS:
                 raise UnknownNameError(f"option of {name}()", option, OPTIONS)
         out, threads, tail = options.get("out"), options.get("threads"), compiled.tails.make(options)
         if out is None and threads is None:
-            return compiled.shaped(name, function.fast(*arguments, tail))
-        return compiled.shaped(name, function(*arguments, tail, out=out, threads=threads))
+            result = function.fast(*arguments, tail)
+        else:
+            result = function(*arguments, tail, out=out, threads=threads)
+        return compiled.shaped(name, compiled.found(name, arguments, tail, result))
 
     def _of_body(self, name: str, arguments: tuple[Any, ...], body: Body | str | None,
                  options: Mapping[str, Any]) -> Array:

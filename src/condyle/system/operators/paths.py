@@ -1,9 +1,12 @@
 """Paths of muscles, ligaments and springs: public operators."""
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
+
+import numpy as np
 
 from condyle.arrays import Array, Vector
+from condyle.paths.drawing import numbers, polygon
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
@@ -24,10 +27,53 @@ class PathOperators(Operators):
         return self._run("path_speeds", (q, u), options)
 
     @operator
-    def moment_arms(self, q: Vector, **options: Unpack[Options]) -> Array:
+    def moment_arms(self, q: Vector, coupled: bool = True, **options: Unpack[Options]) -> Array:
         """Moment arms of all paths about all speeds [m, -], shape (..., n, nu): -dL/dq along the manifold,
         exactly.
 
-        A tension T on path i adds T times row i to the generalised forces.
+        Where there are constraints, entry j is -dL for the motion that they allow with speed j = 1, the least
+        one if several do (docs/theory/paths.md (9)); zero where they allow none. In a system whose
+        coordinates are coupled this is what one measures.
+
+        Args:
+            q: coordinates, shape (..., nq).
+            coupled: False leaves the constraints aside: a tension T on path i then adds T times row i to the
+                generalised forces.
         """
-        return self._run("moment_arms", (q,), options)
+        R: Array = self._run("moment_arms", (q,), options)
+        if not coupled or not self.constraints:
+            return R
+        state: Any = options.get("state")
+        if state is None:
+            u = np.zeros((*self.compiled.vector("q", q, "moment_arms").shape[:-1], self.nu))
+        else:
+            u = state.array("u") if hasattr(state, "array") else state.u
+        G = self._run("constraint_jacobian", (q, u), options)
+        return R @ allowed_motions(G[..., [level != "acceleration" for _, level in self.equation_names()], :])
+
+    @operator
+    def path_points(self, q: Vector, **options: Unpack[Options]) -> dict[str, Array]:
+        """Polygons for drawing all paths, by name: points in ground [m], shape (..., m, 3), from one end to
+        the other.
+
+        Over a surface there are 17 points, the first and the last where the path touches and leaves it. The
+        number of points of a path is the same in all states: where a point is not active or a surface not
+        touched, points coincide.
+        """
+        flat: Array = self._run("path_points", (q,), options)
+        out, at = {}, 0
+        for name, path in self.compiled.model.paths.items():
+            n = numbers(path)
+            out[name], at = polygon(path, flat[..., at:at + n]), at + n
+        return out
+
+
+def allowed_motions(G: Array) -> Array:
+    """U, shape (..., nu, nu): column j is the least motion u with G u = 0 and u_j = 1, or zero."""
+    P = np.eye(G.shape[-1]) - np.linalg.pinv(G, rcond=DEPENDENT) @ G
+    own = np.diagonal(P, axis1=-2, axis2=-1)[..., None, :]
+    return np.where(own > DEPENDENT, P / np.where(own > DEPENDENT, own, 1), 0)
+
+
+DEPENDENT = 1e-10
+"""Relative size of what counts as zero: an equation that follows from others, a speed that cannot be."""

@@ -1,0 +1,63 @@
+"""Paths that find no way over their surfaces: which, over what, and at which pose, in words.
+
+Where no path is found, all that depends on it is NaN (forces/path.py). Whoever meets a NaN asks here why.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import PathError
+from condyle.model.symbols import Symbols
+from condyle.native.sweeps.lookup import Staged
+from condyle.status import Status
+
+if TYPE_CHECKING:
+    from condyle.system.compiled import Compiled
+
+
+def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple[str, ...]] | None:
+    """Words, the name of a path and of its surfaces, at one state q (nq,); None if all paths are found."""
+    model = compiled.model
+    if not model.over_surfaces or not np.isfinite(q).all():
+        return None
+    lengths = compiled.function("path_lengths")(q, tail)
+    lost = [name for name, L in zip(model.paths, lengths, strict=True) if np.isnan(L)]
+    if not lost:
+        return None
+    s = Symbols(model)
+    view, spans = s.view(s.kinematics(moving=False)), model.paths[lost[0]].length.spans
+    made = Staged("spans", [s["q"], s["tail"]], [span.at(view) for span in spans])
+    values = made.evaluate([q[:, None], tail[:, None]])
+    wraps = [w for span, L in zip(spans, values, strict=True) if np.isnan(L[0, 0]) for w in span.wraps]
+    names = tuple(w.name or f"{type(w.surface).__name__} on {w.body!r}" for w in wraps)
+    over = " and ".join(map(repr, names)) or "no surface"
+    pose = ", ".join(f"{name} = {x:.6g}" for name, x in zip(model.tree.coordinates, q, strict=True))
+    return f"the path of {lost[0]!r} finds no way over {over} at {pose}", lost[0], names
+
+
+def refuse_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: Any) -> None:
+    """PathError if a NaN in a result comes from a path.
+
+    Args:
+        name: of the operator.
+        q: (..., nq).
+        tail: (..., n).
+        result: an array (..., m), or a tuple of such.
+    """
+    parts = result if isinstance(result, tuple) else (result,)
+    q = compiled.vector("q", q, name)
+    batch = np.broadcast_shapes(q.shape[:-1], tail.shape[:-1])
+    bad = np.zeros(batch, dtype=bool)
+    for part in parts:
+        lost = np.isnan(part)
+        bad |= lost.reshape(*batch, -1).any(axis=-1) if lost.shape[:len(batch)] == batch else lost.any()
+    for where in zip(*np.nonzero(bad), strict=True) if batch else [()] * bool(bad):
+        at = np.broadcast_to(q, batch + q.shape[-1:])[where]
+        if words := unsolved(compiled, at, np.broadcast_to(tail, batch + tail.shape[-1:])[where]):
+            which = f" (state {tuple(map(int, where))} of the batch; `error.result` has the others)"
+            raise PathError(f"{name}: {words[0]}{which if where else ''}. {Status.PATH.advice.capitalize()}",
+                            words[1], words[2], at, result)
+        return
