@@ -171,9 +171,9 @@ class Span(Composed):
             if f == "X_BS":
                 kept: Any = tuple(take(x) for x in value)
             elif f == "range":
-                kept = tuple(ca.vertsplit(take(value).sx))
+                kept = tuple(ca.vertsplit(take((0.0, 0.0)).sx))
             else:
-                kept = take(QUADRANTS[value] if f == "quadrant" else value)
+                kept = take(QUADRANTS[value] if isinstance(value, str) else value)
             object.__setattr__(twin, f, kept)
         for p in self.points:
             twin = made.setdefault(id(p), _copied(p))
