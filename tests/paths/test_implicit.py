@@ -80,7 +80,7 @@ def test_ellipsoids(ellipsoids, radii, kind, evidence):
     ends, size = pairs(kind, radii, 2500, seed=7), np.mean(radii)
     found, own = ellipsoids(ends, radii)[:, 1], function(cd.paths.Ellipsoid(radii))(ends)[:, 0]
     assert len(ends) == 2500
-    assert np.isfinite(found).mean() >= 0.9996  # 2 of 20,000 of 3:2:1 near, 1 antipodal, none else
+    assert np.isfinite(found).mean() >= 0.9996  # of 20,000 per class two of 3:2:1 near are not
     off = np.abs(found - own) / size
     same = off < 1e-4  # ends that face each other have several geodesics
     assert same.mean() > (0.8 if kind == "grazing" else 0.97)

@@ -359,9 +359,9 @@ class Shooting:
         onward = ca.if_else(
             ca.logic_or(between, ca.logic_or(onward <= low, onward >= high)), (low + high) / 2, onward
         )
-        small = ca.logic_and(
-            ca.fabs(want) <= near, ca.logic_or(ca.fabs(newton) < FOUND, ca.fabs(newton * turn) < 1e-12)
-        )
+        enough = ca.if_else(s["shots"] > 12, 100 * FOUND, FOUND)     # rounding, close to conjugate points
+        small = ca.logic_or(ca.fabs(newton) < enough, ca.fabs(newton * turn) < 1e-12)
+        small = ca.logic_and(ca.fabs(want) <= near, small)
         found = ca.logic_and(ca.logic_and(settled, small), ca.logic_not(ca.logic_or(away, uphill)))
         again = ca.logic_and(settled, ca.logic_not(found))
 
