@@ -9,6 +9,7 @@ from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled
 from condyle.paths import Cylinder, Ellipsoid, Sphere
 from condyle.paths.segment import Segment
+from tests.oracles.geodesics import CLASSES, random_ends
 
 SHAPES = {"cylinder": Cylinder(1.0, 50.0), "cylinder quadrant": Cylinder(1.0, 50.0, quadrant="x"),
           "sphere": Sphere(1.0),
@@ -58,6 +59,37 @@ def test_known_lengths():
                                                                                          abs=1e-12)
     assert function(Sphere(1.0, quadrant="x"))([0.3, 2, 0.05, 0.3, -2, 0.02])[0] == pytest.approx(4.250987,
                                                                                                   abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_closed_forms(kind):
+    """10,000 paths per class against the formulas of reference/wrapping.md, by angles at the axis."""
+    ends, r = random_ends(kind, 10000, (1, 1, 1), np.random.default_rng(6)), 1.0
+
+    def bent(A, B):
+        rho = np.linalg.norm(A, axis=1), np.linalg.norm(B, axis=1)
+        l = [np.sqrt(np.maximum(x * x - r * r, 0)) for x in rho]
+        turn = np.arctan2(np.linalg.norm(np.cross(A, B), axis=1), (A * B).sum(1))
+        return sum(l) + r * (turn - sum(np.arctan2(x, r) for x in l))
+
+    L = function(Sphere(r))(ends)[:, 0]
+    # Near the surface l = sqrt(rho^2 - r^2) loses half the digits of rho - r, in both ways.
+    np.testing.assert_allclose(L, bent(ends[:, :3], ends[:, 3:]), rtol=0, atol=1e-11)
+    flat = ends.reshape(-1, 2, 3) * [1, 1, 0]                # as far from the axis as from the centre
+    flat *= (np.linalg.norm(ends.reshape(-1, 2, 3), axis=2) / np.linalg.norm(flat, axis=2))[:, :, None]
+    around = flat.reshape(-1, 6) + ends * [0, 0, 1, 0, 0, 1]
+    f = function(Cylinder(r))(around)
+    over = f[:, 43] == 1
+    assert over.mean() > 0.05
+    L = np.hypot(bent(flat[:, 0], flat[:, 1]), ends[:, 5] - ends[:, 2])
+    np.testing.assert_allclose(f[over, 0], L[over], rtol=0, atol=1e-11)
+    for shape, x in ((Sphere(r), ends), (Cylinder(r), around)):
+        d = np.random.default_rng(9).normal(size=x.shape) * 1e-7
+        now, up, down = (function(shape)(x + h * d) for h in (0, 1, -1))
+        on = (now[:, 43] == 1) & (up[:, 43] == 1) & (down[:, 43] == 1)
+        off = np.abs((up[:, 0] - down[:, 0]) / 2 - (now[:, 1:7] * d).sum(1)) / np.linalg.norm(d, axis=1)
+        # differences are off by h^2 / (distance to a focus or to the surface)^2; half of the ends are farther
+        assert np.median(off[on]) < 1e-7 and np.percentile(off[on], 90) < 1e-5
 
 
 def test_a_sphere_is_an_ellipsoid():

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import casadi as ca
 
-from condyle.paths.round import MANDATORY, NONE, Quadrant
+from condyle.paths.round import MANDATORY, NONE, Quadrant, arc_tangent
 from condyle.paths.segment import across_to, cross, dot, norm, unit
 
 OUTSIDE = 1e-4
@@ -53,7 +53,7 @@ class Silhouette:
 
     def angle(self, y: ca.SX) -> ca.SX:
         """phi of a point on, or near, the circle."""
-        return ca.atan2(dot(y - self.centre, self.g), dot(y - self.centre, self.f))
+        return arc_tangent(dot(y - self.centre, self.g), dot(y - self.centre, self.f))
 
 
 def closest(m: ca.SX, radii: ca.SX, steps: int = 8) -> ca.SX:
