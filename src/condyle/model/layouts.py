@@ -20,7 +20,8 @@ from condyle.model.looped import passes
 from condyle.model.looped.constrained import LEVELS, accelerations, position_changes, velocity_changes
 from condyle.model.looped.gradient import forward_gradient
 from condyle.model.looped.law_rows import OPERATIONS, law_kinds
-from condyle.model.looped.path_rows import is_row, operations, path_kinds, span_size
+from condyle.model.looped.path_operators import controlled_kinds
+from condyle.model.looped.path_rows import LAW, is_row, operations, path_kinds, span_size
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS
@@ -117,6 +118,9 @@ def prefers_loops(model: Model, name: str = "forward_dynamics", body: int | None
         return False
     if name in ("path_lengths", "path_speeds", "moment_arms", "path_geometry"):
         return bool(model.paths) and (wish == "looped" or _paths_size(model) > LONGEST_FOR_ONE)
+    if name == "unit_tensions":
+        kinds = controlled_kinds(model)
+        return bool(kinds) and (wish == "looped" or LAW * len(model.controlled_paths) > LONGEST_FOR_ONE)
     constrained = name in LEVELS and bool(model.constraints)
     if name in LEVELS and not (model.equations(*LEVELS[name])
                                and model.tree.nu) and (constrained or name != "forward_dynamics"):

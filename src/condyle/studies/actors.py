@@ -103,7 +103,8 @@ class Actors:
         L, arms = system._run("path_geometry", (self.motion.q,), {"state": batch})
         Ldot = (batch.kernel("path_speeds") if model.moved_by_time
                 else -(arms @ self.motion.u[..., None])[..., 0])
-        active, slack, isometric = system._run("unit_tensions", (L, Ldot), {"state": batch})
+        active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot),
+                                                {"state": batch})
         own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
                                                                                 model.paths))
         tension = np.maximum(active, 0) if physiology else isometric

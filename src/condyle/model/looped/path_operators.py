@@ -16,10 +16,13 @@ import numpy as np
 from condyle.constraints.solve.equations import Wrenches
 from condyle.dynamics.inertia import inner
 from condyle.forces.path import PathLaw
+from condyle.laws.described import sx
 from condyle.model.looped.between import StraightLine
 from condyle.model.looped.passes import at_rest
-from condyle.model.looped.path_rows import PathKind, PathRows, is_row
+from condyle.model.looped.path_rows import PathKind, PathRows, is_row, kinds_among
 from condyle.model.looped.tables import Draft, Looped, packed, unpacked
+from condyle.model.model import Model
+from condyle.muscles import Muscle
 from condyle.native.sweeps.sweep import RowKernel
 
 
@@ -94,6 +97,44 @@ def path_geometry(looped: Looped) -> None:
     paths.line("L", lambda view, path: path.length.at(view))
     paths.report("L", "L")
     _write_arms(looped, paths)
+
+
+def unit_tensions(looped: Looped) -> None:
+    """Laws of one class are rows of a table here too; their lengths and rates are arguments."""
+    model = looped.model
+    rows = PathRows(looped, controlled_kinds(model))
+    places, names = list(model.paths), list(model.controlled_paths)
+    forces = list(model.forces)
+    laws = [forces[i] for kind in rows.kinds for i, _ in kind.members]
+    for window, argument, among in (("given_L", "L", places), ("given_v", "Ldot", places),
+                                    *((f"unit_{r}", r, names) for r in ("active", "passive", "isometric"))):
+        at = np.zeros(len(looped.types), dtype=np.int64)
+        at[rows.rows] = [among.index(name) for name in laws]
+        looped.windows[window] = argument, at
+
+    def begin(kind: PathKind, d: Draft, law: PathLaw, view: Any) -> None:
+        d.writes |= {"me.L": d.read("given_L", 1), "me.v": d.read("given_v", 1)}
+
+    def write(kind: PathKind, d: Draft, law: PathLaw, view: Any) -> None:
+        for result, x in zip(("active", "passive", "isometric"), tensions_at_one(law, view), strict=True):
+            d.writes[f"unit_{result}"] = ca.densify(x)
+
+    rows.law_pass(begin)
+    rows.law_pass(write)
+
+
+def controlled_kinds(model: Model) -> list[PathKind]:
+    """Tables of all laws with an activation or control; none if some of them fit in no table."""
+    kinds = kinds_among(model, model.controlled_paths, 1)
+    return kinds if sum(len(kind.members) for kind in kinds) == len(model.controlled_paths) else []
+
+
+def tensions_at_one(law: Any, view: Any) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Of a path with an activation or control: its tension at 1 with a rigid tendon, its passive tension, and
+    its tension at 1 without the fibre's length and velocity."""
+    if isinstance(law, Muscle):
+        return law.active_force(view, ca.SX(1)), law.passive_force(view), sx(law.max_isometric_force)
+    return sx(law.optimal_force), ca.SX(0), sx(law.optimal_force)
 
 
 def _write_arms(looped: Looped, paths: AllPaths) -> None:

@@ -12,7 +12,7 @@ traced once for all of its signature.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -155,7 +155,7 @@ def _source(role: Any, value: Any) -> str:
 def path_kinds(model: Model) -> list[PathKind]:
     """Laws along paths that are tables; the others remain a straight line."""
     if model not in _KINDS:
-        _KINDS[model] = _path_kinds(model)
+        _KINDS[model] = kinds_among(model, model.forces, FEWEST)
     return _KINDS[model]
 
 
@@ -183,12 +183,14 @@ def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
     return total, LAW * len(kinds) + sum(size.values())
 
 
-def _path_kinds(model: Model) -> list[PathKind]:
+def kinds_among(model: Model, names: Collection[str], fewest: int) -> list[PathKind]:
+    """Tables of some forces, each of `fewest` or more laws along paths."""
     found: dict[Any, list[tuple[int, PathLaw]]] = {}
-    for i, law in enumerate(model.forces.values()):
-        if isinstance(law, PathLaw) and type(law).apply is PathLaw.apply and is_row(model, law):
+    for i, (name, law) in enumerate(model.forces.items()):
+        if (name in names and isinstance(law, PathLaw) and type(law).apply is PathLaw.apply
+                and is_row(model, law)):
             found.setdefault(_key(law), []).append((i, law))
-    return [kind for members in found.values() if len(members) >= FEWEST
+    return [kind for members in found.values() if len(members) >= fewest
             and _traces(kind := _kind(members))]
 
 

@@ -13,11 +13,10 @@ import casadi as ca
 
 from condyle.constraints.solve.equations import Wrenches
 from condyle.forces.path import PathLaw
-from condyle.laws.described import sx
 from condyle.model.flat import column, rows
+from condyle.model.looped import path_operators as looped
 from condyle.model.operators.record import Operator, Stage
 from condyle.model.symbols import Symbols
-from condyle.muscles import Muscle
 
 
 @dataclass(frozen=True)
@@ -46,21 +45,11 @@ def along(law: PathLaw, L: ca.SX, Ldot: ca.SX) -> Any:
 
 
 def _unit_tensions(s: Symbols) -> list[ca.SX]:
-    """Of every path with an activation or control: tension at 1 with a rigid tendon, passive tension, tension
-    at 1 without the fibre's length and velocity."""
-    active, passive, isometric = [], [], []
-    places = {name: k for k, name in enumerate(s.model.paths)}
-    for name, law in s.model.controlled_paths.items():
-        k = places[name]
-        if isinstance(law, Muscle):
-            muscle, view = along(law, s["L"][k], s["Ldot"][k]), s.view(s.kinematics(moving=False))
-            active.append(muscle.active_force(view, ca.SX(1)))
-            passive.append(muscle.passive_force(view))
-            isometric.append(sx(law.max_isometric_force))
-        else:
-            force = sx(law.optimal_force)                    # type: ignore[attr-defined]
-            active, passive, isometric = [*active, force], [*passive, ca.SX(0)], [*isometric, force]
-    return [column(active), column(passive), column(isometric)]
+    """Of every path with an activation or control, three tensions: `tensions_at_one`."""
+    view, places = s.view(s.kinematics(moving=False)), list(s.model.paths)
+    each = [looped.tensions_at_one(along(law, s["L"][k], s["Ldot"][k]), view)
+            for k, law in ((places.index(name), law) for name, law in s.model.controlled_paths.items())]
+    return [column(tensions) for tensions in zip(*each, strict=True)] if each else [ca.SX(0, 1)] * 3
 
 
 def _unit_loads(s: Symbols) -> list[ca.SX]:
@@ -75,9 +64,9 @@ def _unit_loads(s: Symbols) -> list[ca.SX]:
 
 _PATHS = "controlled_paths"
 OPERATORS = (
-    Operator("unit_tensions", Stage.VELOCITY, takes="L Ldot", results={"active": _PATHS, "passive": _PATHS,
-             "isometric": _PATHS}, expressions=_unit_tensions, serves="static_optimization",
-             differentiable=False, watched=False),
+    Operator("unit_tensions", Stage.VELOCITY, takes="q L Ldot", results={"active": _PATHS, "passive": _PATHS,
+             "isometric": _PATHS}, expressions=_unit_tensions, looped=looped.unit_tensions,
+             serves="static_optimization", differentiable=False, watched=False),
     Operator("unit_loads", Stage.POSITION, "q", results={"f": "actuators nu"}, expressions=_unit_loads,
              serves="static_optimization", differentiable=False),
 )
