@@ -73,9 +73,9 @@ def arm(axes: Axes, found: Study) -> None:
                  ("r_ulna_radius_hand", (0, -0.24, 0))]
         p = np.array([system.station_position(q, body, at) for body, at in bones])
         axes.plot(p[:, 0], p[:, 1], color=INK, linewidth=9, alpha=0.18 * fade, solid_capstyle="round")
+        polygons = system.path_points(q)
         for name, colour in zip(system.muscles, COLOURS, strict=False):
-            points = [system.station_position(q, p.body, p.p) for p in system.force(name).path.points]
-            x, y, _ = np.array(points).T
+            x, y, _ = polygons[name].T
             axes.plot(x, y, color=colour, alpha=fade,
                       linewidth=0.8 + found.tables["forces_active"][name][i] / 40)
     axes.set(aspect="equal", xlabel="forward [m]", ylabel="up [m]")

@@ -37,12 +37,14 @@ SECTIONS = {
     "system": "Operators and their derivatives",
     "": "A leg whose knee is user Python",
     "verification": "Known answers",
+    "models": "Ready models",
+    "paths": "Paths over surfaces",
     "cross": "Other engines",
     "maximal": "A second formulation",
     "constraints": "Constraints",
     "integrate": "Accuracy of runs",
     "fit": "Configurations",
-    "studies": "Rest",
+    "studies": "Studies",
 }
 
 
