@@ -51,6 +51,21 @@ def test_a_fibre_begins_at_its_optimal_length():
     assert changed.state().z.tolist() == [0.05, 0.1]
 
 
+def test_tables_know_damping(monkeypatch):
+    """Muscles without damping have other equations than those with some; in tables they are not mixed."""
+    found = {}
+    for layout in ("looped", "unrolled"):
+        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        system = cd.System(gravity=(0, 0, 0))
+        system.add_body("block", mobilizer=cd.Slider(), mass=1.0)
+        for k in range(16):
+            system.add_force(f"m{k}", cd.muscles.Millard2012(LINE, 100.0 + k, 0.1, 0.2, excitation=0.02 * k,
+                                                             fiber_damping=0.1 * (k % 2)))
+        z = np.tile([0.3, 0.098], 16)
+        found[layout] = system.zdot([0.31], [0.2], z=z)
+    np.testing.assert_allclose(found["looped"], found["unrolled"], rtol=1e-12)
+
+
 @pytest.mark.parametrize(("options", "words"), [
     ({"fiber_damping": 0.1}, "no effect with an elastic tendon"),
     ({"pennation_angle": 12.0}, "is it in degrees"),

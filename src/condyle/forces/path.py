@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import casadi as ca
 
@@ -31,6 +31,12 @@ class PathLaw(Law):
     at_start: ClassVar[tuple[str, ...]] = ()
 
     path: Path
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """What of its numbers decides on the form of its equations: laws that differ in it are in different
+        tables."""
+        return ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -122,6 +122,10 @@ class Muscle(PathLaw):
         """Whether the fibre's velocity comes from a force divided by the activation."""
         return self.tendon == "elastic" and isinstance(self.fiber_damping, float) and self.fiber_damping == 0
 
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        return (self._divides,)
+
     def named(self, name: str) -> Muscle:
         """With an Input of this name as its excitation, if it has none."""
         return replace(self, excitation=Input(name, 0.0)) if self.excitation is None else self

@@ -139,7 +139,7 @@ def _key(law: PathLaw) -> tuple[Any, ...]:
             value = getattr(law, f.name)
             source = _source(roles.get(f.name), value)
             key.append(text(value) if source == "choice" else source)
-    return type(law), tuple(name for name, _ in law.states), *key
+    return type(law), law.choices, tuple(name for name, _ in law.states), *key
 
 
 def _source(role: Any, value: Any) -> str:
