@@ -97,7 +97,7 @@ NAMED = cd.Table(np.arange(6) / 10, ["knee", "bar[0]", "bar[1]"], np.arange(18).
 
 @pytest.mark.parametrize("ending", ["csv", "sto", "npz"])
 def test_what_is_cut_off_is_never_read_in_silence(tmp_path, ending):
-    """At every byte of text: refused, or read with a warning, or the rows that are left are as they were.
+    """At every byte of text: refused, or read with a warning, or what is left is as it was. Nothing
     shows that whole lines of a .csv are missing."""
     whole, cut = tmp_path / f"a.{ending}", tmp_path / f"b.{ending}"
     NAMED.save(whole)

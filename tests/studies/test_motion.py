@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.studies.smoothing import low_pass
+from condyle.studies.smoothing import low_pass, rates, spline
 
 T = np.linspace(0, 2, 81)
 
@@ -157,3 +157,12 @@ def test_a_run_is_a_motion(system):
     tau = cd.inverse_dynamics(system, run)
     np.testing.assert_allclose(tau.values, 0, atol=1e-12)    # nothing else acts
     assert len(tau) == len(run)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 30])
+def test_even_times_have_the_same_spline(n):
+    """Equations for equal steps against SciPy's for any; rounding."""
+    t, x = np.linspace(0.3, 1.7, n), np.random.default_rng(n).normal(size=(n, 3))
+    made = spline(t, x)
+    for nu, found in enumerate(rates(t, x), 1):
+        np.testing.assert_allclose(found, made(t, nu), rtol=0, atol=1e-12 * abs(made(t, nu)).max())

@@ -48,7 +48,11 @@ def mobilizer_forces(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: c
 def inverse_dynamics(tree: Tree, kin: Kinematics, udot: ca.SX | None, gravity: ca.SX,
                      loads: Loads | None) -> ca.SX:
     """tau, shape (nu,): what must be added to the forces that act for udot to happen."""
-    F = mobilizer_forces(tree, kin, udot, gravity, loads)
+    return projected(tree, kin, mobilizer_forces(tree, kin, udot, gravity, loads), loads)
+
+
+def projected(tree: Tree, kin: Kinematics, F: dict[int, Pair], loads: Loads | None) -> ca.SX:
+    """tau of (2) from F of every body, shape (nu,)."""
     tau = {k: inner(kin.H[k], F[B]) for B in tree.base_to_tip for k in tree.speeds_of(B)}                # (2)
     mobility = {} if loads is None else loads.mobility
     return ca.vertcat(ca.SX(0, 1), *(tau[k] - mobility.get(k, 0) for k in range(tree.nu)))

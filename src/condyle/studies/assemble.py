@@ -221,6 +221,13 @@ def _run(system: System, state: State, goals: tuple[Goal, ...], locked: dict[str
 
 def coordinates_of_speeds(system: System) -> tuple[int, ...]:
     """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
+    known, key = system.compiled.programs, "coordinates of speeds"
+    if key not in known:
+        known[key] = _coordinates_of_speeds(system)
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _coordinates_of_speeds(system: System) -> tuple[int, ...]:
     out = [-1] * system.nu
     for b in system.bodies:
         N = ca.sparsify(b.mobilizer.N(ca.SX.sym("q", b.mobilizer.nq)))

@@ -79,11 +79,9 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
     part = acting(system, kept, tuple(tensions), tuple(loads))
     pulls = stacked(tensions)
     batch = part.batch(moved, None if pulls is None else np.nan_to_num(pulls), stacked(loads))
-    lambda_ = batch.ask("multipliers", (), {}) if part.system.constraints else None
-    F = batch.ask("reactions", (), {"lambda_": lambda_})
+    F, rest = _loads(batch, speeds)
     values = np.concatenate([_expressed(batch, b, F[:, b.index], on, frame) for b in chosen]
                             or [np.empty((len(moved), 0))], axis=1)
-    rest = _rest(moved, kept, loads, tensions, speeds, batch, lambda_)
     if pulls is not None:
         lost = ~np.isfinite(pulls).all(axis=1)
         values[lost], rest[lost] = np.nan, 0.0
@@ -129,25 +127,20 @@ def _place(batch: Batch, body: Body, name: str) -> Array:
     return body.symbolic[name].at(dict(zip(batch.system.parameters, values.tolist(), strict=True)))[:, 0]
 
 
-def _rest(motion: Motion, kept: Sequence[str], loads: dict[str, Array], tensions: dict[str, Array],
-          speeds: dict[str, Array], batch: Batch, lambda_: Array | None) -> Array:
-    """Generalised forces that no force explains, shape (m, nu): with moment arms, which other studies ask for
-    too, so that paths need no more machine code."""
-    paths = motion.system.paths
-    others = {name: np.nan_to_num(f) for name, f in tensions.items() if name not in paths}
-    part = acting(motion.system, kept, tuple(others), tuple(loads)).batch(motion, stacked(others),
-                                                                          stacked(loads))
-    rest = np.array(part.ask("inverse_dynamics", (motion.udot,), {}))
-    if len(others) < len(tensions):
-        arms = motion._batch().kernel("moment_arms")
-        for name in set(tensions) - set(others):
-            rest -= np.nan_to_num(tensions[name])[:, None] * arms[:, paths.index(name)]
-    if lambda_ is not None:
-        constrained = batch.system.compiled.function("constraint_forces")
-        rest -= constrained.fast(motion.q, motion.u, lambda_, batch.tail)
+def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
+    """Moment and force of each mobilizer at M in ground, (m, bodies, 6), and generalised forces that no force
+    explains, (m, nu)."""
+    system, q, u, udot = batch.system, *(batch.array(name) for name in ("q", "u", "udot"))
+    compiled = system.compiled
+    flat = compiled.function("joint_loads").fast(q, u, udot, batch.tail)
+    F, rest = compiled.shaped("joint_loads", flat)
+    if system.constraints:
+        lambda_ = batch.ask("multipliers", (), {})
+        F = batch.ask("reactions", (), {"lambda_": lambda_})
+        rest = rest - compiled.function("constraint_forces").fast(q, u, lambda_, batch.tail)
     for name, f in speeds.items():
-        rest[:, motion.system.speeds.index(name)] -= f
-    return rest
+        rest[:, system.speeds.index(name)] -= f
+    return F, rest
 
 
 def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:

@@ -29,7 +29,7 @@ from condyle.integrate.trajectory import Trajectory
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
-from condyle.studies.smoothing import low_pass, spline
+from condyle.studies.smoothing import low_pass, rates
 from condyle.system.given import check_system, number
 from condyle.system.state import State
 from condyle.system.states import Batch, States
@@ -93,7 +93,7 @@ class Motion(States[State]):
                  *, state: State | None = None) -> None:
         check_system("Motion", system)
         compiled = system.compiled
-        self.start = system.state() if state is None else state
+        self.start = _default(system) if state is None else state
         if self.start.system is not system:
             raise DescriptionError("Motion: the state belongs to another system; make it with system.state()")
         self.t = _times("Motion", t)
@@ -138,7 +138,7 @@ class Motion(States[State]):
         """
         check_system("Motion", system)
         if isinstance(motion, Table):
-            return _of_table(system, motion, lowpass, system.state() if state is None else state)
+            return _of_table(system, motion, lowpass, _default(system) if state is None else state)
         _check_motion(motion)
         if motion.system is not system:
             raise DescriptionError("motion: it belongs to another system; give that system, or its table(): "
@@ -242,6 +242,14 @@ def _check_motion(motion: Any) -> None:
                                f"Frames, got {type(motion).__name__}{hint}")
 
 
+def _default(system: System) -> State:
+    """`system.state()`, made once."""
+    known = system.compiled.programs
+    if "default state" not in known:
+        known["default state"] = system.state()
+    return known["default state"]  # type: ignore[no-any-return]
+
+
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array) -> Motion:
     """A Motion of arrays that are known to fit."""
     out = object.__new__(Motion)
@@ -266,7 +274,8 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
                              "the gap, or cut the table there: table[a:b]")
         q[:, k] = x
     warn_of_degrees(table, [table.names[c] for k, c in given.items() if units[k] == "rad"])
-    known = q.copy()
+    changes = lowpass is not None or bool(system.constraints)
+    known = q.copy() if changes else q
     if lowpass is not None:
         columns = list(given)
         q[:, columns] = low_pass(t, q[:, columns], number("lowpass", lowpass, "a frequency [Hz]"))
@@ -280,7 +289,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     used = {table.names[column] for column in given.values()}
     motion.ignored = tuple(name for name in table.names if name not in used)
     motion.lowpass = lowpass
-    if lowpass is not None or system.constraints:
+    if changes:
         for k in given:
             d = motion.q[:, k] - known[:, k]
             motion.changes[system.coordinates[k]] = Change(float(np.sqrt((d ** 2).mean())),
@@ -346,15 +355,15 @@ def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail
     """q with the coordinates that the table does not have, and on the constraints."""
     compiled = system.compiled
     q = compiled.prescribed(q, np.zeros((len(t), system.nu)), tail)[0]
+    if not missing:
+        return q
     held = compiled.tails.held(tail[0])
     known = {k for k, h in zip(coordinates_of_speeds(system), held, strict=True) if h and k >= 0}
     open_ = [k for k in missing if k not in known]
-    if not any(level == "position" for _, level in system.equation_names()):
-        if open_:
-            _refuse_missing(system, table, open_)
-        return q
     if not open_:
         return q
+    if not any(level == "position" for _, level in system.equation_names()):
+        _refuse_missing(system, table, open_)
     options = _options(system, tail[0])
     G = system.constraint_jacobian(q[0], np.zeros(system.nu), "position", **options)
     free = [j for j, k in enumerate(coordinates_of_speeds(system)) if k in open_]
@@ -387,8 +396,9 @@ def _rates(motion: Motion) -> tuple[Array, Array]:
         raise ShapeError(f"motion: {len(t)} frames are too few for accelerations: a spline of degree 5 needs "
                          f"{FEWEST}; or give cd.Motion(system, t, q, u, udot)")
     q = _continuous(system, motion.q)
-    at = spline(t, q)
-    qdot, qddot = at(t, 1), at(t, 2)
+    qdot, qddot = rates(t, q)
+    if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
+        return qdot, qddot                                  # u = qdot
     for part in system.compiled.model.tree.quaternions:     # those of the quaternion of unit length
         n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
         size = np.linalg.norm(n, axis=1, keepdims=True)

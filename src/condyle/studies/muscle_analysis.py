@@ -120,7 +120,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     batch = moved._batch()
     table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
                                                            status=moved.status)
-    L, Ldot, arms = (batch.ask(name, (), {}) for name in ("path_lengths", "path_speeds", "moment_arms"))
+    L, Ldot, arms = path_geometry(moved)
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
@@ -132,6 +132,16 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
         tables = {name: table(reports[:, :, k], "" if unit == "-" else unit, system.muscles)
                   for k, (name, unit) in enumerate(names.items())}
     return MuscleAnalysis(table(L, "m"), table(Ldot, "m/s"), by_speed, tables)
+
+
+def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
+    """Lengths [m] and speeds [m/s] of all paths, (m, paths), and their moment arms, (m, paths, nu): surfaces
+    are looked at once."""
+    compiled, batch = motion.system.compiled, motion._batch()
+    L, arms = compiled.shaped("path_geometry", compiled.function("path_geometry").fast(motion.q, motion.tail))
+    if compiled.model.moved_by_time:                        # bodies move without their speeds
+        return L, batch.ask("path_speeds", (), {}), arms
+    return L, -np.einsum("tij,tj->ti", arms, motion.u), arms
 
 
 def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:

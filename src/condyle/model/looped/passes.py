@@ -207,7 +207,7 @@ def solve_mass_matrix(looped: Looped) -> None:
 def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callable[[Draft], None],
                   result: str,
                   forces: bool = False) -> None:
-    """rnea.py: `result` is the generalised forces, or "F" for the reactions."""
+    """rnea.py: `result` is the generalised forces, or "F" for the reactions, or "F" and these after it."""
     forces = forces and has_forces(looped.model)
 
     def prepare(d: Draft) -> None:
@@ -222,15 +222,16 @@ def _newton_euler(looped: Looped, moving: bool, udot: str | None, ground: Callab
 
 def _project(looped: Looped, result: str, sign: int) -> None:
     """Sum forces tip to base: the generalised forces with `sign` times those of laws, or the forces
-    themselves as "F"."""
+    themselves as "F", or both."""
     def inward(d: Draft) -> None:
         F = rnea.sum_pass(d)
-        if result == "F":
-            d.writes["F"] = ca.densify(ca.vertcat(*F))
-        else:
+        for name in result.split():
+            if name == "F":
+                d.writes["F"] = ca.densify(ca.vertcat(*F))
+                continue
             tau = [inner(h, F) for h in d.kept("H")]
             tau = [x + sign * f for x, f in zip(tau, d.kept("f"), strict=True)] if sign else tau
-            d.writes[result] = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
+            d.writes[name] = ca.densify(ca.vertcat(ca.SX(0, 1), *tau))
 
     looped.inward(inward, nothing)
 
@@ -241,6 +242,10 @@ def inverse_dynamics(looped: Looped) -> None:
 
 def reactions(looped: Looped) -> None:
     _newton_euler(looped, True, "udot", falling_up, "F", forces=True)
+
+
+def joint_loads(looped: Looped) -> None:
+    _newton_euler(looped, True, "udot", falling_up, "F tau", forces=True)
 
 
 def multiply_mass_matrix(looped: Looped) -> None:

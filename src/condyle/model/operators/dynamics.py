@@ -114,6 +114,14 @@ def _reactions(s: Symbols) -> list[ca.SX]:
     return [column(x for B in s.model.tree.base_to_tip for x in F[B])]
 
 
+def _joint_loads(s: Symbols) -> list[ca.SX]:
+    """Reactions, and what inverse dynamics gives, from one look at the forces."""
+    tree, kin = s.model.tree, s.kinematics()
+    loads = s.loads(kin)
+    F = rnea.mobilizer_forces(tree, kin, s["udot"], s.gravity, loads)
+    return [column(x for B in tree.base_to_tip for x in F[B]), rnea.projected(tree, kin, F, loads)]
+
+
 def _reactions_with_constraints(s: Symbols) -> list[ca.SX]:
     kin = s.kinematics()
     loads = s.rows(kin).loads(s["lambda_"], s.loads(kin))
@@ -161,6 +169,9 @@ OPERATORS = (
     Operator("reactions", Stage.ACCELERATION, "q u udot", results={"F": "bodies 6"}, reads="joints forces",
              per_body="row",
              expressions=_reactions, columns=columns.of_body(*columns.WRENCH), looped=passes.reactions),
+    Operator("joint_loads", Stage.ACCELERATION, takes="q u udot", results={"F": "bodies 6", "tau": "nu"},
+             reads="joints forces", expressions=_joint_loads, looped=passes.joint_loads,
+             serves="joint_reactions", differentiable=False),
     Operator("reactions_with_constraints", Stage.ACCELERATION, takes="q u udot lambda_",
              results={"F": "bodies 6"},
              reads="joints forces constraints", per_body="row", expressions=_reactions_with_constraints,
