@@ -186,7 +186,7 @@ def _generalised(motion: Motion, kept: Sequence[str], tensions: dict[str, Array]
     named = zip(compiled.model.acting, each, strict=True)
     out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
     if len(others) < len(tensions):
-        arms = motion._batch().ask("moment_arms", (), {})
+        arms = motion._batch().kernel("path_geometry")[1]
         out |= {name: T[:, None] * arms[:, system.paths.index(name)] for name, T in tensions.items()
                 if name not in others}
     for name, f in speeds.items():

@@ -135,13 +135,15 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
 
 
 def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
-    """Lengths [m] and speeds [m/s] of all paths, (m, paths), and their moment arms, (m, paths, nu): surfaces
-    are looked at once."""
-    compiled, batch = motion.system.compiled, motion._batch()
-    L, arms = compiled.shaped("path_geometry", compiled.function("path_geometry").fast(motion.q, motion.tail))
-    if compiled.model.moved_by_time:                        # bodies move without their speeds
-        return L, batch.ask("path_speeds", (), {}), arms
-    return L, -np.einsum("tij,tj->ti", arms, motion.u), arms
+    """Lengths [m] and speeds [m/s] of all paths, (m, paths), and their moment arms, (m, paths, nu), along the
+    constraints: surfaces are looked at once."""
+    system, batch = motion.system, motion._batch()
+    L, arms = batch.kernel("path_geometry")
+    if system.compiled.model.moved_by_time:                 # bodies move without their speeds
+        Ldot = batch.kernel("path_speeds")
+    else:
+        Ldot = -np.einsum("tij,tj->ti", arms, motion.u)
+    return L, Ldot, batch.ask("moment_arms", (), {}) if system.constraints else arms
 
 
 def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:
