@@ -6,6 +6,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
+from condyle.maximal.static_optimization import _muscles
 from condyle.studies.acting import acting
 from tests.studies.arm import arm, motion
 
@@ -46,6 +47,40 @@ def test_two_formulations(moving, passive, evidence):
     evidence("joint reactions with these forces in minimal and maximal coordinates, relative", reaction, 1e-8)
     assert a < 1e-8
     assert reaction < 1e-8
+
+
+@pytest.mark.parametrize("frame", [2, 7])
+def test_muscle_jacobian(frame, evidence):
+    """(27) and (30) as corrected: Phi against differences of the lengths while each body moves on its own,
+    apart from the joints, also the one with surfaces; and Ldot = -Phi V."""
+    moved, second = shoulder(), maximal.of(arm())
+    at = second.at(moved.q[frame], moved.u[frame], disabled=arm().muscles)
+    given = {"x": at.x, "V": at.V, "q": at.q, "u": at.u, "momentum": np.zeros(2),
+             **second._tail({}).vectors()}
+    muscles = _muscles(arm())
+    found, h = muscles(given), 1e-5
+    for B in range(2):
+        for k in range(6):
+            sides = []
+            for step in (h, -h):
+                x = at.x.copy()
+                if k < 3:                                    # a turn about the body's origin, in ground
+                    half = np.eye(4)[0] * np.cos(step / 2) + np.eye(4)[k + 1] * np.sin(step / 2)
+                    x[7 * B:7 * B + 4] = product(half, x[7 * B:7 * B + 4])
+                else:
+                    x[7 * B + 1 + k] += step
+                sides.append(muscles({**given, "x": x})["L"])
+            slope = (sides[0] - sides[1]) / (2 * h)
+            # h^2 times third derivatives of about 1e2 / m^2 and rounding of lengths over h
+            np.testing.assert_allclose(slope, -found["Phi"][:, 6 * B + k], rtol=0, atol=1e-7)
+    off = np.abs(found["Ldot"] + found["Phi"] @ at.V).max()
+    evidence("rates of muscle lengths against -Phi V in maximal coordinates [m/s]", off, 1e-13)
+    assert off < 1e-13
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of two quaternions."""
+    return np.r_[a[0] * b[0] - a[1:] @ b[1:], a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])]
 
 
 def test_a_frame_that_cannot_be_explained():
