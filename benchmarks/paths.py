@@ -100,6 +100,7 @@ def compile_time() -> None:
     """Print the processor time of a first ellipsoid, from an empty cache."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CONDYLE_CACHE_DIR"] = folder
+        function("sphere", **SURFACES["sphere"])(ends())     # imports, and LLVM is loaded
         start = time.process_time()
         f = function("ellipsoid", **SURFACES["ellipsoid"])
         f(ends())
