@@ -24,7 +24,7 @@ import numpy as np
 
 from condyle.model.model import Model, description
 from condyle.model.symbols import Symbols
-from condyle.native.calls.function import NativeFunction
+from condyle.native.calls.function import SIMD_FROM, NativeFunction
 from condyle.native.sweeps.lookup import Staged, assembled
 from condyle.paths.path import PathLength
 from condyle.paths.span import Span
@@ -39,6 +39,8 @@ PARTS = 16
 """An interval is divided in so many parts."""
 INSTANT = 1e-13
 """How well the instant is known, as a part of the time reached or of one second."""
+LANES_FROM = 2_000
+"""Spans times rows of one look from which lanes pay."""
 MOST = 200
 """So many jumps of one run are located; a run that chatters from side to side goes on without."""
 
@@ -151,18 +153,22 @@ class _Kind:
         out = ca.vertcat(twin.at(view), code, ca.vec(normal))  # type: ignore[arg-type]
         return assembled("branches", [given], [ca.densify(out)])
 
+    @cached_property
+    def _plain(self) -> np.ndarray | None:
+        each = [span.numbers for span in self.spans]
+        return None if None in each else np.array(each, dtype=float)
+
     def numbers(self, state: State) -> np.ndarray:
         """Of each span, shape (spans, k)."""
-        out = []
+        if self._plain is not None:
+            return self._plain
+        system, out = state.system, []
+        known = {name: x for kind in ("parameters", "inputs", "discrete")
+                 for name, x in zip(system.names(kind), getattr(state, kind), strict=True)}
         for span in self.spans:
-            plain = span.numbers
-            if plain is None:
-                given, system = {p.name: p.sx for p in span.parameters()}, state.system
-                known = {name: x for kind in ("parameters", "inputs", "discrete")
-                         for name, x in zip(system.names(kind), getattr(state, kind), strict=True)}
-                f = ca.Function("numbers", [*given.values()], [span.values()])
-                plain = np.ravel(f.call([float(known[name]) for name in given])[0].full()).tolist()
-            out.append(plain)
+            given = {p.name: p.sx for p in span.parameters()}
+            f = ca.Function("numbers", [*given.values()], [span.values()])
+            out.append(np.ravel(f.call([float(known[name]) for name in given])[0].full()))
         return np.array(out, dtype=float)
 
 
@@ -210,8 +216,9 @@ class Branches:
                  for b in self._bodies]
         return assembled("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
-    def look(self, like: State, t: np.ndarray, y: np.ndarray) -> Look:
-        """At times t (m,) and q, u, z side by side (m, n), all else as in a state."""
+    def look(self, like: State, t: np.ndarray, y: np.ndarray, only: np.ndarray | None = None) -> Look:
+        """At times t (m,) and q, u, z side by side (m, n), all else as in a state; of some spans, or of all:
+        the others are zero."""
         tree, m = self.model.tree, len(t)
         nq, n = tree.nq, tree.nq + tree.nu
         tails = np.empty((m, self.model.tail_size))
@@ -219,17 +226,20 @@ class Branches:
         tails[:, self.model.tail["t"]], tails[:, self.model.tail["z"]] = t[:, None], y[:, n:]
         q = np.ascontiguousarray(y[:, :nq])
         poses = self._poses.fast(q, np.ascontiguousarray(y[:, nq:n]), tails).reshape(m, len(self._bodies), 12)
-        L, code = np.empty((m, len(self.spans))), np.empty((m, len(self.where)))
-        normal = np.empty((m, len(self.where), 3))
+        L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
+        normal = np.zeros((m, len(self.where), 3))
         for kind in self._kinds:
-            k, count = len(kind.spans), len(kind.spans[0].switches)
-            numbers = kind.numbers(like)
+            some = np.arange(len(kind.spans)) if only is None else np.flatnonzero(np.isin(kind.places, only))
+            k, count = len(some), len(kind.spans[0].switches)
+            if not k:
+                continue
+            numbers = kind.numbers(like)[some]
             given = np.concatenate([np.broadcast_to(numbers, (m, *numbers.shape)),
-                                    poses[:, kind.bodies].reshape(m, k, -1),
-                                    q[:, kind.coordinates].reshape(m, k, -1)], axis=2)
-            found = kind.function.fast(given.reshape(m * k, -1)).reshape(m, k, 1 + 4 * count)
-            L[:, kind.places] = found[..., 0]
-            at = self._first[kind.places][:, None] + np.arange(count)
+                                    poses[:, kind.bodies[some]].reshape(m, k, -1),
+                                    q[:, kind.coordinates[some]].reshape(m, k, -1)], axis=2)
+            found = _evaluated(kind.function, given.reshape(m * k, -1)).reshape(m, k, 1 + 4 * count)
+            L[:, kind.places[some]] = found[..., 0]
+            at = self._first[kind.places[some]][:, None] + np.arange(count)
             code[:, at] = found[..., 1:1 + count]
             normal[:, at] = found[..., 1 + count:].reshape(m, k, count, 3)
         return Look(L, code, normal)
@@ -241,21 +251,22 @@ class Branches:
         Args:
             y_at: y in the step that begins at a row, at times (k,), shape (k, n).
         """
-        for k in np.flatnonzero(self.look(like, t, y).changes.any(axis=1)):
-            a, b = float(t[k]), float(t[k + 1])
-            while (found := self._isolated(like, a, b, int(k), y_at)) is not None:
+        changes = self.look(like, t, y).changes
+        for k in np.flatnonzero(changes.any(axis=1)):
+            a, b, spans = float(t[k]), float(t[k + 1]), np.unique(self.of_span[changes[k]])
+            while (found := self._isolated(like, a, b, int(k), y_at, spans)) is not None:
                 if found.sizes:
                     return found
                 a = found.after
         return None
 
-    def _isolated(self, like: State, a: float, b: float, k: int, y_at: Callable[[int, np.ndarray], np.ndarray]
-                  ) -> Found | None:
+    def _isolated(self, like: State, a: float, b: float, k: int,
+                  y_at: Callable[[int, np.ndarray], np.ndarray], only: np.ndarray) -> Found | None:
         """The first change of a branch between two instants of the step that begins at row k; without sizes
         if the lengths go on smoothly."""
         while True:
             t = np.linspace(a, b, PARTS + 1)
-            look = self.look(like, t, y_at(k, t))
+            look = self.look(like, t, y_at(k, t), only)
             changes = look.changes
             if not changes.any():
                 return None
@@ -281,3 +292,11 @@ class Branches:
             out += [Jump(name, where, found.after, size, energy) for name in self.owners[span]
                     if name not in after.disabled]
         return out
+
+
+def _evaluated(f: NativeFunction, given: np.ndarray) -> np.ndarray:
+    """f of many rows. Of few by its kernel for one state, which has the solvers that the run has compiled:
+    those for lanes take seconds once, which only many rows are worth."""
+    if len(given) >= LANES_FROM:
+        return f.fast(given)
+    return np.concatenate([f.fast(given[i:i + SIMD_FROM - 1]) for i in range(0, len(given), SIMD_FROM - 1)])
