@@ -184,8 +184,10 @@ class Span(Composed):
         for w in self.wraps:
             object.__setattr__(made[id(w)], "body", body[w.body])
             object.__setattr__(made[id(w)], "surface", made[id(w.surface)])
-        return replace(self, points=tuple(made[id(p)] for p in self.points),
-                       wraps=tuple(made[id(w)] for w in self.wraps))
+        new = replace(self, points=tuple(made[id(p)] for p in self.points),
+                      wraps=tuple(made[id(w)] for w in self.wraps))
+        object.__setattr__(new, "_twin_of", self)
+        return new
 
     # ---- geometry ------------------------------------------------------------------------------------------
 
@@ -260,8 +262,10 @@ class Span(Composed):
         usable = [self._usable(k, i, active) for k, pieces in enumerate(self.pieces) for i in pieces]
         p = ca.vertcat(*X, *(ca.vertcat(ca.vec(R), o) for R, o in frames), *usable, self.values())
         if self.signature not in _CHAINS:
+            span = getattr(self, "_twin_of", self)           # which has numbers and no symbols
+
             def surfaces(numbers: ca.SX) -> list[Surface]:
-                return [w.surface for w in self.twin(numbers, self.bodies, self.coordinates).wraps]
+                return [w.surface for w in span.twin(numbers, span.bodies, span.coordinates).wraps]
 
             _CHAINS[self.signature] = Chain(surfaces, self.pieces, len(self.points)).solver(p.numel())
         return get(_CHAINS[self.signature], p)[:-1]

@@ -21,15 +21,17 @@ from weakref import WeakKeyDictionary
 import casadi as ca
 import numpy as np
 
-from condyle.dynamics.inertia import inner
+from condyle.dynamics.inertia import add, inner
 from condyle.dynamics.kinematics import Pair
 from condyle.errors import CondyleError
 from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
-from condyle.laws.described import Datum, text
+from condyle.laws.described import Datum, placed, sx, text
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.model.looped.law_rows import FEWEST, RowLoads, frame_of
 from condyle.native.sweeps.sweep import RowKernel
+from condyle.paths.path import PathLength
+from condyle.paths.segment import Segment
 from condyle.paths.span import Span
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
 
@@ -126,6 +128,8 @@ class PathKind:
 def is_row(model: Model, law: PathLaw) -> bool:
     """Whether the path of a law is a sum of spans that may be rows."""
     length = law.path.length
+    if not isinstance(length, PathLength):                   # a path of a user
+        return False
     placed = [model.placed[B] for body in length.bodies if (B := model.tree.body(body).index) >= 0]
     varying = any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))
     return not varying and not ca.symvar(length.constant) and all(map(has_row, length.spans))
@@ -291,11 +295,42 @@ class SpanKind:
         twin, view = self.span.twin(numbers, self.links, self.coordinates), SpanView(d)
         if rows:
             twin.take(view, d.read(rows, self.row_size))  # type: ignore[arg-type]
+        elif self.simple:
+            return self._closed_form(twin, view)
         loads = RowLoads(view)  # type: ignore[arg-type]
         for part, J in twin.gradient(view):  # type: ignore[arg-type]
             if not isinstance(part, Coordinate):            # a coordinate switches, it does not move points
                 part.load(view, J.T, loads)  # type: ignore[arg-type]
         return twin.at(view), loads.bodies, twin.found(view)  # type: ignore[arg-type]
+
+    @property
+    def simple(self) -> bool:
+        """Whether it is one piece, straight or over one surface."""
+        span = self.span
+        return len(span.points) == 2 and len(span.wraps) < 2 and not span.coordinates
+
+    def _closed_form(self, twin: Span, view: SpanView) -> tuple[ca.SX, dict[str, Pair], ca.SX]:
+        """The same by segment.py (4), for use without derivatives: half of the operations."""
+        (a, b), rows = twin.points, twin.found(view)  # type: ignore[arg-type]
+        r_A, r_B = (view.from_M(p.body, sx(p.p)) for p in (a, b))
+        A, B = view.d.get(a.body, "p") + r_A, view.d.get(b.body, "p") + r_B
+        square = ca.sumsqr(B - A)
+        L = ca.sqrt(square)
+        e_in = e_out = ca.if_else(square > 0, (B - A) / L, 0)
+        W: dict[str, Pair] = {}
+        if not twin.wraps:
+            W = {a.body: (ca.cross(r_A, -e_in), -e_in), b.body: (ca.cross(r_B, e_out), e_out)}
+            return L, W, rows
+        wrap, = twin.wraps
+        segment, R_GS = Segment.of(rows[1:]), view.rotation(wrap.body) @ placed(wrap.X_BS)[0]
+        wrapped = segment.wrapped != 0
+        e_in, e_out = (ca.if_else(wrapped, R_GS @ x, e_in) for x in (segment.e_in, segment.e_out))
+        for end, at, r, f in ((a, A, r_A, -e_in), (b, B, r_B, e_out)):
+            if end.body != wrap.body:                        # else both forces are on one body
+                other = ca.cross(at - view.d.get(wrap.body, "p"), -f), -f
+                for link, F in ((end.body, (ca.cross(r, f), f)), (wrap.body, other)):
+                    W[link] = add(W[link], F) if link in W else F
+        return ca.if_else(wrapped, segment.L, L), W, rows
 
     @cached_property
     def row_size(self) -> int:
