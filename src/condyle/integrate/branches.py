@@ -203,7 +203,8 @@ class Branches:
             for name, law in model.forces.items():
                 asked = [law.path.length] if hasattr(law, "path") else [
                     ask for ask in getattr(law, "asks", ()) if isinstance(ask, PathLength)]
-                for span in (span for length in asked for span in getattr(length, "spans", ()) if span.switches):
+                every = [span for length in asked for span in getattr(length, "spans", ())]
+                for span in (span for span in every if span.switches):
                     same = next((s for s in spans if s.text == span.text), span)
                     spans.setdefault(same, []).append(name)
             system.compiled.programs["branches"] = Branches(model, spans) if spans else None
