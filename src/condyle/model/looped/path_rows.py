@@ -30,7 +30,6 @@ from condyle.laws.described import Datum, placed, sx, text
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
 from condyle.model.looped.law_rows import FEWEST, RowLoads, frame_of
 from condyle.native.sweeps.sweep import RowKernel
-from condyle.paths.path import PathLength
 from condyle.paths.segment import Segment
 from condyle.paths.span import Span
 from condyle.trace.parameter import Discrete, Expression, Input, Parameter
@@ -128,7 +127,7 @@ class PathKind:
 def is_row(model: Model, law: PathLaw) -> bool:
     """Whether the path of a law is a sum of spans that may be rows."""
     length = law.path.length
-    if not isinstance(length, PathLength):                   # a path of a user
+    if getattr(length, "spans", None) is None:               # a path of a user
         return False
     placed = [model.placed[B] for body in length.bodies if (B := model.tree.body(body).index) >= 0]
     varying = any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))
