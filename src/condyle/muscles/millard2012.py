@@ -162,7 +162,8 @@ class MillardActiveForceLength(Bezier):
     """Active force over fibre length.
 
     Args:
-        shortest, longest: fibre lengths at which it is `least`.
+        shortest: fibre length at which it is `least`.
+        longest: likewise.
         transition: where the steep part of the ascending limb ends.
         slope: of the shallow part.
         least: its smallest value.
@@ -195,7 +196,8 @@ class MillardPassiveForceLength(Bezier):
     Args:
         start: strain at which it begins.
         strain: at which it is 1.
-        low_stiffness, stiffness: slopes after the toe and at 1.
+        low_stiffness: slope after the toe.
+        stiffness: slope at 1.
         curviness: from 0, straight, to 1.
     """
 
@@ -250,11 +252,14 @@ class MillardForceVelocity(Bezier):
     """Active force over fibre velocity, -1 to 1.
 
     Args:
-        concentric_slope, near_concentric_slope: at -1 and at -0.9.
+        concentric_slope: at -1.
+        near_concentric_slope: at -0.9.
         isometric_slope: at 0.
-        eccentric_slope, near_eccentric_slope: at 1 and at 0.9.
+        eccentric_slope: at 1.
+        near_eccentric_slope: at 0.9.
         eccentric_force: at 1.
-        concentric_curviness, eccentric_curviness: from 0 to 1.
+        concentric_curviness: from 0 to 1.
+        eccentric_curviness: from 0 to 1.
     """
 
     concentric_slope: float = 0.0
@@ -288,8 +293,10 @@ class Millard2012(Muscle):
     Otherwise these are zero.
 
     Args:
-        active_force_length_curve, force_velocity_curve, fiber_force_length_curve, tendon_force_length_curve:
-            other numbers for curves, such as cd.muscles.MillardTendonForceLength(strain=0.033).
+        active_force_length_curve: with other numbers.
+        force_velocity_curve: with other numbers.
+        fiber_force_length_curve: with other numbers.
+        tendon_force_length_curve: with other numbers, cd.muscles.MillardTendonForceLength(strain=0.033).
     """
 
     activation_time_constant: Positive = field(default=0.01, kw_only=True)

@@ -85,7 +85,10 @@ class Surface(Described):
         subclass knows better.
 
         Args:
-            P, Q, e_in, e_out: ends [m] and tangents there, shape (..., 3).
+            P: first end [m], shape (..., 3).
+            Q: last end [m], shape (..., 3).
+            e_in: tangent at P, shape (..., 3).
+            e_out: tangent at Q, shape (..., 3).
             arc: its length [m], shape (..., 1).
             s: from 0 at P to 1 at Q, shape (..., 1).
         """
