@@ -121,8 +121,16 @@ class Span(Composed):
     @cached_property
     def numbers(self) -> list[float] | None:
         """All its numbers in a fixed order; None if some are Parameters."""
-        column = self.values()
-        return None if ca.symvar(column) else np.ravel(ca.evalf(column).full()).tolist()
+        out: list[float] = []                                # as `values`, without expressions
+        for thing, f in self._fields():
+            value = getattr(thing, f)
+            if f == "quadrant" and not isinstance(value, Datum):
+                value = QUADRANTS[value]
+            for x in value if f == "X_BS" else (value,):
+                if isinstance(x, Expression):
+                    return None
+                out += np.ravel(np.asarray(x, dtype=float), order="F").tolist()
+        return out
 
     def values(self) -> ca.SX:
         """All its numbers in a fixed order, a column."""
