@@ -64,6 +64,12 @@ def accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
                                                      strict=True)]
 
 
+def all_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
+    """Of q, u and z; accelerations are called after their speeds, with a dot."""
+    return [*coordinate_rates(model, given), *((f"{name}_dot", unit) for name, unit in accelerations(
+        model, given)), *state_rates(model, given)]
+
+
 def generalised_forces(model: Model, given: Mapping[str, Any]) -> list[Column]:
     """One per speed."""
     units = scales.units(model.tree.bodies)[1]

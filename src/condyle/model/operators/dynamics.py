@@ -12,6 +12,7 @@ from condyle.model.flat import column, rows
 from condyle.model.looped import constrained as looped
 from condyle.model.looped import passes
 from condyle.model.operators import columns
+from condyle.model.operators.rates import qdot, zdot
 from condyle.model.operators.record import ByColumns, Operator, Stage
 from condyle.model.symbols import Symbols
 
@@ -26,6 +27,12 @@ def forward_dynamics(s: Symbols, short: float = ROUNDING) -> tuple[ca.SX, ca.SX,
         return udot, status, None
     found = constrained(s.rows(kin), udot, s.lock, short)
     return found.udot, with_unmet(status, s.model.tree, found.unmet), found.delicate
+
+
+def _ydot(s: Symbols) -> list[ca.SX]:
+    udot, status, _ = forward_dynamics(s)
+    rates, lost = qdot(s)
+    return [ca.vertcat(rates, udot, zdot(s)), ca.if_else(status, status, lost)]
 
 
 def _inverse_dynamics(s: Symbols) -> list[ca.SX]:
@@ -134,6 +141,9 @@ OPERATORS = (
              status="accelerations",
              reads="joints forces constraints motions", expressions=lambda s: list(forward_dynamics(s)[:2]),
              columns=columns.accelerations, looped=looped.forward_dynamics, direct=True),
+    Operator("ydot", Stage.ACCELERATION, "q u", takes="q u tau", results={"ydot": "ny"},
+             status="accelerations", reads="joints forces constraints motions", expressions=_ydot,
+             columns=columns.all_rates, direct=True),
     Operator("inverse_dynamics", Stage.FORCE, "q u", takes="q u udot", results={"tau": "nu"},
              reads="joints forces",
              expressions=_inverse_dynamics, columns=columns.generalised_forces,

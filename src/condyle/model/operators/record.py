@@ -191,6 +191,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nq": lambda model: model.tree.nq,
     "nu": lambda model: model.tree.nu,
     "nz": lambda model: model.nz,
+    "ny": lambda model: model.tree.nq + model.tree.nu + model.nz,
     "bodies": lambda model: len(model.tree.bodies),
     "forces": lambda model: len(model.acting),
     "constraints": lambda model: len(model.constraints),

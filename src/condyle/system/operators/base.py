@@ -10,6 +10,7 @@ import numpy as np
 from condyle.arrays import POINT, Array, Vector, check_finite, vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.model.operators import OPERATORS
+from condyle.system.compiled import Compiled
 from condyle.system.description import Description
 from condyle.system.operators.options import OPTIONS
 from condyle.system.operators.public import METHODS
@@ -19,6 +20,14 @@ from condyle.tree.body import Body
 
 class Operators(Description):
     """What all operators need: they are methods of the classes below this one, by topic."""
+
+    def _shorten(self, name: str, compiled: Compiled) -> None:
+        """From here on plain vectors go straight to the kernel of an operator, if that is possible."""
+        if OPERATORS[name].direct and name not in self.__dict__ and getattr(type(self),
+                                                                            name) is METHODS[name]:
+            direct = compiled.shortcut(name, getattr(self, name))
+            if direct is not None:
+                self.__dict__[name] = direct
 
     def _run(self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any],
              which: str | None = None) -> Any:
@@ -41,12 +50,7 @@ class Operators(Description):
         compiled.check_time(OPERATORS[name].label, name, arguments, options)
         if not options:
             result = function.fast(*arguments, compiled.tails.default)
-            if OPERATORS[name].direct and name not in self.__dict__ and getattr(type(self),
-                                                                                name) is METHODS[name]:
-                direct = compiled.shortcut(name, getattr(self, name))
-                # from here on plain vectors go straight to the kernel
-                if direct is not None:
-                    self.__dict__[name] = direct
+            self._shorten(name, compiled)
             return compiled.shaped(name, compiled.found(name, arguments, compiled.tails.default, result))
         for option in options:
             if option not in OPTIONS:
@@ -54,6 +58,7 @@ class Operators(Description):
         out, threads, tail = options.get("out"), options.get("threads"), compiled.tails.make(options)
         if out is None and threads is None:
             result = function.fast(*arguments, tail)
+            self._shorten(name, compiled)
         else:
             result = function(*arguments, tail, out=out, threads=threads)
         return compiled.shaped(name, compiled.found(name, arguments, tail, result))

@@ -6,6 +6,7 @@ from typing import Unpack
 import numpy as np
 
 from condyle.arrays import Array, Scalar, Vector
+from condyle.model.layouts import prefers_loops
 from condyle.system.operators.constraints import ConstraintOperators
 from condyle.system.operators.options import Options
 from condyle.system.operators.public import operator
@@ -36,6 +37,26 @@ class DynamicsOperators(ConstraintOperators):
             ConstraintError: no accelerations satisfy the constraints.
         """
         return self._run("forward_dynamics", (q, u, tau), options)
+
+    @operator
+    def ydot(self, q: Vector, u: Vector, tau: Vector | None = None, **options: Unpack[Options]) -> Array:
+        """The right-hand side of the equations of motion: rates of q, u and z below each other, shape
+        (..., nq + nu + nz). What `qdot`, `forward_dynamics` and `zdot` give, from one look at all forces.
+
+        Args:
+            q: coordinates, shape (..., nq).
+            u: speeds, shape (..., nu).
+            tau: generalised forces [N m, N], shape (..., nu); zero if left out.
+
+        Raises:
+            SingularError: a mobilizer has lost a direction of motion.
+            ConstraintError: no accelerations satisfy the constraints.
+        """
+        if "state" not in options and prefers_loops(self.compiled.model):
+            return np.concatenate([self._run("qdot", (q, u), options),
+                                   self._run("forward_dynamics", (q, u, tau), options),
+                                   self._run("zdot", (q, u), options)], axis=-1)
+        return self._run("ydot", (q, u, tau), options)
 
     @operator
     def inverse_dynamics(self, q: Vector, u: Vector, udot: Vector, **options: Unpack[Options]) -> Array:
