@@ -253,3 +253,22 @@ def test_a_moving_point():
         paths.MovingPoint("lower", (0, 1), "lower")
     with pytest.raises(cd.CondyleError, match="lowr"):
         arm(PathSpring(paths.Path([POINTS[0], paths.MovingPoint("lower", (spline, 0, 0), "lowr")]), 1.0, 1.0))
+
+
+@pytest.mark.parametrize("surface", [paths.Cylinder, paths.Sphere,
+                                     lambda r, **more: paths.Ellipsoid((r, r, r), **more)],
+                         ids=["cylinder", "sphere", "ellipsoid"])
+def test_a_path_may_keep_its_side(surface):
+    """A discrete variable says which; a direction is an axis where it is one."""
+    ends = ("upper", (0.05, -0.2, 0.0)), ("lower", (0.05, -0.12, 0.0))
+    where = "upper", (0.045, -0.3, 0)
+    side = surface(0.02, quadrant=(cd.Discrete("side", 1.0), 0, 0))
+    system = arm(*(PathSpring(paths.Path(ends, [paths.Wrap(s, *where)]), 500.0, 0.1)
+                   for s in (side, surface(0.02, quadrant="x"), surface(0.02, quadrant="-x"), surface(0.02))))
+    q = np.array([0.3, 0.05])
+    kept, x, minus, shorter = system.path_lengths(q)
+    other = system.path_lengths(q, discrete={"side": -1.0})[0]
+    assert kept == pytest.approx(x, rel=1e-14) and other == pytest.approx(minus, rel=1e-14)
+    assert min(x, minus) == pytest.approx(shorter, rel=1e-9) and abs(x - minus) > 1e-3
+    with pytest.raises(cd.CondyleError, match="quadrant"):
+        surface(0.02, quadrant=(1, 0))

@@ -148,6 +148,8 @@ class Ends:
         U, V = self.scaled
         quadrant = Quadrant(self.p[9:12])
         chord = self._chord[0]
+        # through the centre all sides are as good
+        chord = ca.if_else(dot(chord, chord) > 1e-24, chord, 1e-9 * across_to(unit(V - U)))
         c = closest(chord, self.radii)
         inside = ca.logic_or(quadrant.all, quadrant.has(c))
         c = ca.if_else(inside, c, c - 2 * dot(c, quadrant.c) * quadrant.c)

@@ -53,7 +53,7 @@ from condyle.paths.points import Point, Wrap
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
 from condyle.paths.segment import Segment, dot, norm
 from condyle.paths.several import Chain
-from condyle.paths.surfaces import QUADRANTS, WIDTH, Surface
+from condyle.paths.surfaces import WIDTH, Surface
 from condyle.trace.parameter import Expression, Parameter
 
 
@@ -137,8 +137,9 @@ class Span(Composed):
         out = []
         for thing, f in self._fields():
             value = getattr(thing, f)
-            if f == "quadrant" and not isinstance(value, Datum):
-                value = QUADRANTS[value]
+            if f == "quadrant":
+                out.append(thing.side())  # type: ignore[attr-defined]
+                continue
             for x in value if f == "X_BS" else (value,):
                 made = ca.vertcat(*x) if f == "range" else sx(x)
                 out.append(ca.densify(ca.vec(made)))
@@ -181,7 +182,7 @@ class Span(Composed):
             elif f == "range":
                 kept = tuple(ca.vertsplit(take((0.0, 0.0)).sx))
             else:
-                kept = take(QUADRANTS[value] if isinstance(value, str) else value)
+                kept = take((0.0, 0.0, 0.0) if f == "quadrant" else value)
             object.__setattr__(twin, f, kept)
         for p in self.points:
             twin = made.setdefault(id(p), _copied(p))

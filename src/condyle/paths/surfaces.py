@@ -23,11 +23,13 @@ from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths import ellipsoid, round
 from condyle.paths.round import NONE
-from condyle.paths.segment import ROW, Segment, dot
+from condyle.paths.segment import ROW, Segment, dot, norm
+from condyle.trace.parameter import Expression
 
 QUADRANTS = {"all": (0, 0, 0), "x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0),
              "z": (0, 0, 1),
              "-z": (0, 0, -1)}
+DIRECTION = quantity("-", 3)
 WIDTH = 1 + ROW + 6
 """Numbers of a row: the rule's answer, the segment, and the ends A, B that it was found for."""
 
@@ -38,19 +40,22 @@ class Surface(Described):
 
     Attributes:
         quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or
-            "all".
+            "all". Or a direction in S, shape (3,): with a `cd.Discrete` in it a path keeps the side that this
+            says, (0, cd.Discrete("side", 1.0), 0), until somebody changes it.
     """
 
-    quadrant: str = field(default="all", kw_only=True)
+    quadrant: Any = field(default="all", kw_only=True)
 
     several: ClassVar[bool] = True                           # may say WRAPPED beside MANDATORY
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.quadrant not in QUADRANTS:
+        if not isinstance(self.quadrant, str):
+            kept = DIRECTION.take(self.quadrant, f"{type(self).__name__}: quadrant")
+            object.__setattr__(self, "quadrant", kept)
+        elif self.quadrant not in QUADRANTS:
             raise DescriptionError(f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "
-                                   "got "
-                                   f"{self.quadrant!r}")
+                                   f"or a direction of three numbers, got {self.quadrant!r}")
 
     def numbers(self) -> ca.SX:
         """What solvers are given beside A and B, a column."""
@@ -64,8 +69,16 @@ class Surface(Described):
 
     def given(self, A: ca.SX, B: ca.SX) -> ca.SX:
         """What a solver is given: A, B, numbers, quadrant."""
-        side = self.quadrant if isinstance(self.quadrant, Datum) else QUADRANTS[self.quadrant]
-        return ca.vertcat(A, B, self.numbers(), ca.densify(sx(side)))
+        return ca.vertcat(A, B, self.numbers(), self.side())
+
+    def side(self) -> ca.SX:
+        """The quadrant as a direction of unit length, or zero for all, shape (3,)."""
+        if isinstance(self.quadrant, Datum):
+            return self.quadrant.sx
+        if isinstance(self.quadrant, str):
+            return ca.densify(ca.SX(QUADRANTS[self.quadrant]))
+        c = ca.densify(ca.vec(sx(self.quadrant)))
+        return c / norm(c)
 
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
         """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""
@@ -78,7 +91,6 @@ class Surface(Described):
     def over(self, A: ca.SX, B: ca.SX, row: ca.SX) -> ca.SX:
         """The length between ends in S, of the row for them, with its derivatives [m]."""
         return Segment.of(row[1:]).moving(A - row[WIDTH - 6:WIDTH - 3], B - row[WIDTH - 3:])[0]
-
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
@@ -185,7 +197,8 @@ class Ellipsoid(Surface):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if names := sorted({p.name for p in self.parameters()}):
+        held = self.radii.parameters if isinstance(self.radii, Expression) else ()
+        if names := sorted({p.name for p in held}):
             raise DescriptionError("Ellipsoid: radii: expected numbers [m], got Parameters "
                                    f"({', '.join(names)}), by which its "
                                    "geodesics have no derivatives; the radius of a Cylinder or a Sphere may "
