@@ -53,7 +53,7 @@ from condyle.paths.points import Point, Wrap
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
 from condyle.paths.segment import Segment, dot, norm
 from condyle.paths.several import Chain
-from condyle.paths.surfaces import WIDTH, Surface
+from condyle.paths.surfaces import QUADRANTS, WIDTH, Surface
 from condyle.trace.parameter import Expression, Parameter
 
 
@@ -124,8 +124,10 @@ class Span(Composed):
         out: list[float] = []                                # as `values`, without expressions
         for thing, f in self._fields():
             value = getattr(thing, f)
-            if f == "quadrant" and not isinstance(value, Datum):
+            if f == "quadrant" and isinstance(value, str):
                 value = QUADRANTS[value]
+            elif f == "quadrant" and isinstance(value, tuple):
+                value = np.divide(value, np.linalg.norm(value))
             for x in value if f == "X_BS" else (value,):
                 if isinstance(x, Expression):
                     return None
