@@ -8,7 +8,7 @@ import pytest
 
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import assembled
-from condyle.paths import Ellipsoid
+from condyle.paths import Ellipsoid, Sphere
 from condyle.paths.segment import Segment
 from tests.oracles.geodesics import CLASSES, random_ends, true_length
 
@@ -23,7 +23,8 @@ def functions():
 
     def function(radii, quadrant="all"):
         if (radii, quadrant) not in made:
-            x, surface = ca.SX.sym("x", 6), Ellipsoid(radii, quadrant=quadrant)
+            kind = Ellipsoid if isinstance(radii, tuple) else Sphere
+            x, surface = ca.SX.sym("x", 6), kind(radii, quadrant=quadrant)
             row = surface.row(x[:3], x[3:])[1:]
             made[radii, quadrant] = NativeFunction(
                 "geodesic", lambda: assembled("geodesic", [x], [row]),
@@ -59,6 +60,36 @@ def test_solved_and_exact(functions, radii, kind):
     L, miss, on = true_length(ends[:, :3], ends[:, 3:], radii, parts(rows)[3], arcs(ends, rows), STEPS[radii])
     assert miss.max() < 1e-11 * size and on.min() > -1e-7 * size
     np.testing.assert_allclose(rows[:, 0], L, rtol=0, atol=1e-9 * size)
+
+
+def grazing(radii, n, rng):
+    """Ends of chords that dip into an ellipsoid, and by how much of its size: 1e-12 to 1e-2."""
+    depth, a = 10**rng.uniform(-12, -2, n), np.array(radii)
+    y, e = rng.normal(size=(2, n, 3))
+    y /= np.linalg.norm(y, axis=1)[:, None]
+    normal = y / a / np.linalg.norm(y / a, axis=1)[:, None]
+    e = np.cross(normal, e)
+    e /= np.linalg.norm(e, axis=1)[:, None]
+    m = a * y - (depth * np.mean(radii))[:, None] * normal
+    l1, l2 = np.mean(radii) * rng.uniform(0.5, 5, (2, n, 1))
+    return np.hstack([m - l1 * e, m + l2 * e]), depth
+
+
+def test_grazing_chords(functions):
+    """Lengths, directions and second derivatives of chords that dip in ever so little are those of a sphere's
+    closed form; over other shapes the excess is at most depth x (angle at A + angle at B)."""
+    ends, _ = grazing((0.02, 0.02, 0.02), 3000, np.random.default_rng(13))
+    rows, true = functions((0.02, 0.02, 0.02))(ends), functions(0.02)(ends)
+    np.testing.assert_allclose(rows[:, 0], true[:, 0], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rows[:, 1:13], true[:, 1:13], rtol=0, atol=1e-12)
+    # a kept path has |dz| below 2e-6, and its second derivatives are as exact as its pivots
+    np.testing.assert_allclose(rows[:, 13:19], true[:, 13:19], rtol=1e-7, atol=1e-9)
+    for radii in SHAPES:
+        ends, depth = grazing(radii, 3000, np.random.default_rng(14))
+        chord = np.linalg.norm(ends[:, 3:] - ends[:, :3], axis=1)
+        more = (functions(radii)(ends)[:, 0] - chord) / np.mean(radii)
+        assert not np.isnan(more).any() and more.min() > -1e-14
+        assert (more <= 20 * depth**2 + 1e-14).all()        # both ends are half the size away, or more
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -162,6 +162,12 @@ def _at_point(y: ca.SX, d: ca.SX, a: ca.SX) -> tuple[ca.SX, ...]:
     return F, G_y, G_d, eta_y, eta_d, Kg
 
 
+def _across_short(l1: ca.SX, arc: ca.SX, l2: ca.SX, y: ca.SX, a: ca.SX) -> ca.SX:
+    """alpha_A, alpha_B, gamma of segment.py (3) over a short arc: a = 1, r = arc, a' = -Kg arc."""
+    bend = -arc / (dot(y / a, y / a) * a[0] * a[1] * a[2])**2
+    return ca.vertcat(1 + l2 * bend, 1 + l1 * bend, 1) / (l1 + arc + l2 + l1 * l2 * bend)
+
+
 def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
     """-H^-1 g by L |D| L', tau first, then phi, psi. And d_phi, d_psi, l_psi,phi."""
     n = g.numel()
@@ -216,7 +222,7 @@ class LeastLength:
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
         x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, 0, begin.half, begin.phi,
                        begin.psi, chart.tips(z), chart.column)
-        return x, ca.logic_and(active, ca.logic_not(begin.forced))
+        return x, ca.logic_and(active, ca.logic_not(ca.logic_or(begin.forced, begin.short)))
 
     def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
         s = self.state(x)
@@ -255,13 +261,16 @@ class LeastLength:
         h_P, h_Q = dot(cross(e_in, n_P), a * y_P1) / l1, dot(cross(e_out, n_Q), a * y_Q1) / l2
         across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi,
                             -h_P * h_Q * l / d_psi)
-        over = Segment(s["L"], e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+        short = ca.logic_and(s["count"] == 0, ca.logic_not(s["forced"]))
+        across = ca.if_else(short, _across_short(l1, norm(P - Q), l2, y_P, a), across)
+        L = ca.if_else(short, l1 + norm(P - Q) + l2, s["L"])
+        over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
         ways = z[2:], chart, a
         smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)),
                          dot(e_out, self.length.direction(y_Q, 1, *ways)))
         suffices = ca.logic_and(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
-        active, found = s["active"], ca.logic_and(s["left"] <= CONVERGED, suffices)
-        half = ca.if_else(s["forced"], s["start"][0], ca.fmax(s["L"] - l1 - l2, norm(P - Q)) / 2)
+        active, found = s["active"], ca.logic_or(short, ca.logic_and(s["left"] <= CONVERGED, suffices))
+        half = ca.if_else(s["forced"], s["start"][0], ca.fmax(L - l1 - l2, norm(P - Q)) / 2)
         return ca.vertcat(ends.kind, either(active, over, straight(ends.A, ends.B)).row, ends.A, ends.B,
                           ca.if_else(active, found, 1), s["count"], s["forced"], half, z[:2], s["start"])
 

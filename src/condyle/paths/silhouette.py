@@ -19,6 +19,9 @@ OUTSIDE = 1e-4
 CENTRAL = 0.15
 """Scaled distance of the chord from the centre from which on a path that is forced to the longer side begins
 in the plane through the centre."""
+SHORT = 1e-6
+"""Scaled arcs below this are geodesics where the search begins: to their square in direction, to their fourth
+power in length. In a search their own direction is lost in rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +75,9 @@ def closest(m: ca.SX, radii: ca.SX, steps: int = 8) -> ca.SX:
     return unit(a * m / (t + a))
 
 
-def section(U: ca.SX, V: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Where the path U, c, V in a plane touches and leaves the unit sphere, and the axis about which it
-    turns."""
-    axis = -unit(cross(U - c, V - c))
+def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Where the path from U to V in the plane across an axis, about which it turns, touches and leaves the
+    unit sphere."""
     centre = axis * dot(axis, U)
     rho = ca.sqrt(ca.fmax(1 - dot(centre, centre), 1e-12))
 
@@ -86,7 +88,7 @@ def section(U: ca.SX, V: ca.SX, c: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         sine = ca.sqrt(ca.fmax(1 - cosine * cosine, 0))
         return centre + rho * (cosine * d / D + sign * sine * cross(axis, d / D))
 
-    return tangent(U, 1), tangent(V, -1), axis
+    return tangent(U, 1), tangent(V, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,25 +153,29 @@ class Ends:
         # through the centre all sides are as good
         chord = ca.if_else(dot(chord, chord) > 1e-24, chord, 1e-9 * across_to(unit(V - U)))
         c = closest(chord, self.radii)
+        # from the chord to its closest point it goes along the normal, by however little
+        axis = cross(c / (self.radii * self.radii), V - U)
         inside = ca.logic_or(quadrant.all, quadrant.has(c))
         c = ca.if_else(inside, c, c - 2 * dot(c, quadrant.c) * quadrant.c)
         forced = ca.logic_and(ca.logic_not(inside), dot(c, chord) < 0)
         c = ca.if_else(forced, unit(ca.fmax(0, CENTRAL - norm(chord)) * c - chord), c)
-        P, Q, axis = section(U, V, c)
+        axis = unit(ca.if_else(inside, axis, cross(V - c, U - c)))
+        P, Q = section(U, axis, V)
         middle = P + Q
+        short = ca.logic_and(inside, ca.logic_and(dot(middle, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT))
         middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
         m = unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)     # of half a turn the middle is c
         w = unit(axis - dot(axis, m) * m)
         A, B = self.silhouettes
         half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
-        return Begin(m, w, A.angle(P), B.angle(Q), half, forced)
+        return Begin(m, w, A.angle(P), B.angle(Q), half, forced, short)
 
 
 @dataclass(frozen=True, eq=False)
 class Begin:
     """Where a search begins: the middle m of the curve and the pole w about which it turns, scaled; P and Q
     on their silhouettes; half of the length between them [m]; whether the quadrant forces it to the longer
-    side."""
+    side; whether the path is so short that this is where the search ends."""
 
     m: ca.SX
     w: ca.SX
@@ -177,6 +183,7 @@ class Begin:
     psi: ca.SX
     half: ca.SX
     forced: ca.SX
+    short: ca.SX
 
 
 def _arc(y: ca.SX, z: ca.SX, radii: ca.SX) -> ca.SX:
