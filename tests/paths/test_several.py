@@ -108,3 +108,25 @@ def test_arm26_over_two_surfaces():
     np.testing.assert_allclose(R, -np.stack(slope, axis=-1), rtol=0, atol=1e-8)
     assert L[15] == pytest.approx(0.335036, abs=1e-6)         # 1.45 rad
     assert np.diff(L).min() > 0 and np.ptp(np.diff(L)) < 5e-4
+
+
+def test_a_surface_that_another_brings_the_path_to(monkeypatch):
+    """A piece between two points of a surface's own body that misses it is not tried again and again; but
+    where another surface bends the piece, it may go over both. Equal to what is found when all are tried."""
+    def made():
+        return paths.Path([("ground", A), ("body", (0.1, 0, 0)), ("body", B)],
+                          [wrap(0.02, 0.33, 0.043, body="body"), wrap(0.05, 0.25, -0.01)])
+
+    system = cd.System()
+    system.add_body("body", mobilizer=cd.Pin(), mass=1.5, com=(0.1, 0, 0), inertia=(0.02, 0.01, 0.02))
+    short = made()
+    assert short.length.spans                                # they are made when asked for
+    monkeypatch.setattr("condyle.paths.span._never", lambda *_: False)
+    for name, made_path in (("short", short), ("all", made())):
+        system.add_force(name, PathSpring(made_path, 50.0, 0.5))
+    (one,), (other,) = (system.force(name).path.length.spans for name in ("short", "all"))
+    assert one.never == ((1,), ()) and other.never == ((), ())
+    L = system.path_lengths(np.linspace(-0.03, 0.03, 61)[:, None])
+    np.testing.assert_allclose(L[:, 0], L[:, 1], rtol=0, atol=1e-15)
+    bent = taut((0.1, 0.0), (0.5, 0.0), [((0.25, -0.01), 0.05, -1)])
+    assert L[30, 0] > 0.6 + bent + 1e-6                     # at zero it goes over both

@@ -140,11 +140,12 @@ class RightHandSide:
         looked_up, given = straight.looked_up((t, y, "p")), (t, y, "p", *straight.more)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         ydot = ca.densify(main.call(x)[0])
-        if main.n_instructions() * n <= WHOLE:
+        if main.n_instructions() * _directions(ydot, x[1]) <= 4 * WHOLE:
             matrix = ca.SX.eye(n) / (gamma * step) - ca.jacobian(ydot, x[1])
             results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
             whole = ca.Function("matrix", [*x, step], results, {"cse": True})
-            return [*looked_up, Kernel(whole, (*given, h), (W, f_t))]
+            if whole.n_instructions() <= WHOLE:
+                return [*looked_up, Kernel(whole, (*given, h), (W, f_t))]
         e_t, e_y, j = ca.SX.sym("e_t"), ca.SX.sym("e_y", n), ca.SX.sym("j")
         along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(e_t, e_y)))
         f = ca.Function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], {"cse": True})
@@ -158,6 +159,14 @@ class RightHandSide:
                 column]
 
 
+def _directions(f: ca.SX, x: ca.SX) -> int:
+    """Of how many derivatives along directions a Jacobian is made: columns without common rows share one."""
+    sparsity = ca.jacobian_sparsity(f, x)
+    return int(min(sparsity.T.uni_coloring().size2(), sparsity.uni_coloring().size2()))
+
+
 WHOLE = 30_000
-"""Operations of f times columns up to which its Jacobian is one expression."""
+"""Operations up to which a Jacobian is one expression. Common ones are counted once: a quarter and more of
+the product of f's operations and the directions is left, so that what is beyond four times this is not tried.
+"""
 

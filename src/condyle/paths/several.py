@@ -112,12 +112,13 @@ class Chain:
     Args:
         surfaces: the surfaces with these numbers, a column at the end of p.
         pieces: where each may be.
+        never: of these, where each may be only if another is there too.
         n: number of points.
     """
 
     def __init__(self, surfaces: Callable[[ca.SX], Sequence[Surface]], pieces: Sequence[tuple[int, ...]],
-                 n: int) -> None:
-        self._surfaces, self.pieces, self.n, self.m = surfaces, pieces, n, len(pieces)
+                 never: Sequence[tuple[int, ...]], n: int) -> None:
+        self._surfaces, self.pieces, self.never, self.n, self.m = surfaces, pieces, never, n, len(pieces)
         self.gaps = self.m - 1
         g = 2 * self.gaps
         self.sizes = {"on": self.m, "piece": self.m, "prev": self.m, "rows": self.m * WIDTH,
@@ -168,6 +169,9 @@ class Chain:
         plain: list[ca.SX] = []
         for k, (surface, pieces) in enumerate(zip(self.surfaces(p), self.pieces, strict=True)):
             for i in pieces:
+                if i in self.never[k]:
+                    plain.append(ca.SX(np.inf))
+                    continue
                 may = self.usable(p)[len(plain)]
                 cost = self.cost(surface, *self.ends(p, k, self.point(p, i), self.point(p, i + 1)), 64 * i)
                 plain.append(ca.if_else(may, cost, np.inf))
@@ -271,6 +275,8 @@ class Chain:
         touched = {j: self.touches(p, j, rows[j]) for j in others}
         best, piece, prev = ca.SX(np.inf), ca.SX(self.pieces[k][0]), ca.SX(-1)
         for at, own in enumerate(self.pieces[k]):
+            if own in self.never[k]:
+                continue
             taken = _any(ca.logic_and(left.on[j], left.piece[j] == own) for j in others)
             better = ca.logic_and(ca.logic_not(taken), plain[first + at] < best)
             best, piece = ca.if_else(better, plain[first + at], best), ca.if_else(better, own, piece)

@@ -18,9 +18,9 @@ its pieces that must go over the surface, else the one that may and grows least.
 Where several wraps may be on one piece, several.py finds which are, and the points X in the gaps between
 them. Each wrap is then between points and gap points, and L is stationary in what is free of these, x:
 
-    L(y) = L(y, x(y)),    x(y) = -W dL/dx (y, 0),    W = (d2L/dx2)^-1                                      (2)
+    L(y) = L(y, 0) - r' W r / 2,    r = dL/dx (y, 0),    W = (d2L/dx2)^-1                                  (2)
 
-W and all rows are constants. The value of x is zero; its first derivative, and thus the second of L, is
+W and all rows are constants. The value of r is zero; its first derivative, and thus the second of L, is
 exact: the Schur complement.
 
 Many spans as rows of a table. Spans of equal `signature` have the same equations: only their numbers, their
@@ -66,12 +66,15 @@ class Span(Composed):
         wraps: surfaces, in the order in which they are tried.
         pieces: of each wrap, where it may be: piece i is between points i and i + 1.
         offset: how many points of the path come before.
+        never: of each wrap, those of its pieces that do not move against it and never go over it, unless
+            another surface brings them to it.
     """
 
     points: tuple[Point, ...]
     wraps: tuple[Wrap, ...] = ()
     pieces: tuple[tuple[int, ...], ...] = ()
     offset: int = 0
+    never: tuple[tuple[int, ...], ...] = ()
 
     @property
     def label(self) -> str:
@@ -80,7 +83,7 @@ class Span(Composed):
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]
-        return f"span {text(self.points)} {text(self.wraps)} {self.pieces} {self.offset}"
+        return f"span {text(self.points)} {text(self.wraps)} {self.pieces} {self.offset} {self.never}"
 
     def ranges(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         return [(0.1, 0.5)]
@@ -116,7 +119,8 @@ class Span(Composed):
         body = {name: i for i, name in enumerate(self.bodies)}
         name = {name: i for i, name in enumerate(self.coordinates)}
         return (tuple((p.signature, body[p.body], tuple(name[q] for q in p.names)) for p in self.points),
-                tuple((w.surface.signature, body[w.body]) for w in self.wraps), self.pieces)
+                tuple((w.surface.signature, body[w.body]) for w in self.wraps), self.pieces,
+                self.never)
 
     @cached_property
     def numbers(self) -> list[float] | None:
@@ -278,7 +282,8 @@ class Span(Composed):
             def surfaces(numbers: ca.SX) -> list[Surface]:
                 return [w.surface for w in span.twin(numbers, span.bodies, span.coordinates).wraps]
 
-            _CHAINS[self.signature] = Chain(surfaces, self.pieces, len(self.points)).solver(p.numel())
+            chain = Chain(surfaces, self.pieces, self.never, len(self.points))
+            _CHAINS[self.signature] = chain.solver(p.numel())
         return get(_CHAINS[self.signature], p)[:-1]
 
     def of(self, *y: ca.SX) -> ca.SX:
@@ -367,15 +372,15 @@ class Span(Composed):
         W = ca.reshape(_next(taken, 4 * gaps * gaps), 2 * gaps, 2 * gaps)
         for k, (where, row) in enumerate(mine):
             on, piece, before, after = ca.vertsplit(where)
-            S, pieces, (R, o) = self._in_surface(k, y, X, active), self.pieces[k], self._surface(k, y)
-            A, B = _at(S, pieces, piece), _at(S[1:], pieces, piece)
+            pieces, (R, o) = self.pieces[k], self._surface(k, y)
+            A, B = _at(X, pieces, piece), _at(X[1:], pieces, piece)
             for j, point in enumerate(at):
-                A = ca.if_else(before == j, R.T @ (point - o), A)
-                B = ca.if_else(after == j, R.T @ (point - o), B)
+                A, B = ca.if_else(before == j, point, A), ca.if_else(after == j, point, B)
+            A, B = R.T @ (A - o), R.T @ (B - o)              # as Chain has them
             first = ca.if_else(before < 0, _at(straight, pieces, piece), 0)
             L += ca.if_else(on, self.wraps[k].surface.over(A, B, row) - first, 0)
-        slope = ca.substitute(ca.gradient(L, x), x, ca.SX.zeros(2 * gaps))
-        return ca.substitute(L, x, -W @ slope)
+        L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(2 * gaps)])
+        return L - dot(r, W @ r) / 2
 
 
 TOUCHED = 27
@@ -394,14 +399,14 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[ca.SX, list[S
             cuts.append(i)
     constant, spans = ca.SX(0), []
     for first, last in pairwise(cuts):
-        mine = [(w, tuple(i - first for i in at)) for w, at in zip(wraps, pieces, strict=True)
-                if any(first <= i < last for i in at)]
+        mine = [(w, tuple(i - first for i in at), tuple(i - first for i in at if _never(w, *points[i:i + 2])))
+                for w, at in zip(wraps, pieces, strict=True) if any(first <= i < last for i in at)]
         ends = points[first:last + 1]
         if last == first + 1 and not mine and all(p.fixed for p in ends) and ends[0].body == ends[1].body:
             constant += _norm(sx(ends[1].p) - sx(ends[0].p))
         else:
-            spans.append(Span(tuple(ends), tuple(w for w, _ in mine),
-                              tuple(at for _, at in mine), first))
+            mine_wraps, at, never = zip(*mine, strict=True) if mine else ((), (), ())
+            spans.append(Span(tuple(ends), mine_wraps, at, first, never))
     return constant, spans
 
 
