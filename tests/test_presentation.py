@@ -158,7 +158,7 @@ def test_completion_of_the_package_shows_what_users_may_use():
 @pytest.mark.parametrize(("place", "name", "words"), [
     (cd, "Hinge", "it is cd.Pin"), (cd, "TwoPointSpring", "it is cd.forces.TwoPointSpring"),
     (cd, "Gimball", "mean Gimbal"),
-    (cd.forces, "Spring", "it is TwoPointSpring, or MobilitySpring"),
+    (cd.forces, "Spring", "it is TwoPointSpring, MobilitySpring"),
     (cd.forces, "TwoPointSprng", "did you mean TwoPointSpring"),
     (cd.constraints, "Distance", "it is Rod"), (cd.goals, "Marker", "it is Station"),
     ("system", "simulate", "it is cd.simulate(system, state, t_final)"),

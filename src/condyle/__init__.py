@@ -127,5 +127,10 @@ _ELSEWHERE = {
     "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
 """What other libraries call it."""
 
-_spoken(Coordinate, Discrete, Event, Input, Parameter, Prescribed, SimmSpline, Spline, System, Table,
+_spoken(Coordinate, Discrete, Event, Input, Motion, Parameter, Prescribed, SimmSpline, Spline, System, Table,
         Transform)
+_spoken(ExternalLoad, answers={
+    "force_frame": "it is frame=", "applied_to_body": "it is body=",
+    "force_identifier": "it is force=", "point_identifier": "it is point=",
+    "torque_identifier": "it is torque=",
+    "force_expressed_in_body": "it is frame=", "point_expressed_in_body": "it is point_frame="})

@@ -22,16 +22,23 @@ SAME: tuple[frozenset[str], ...] = tuple(map(frozenset, (
     ("acceleration", "udot", "g", "gravity"), ("x", "times"), ("y", "values"), ("degree", "order"),
     ("time", "t"),
     ("range", "limits", "bounds"), ("at", "station"), ("R", "rotation"), ("p", "translation"),
-    ("accuracy", "tol", "tolerance"))))
+    ("accuracy", "tol", "tolerance"), ("max_isometric_force", "fmax", "f_max", "F_max", "F_0", "F0"),
+    ("optimal_fiber_length", "optimal_fibre_length", "l_0", "l0", "lopt"),
+    ("tendon_slack_length", "l_S", "lts", "slack_length"),
+    ("pennation_angle", "pennation_angle_at_optimal", "pennation", "alpha_0"),
+    ("tendon", "rigid_tendon", "ignore_tendon_compliance"), ("fiber_damping", "beta", "damping"),
+    ("max_contraction_velocity", "v_max", "vmax"),
+    ("activation_dynamics", "ignore_activation_dynamics"))))
 """Names that mean the same in different places, or elsewhere: the one that is known here is suggested."""
 
 
-def answered(answers: Mapping[str, str] | None = None, skip: int = 0) -> Callable[[F], F]:
+def answered(answers: Mapping[str, str] | None = None, skip: int = 0, name: str = "") -> Callable[[F], F]:
     """A function whose wrong calls raise ArgumentError.
 
     Args:
         answers: what to say of arguments that it does not have.
         skip: first arguments that a user does not give: 1 for a method.
+        name: in messages; the function's own by default.
     """
     def decorate(function: F) -> F:
         @functools.wraps(function)
@@ -39,25 +46,30 @@ def answered(answers: Mapping[str, str] | None = None, skip: int = 0) -> Callabl
             try:
                 return function(*arguments, **named)
             except TypeError:
-                check_call(function.__name__, inspect.signature(function), arguments, named, answers, skip)
+                check_call(name or function.__name__, inspect.signature(function), arguments, named, answers,
+                           skip)
                 raise
         return call  # type: ignore[return-value]
     return decorate
 
 
-def spoken(*classes: Any) -> None:
-    """Let wrong calls of these classes raise ArgumentError."""
+def spoken(*classes: Any, answers: Mapping[str, str] | None = None) -> None:
+    """Let wrong calls of these classes raise ArgumentError.
+
+    Args:
+        answers: what to say of arguments that they do not have.
+    """
     for cls in classes:
-        _speak(cls, cls.__init__)
+        _speak(cls, cls.__init__, answers)
 
 
-def _speak(cls: Any, init: Callable[..., None]) -> None:
+def _speak(cls: Any, init: Callable[..., None], answers: Mapping[str, str] | None) -> None:
     @functools.wraps(init)
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
         try:
             init(self, *arguments, **named)
         except TypeError:
-            check_call(cls.__name__, inspect.signature(init), (self, *arguments), named, None, skip=1)
+            check_call(cls.__name__, inspect.signature(init), (self, *arguments), named, answers, skip=1)
             raise
     cls.__init__ = __init__
 

@@ -115,5 +115,9 @@ class UnknownNameError(CondyleError, KeyError):
         self.message = message + (f" ({hint})" if hint else "")
         super().__init__(self.message)
 
+    def within(self, where: str) -> None:
+        """Say where, before all else."""
+        self.message = f"{where}: {self.message}"
+
     def __str__(self) -> str:
         return self.message

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, overload
 
@@ -28,6 +28,22 @@ def distinct(names: Sequence[str]) -> list[str]:
         out.append(new)
         taken.add(new)
     return out
+
+
+def save_all(who: str, tables: Mapping[str, Table], folder: str | Path, ending: str) -> list[Path]:
+    """Write several Tables into a folder, NAME.ENDING each; returns the files.
+
+    Raises:
+        DescriptionError: no such folder, an ending that is not known.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise DescriptionError(f"{who}.save: there is no folder {str(folder)!r}; make it first. Its Tables "
+                               "have a save() of their own for single files")
+    files = [folder / f"{name}.{ending.removeprefix('.')}" for name in tables]
+    for file, table in zip(files, tables.values(), strict=True):
+        table.save(file)
+    return files
 
 
 def titles(names: Sequence[str], units: Sequence[str]) -> list[str]:

@@ -1,4 +1,5 @@
 """Muscles along paths. `cd.muscles.Thelen2003(path, ...)` is a force law."""
+from condyle.arguments import missing, spoken
 from condyle.muscles.curves import Curve, PythonCurve
 from condyle.muscles.degroote2016 import (
     DeGroote2016,
@@ -30,3 +31,17 @@ __all__ = [
     "MillardActiveForceLength", "MillardForceVelocity", "MillardPassiveForceLength",
     "MillardTendonForceLength", "Muscle", "PythonCurve", "Thelen2003", "ThelenActiveForceLength",
     "ThelenForceVelocity", "ThelenPassiveForceLength", "ThelenTendonForceLength"]
+
+spoken(DeGroote2016, Hill, Millard2012, PythonCurve, Thelen2003)
+
+_ELSEWHERE = {
+    "Thelen": "Thelen2003", "Thelen2003Muscle": "Thelen2003", "Millard": "Millard2012",
+    "Millard2012Equilibrium": "Millard2012", "Millard2012EquilibriumMuscle": "Millard2012",
+    "DeGroote": "DeGroote2016", "DeGrooteFregly2016": "DeGroote2016", "DeGrooteFregly2016Muscle":
+    "DeGroote2016", "RigidTendonMuscle": "any muscle with tendon='rigid'",
+    "PathActuator": "cd.forces.PathActuator", "Ligament": "cd.forces.Blankevoort1991Ligament"}
+"""What OpenSim calls it."""
+
+
+def __getattr__(name: str) -> object:
+    raise missing("cd.muscles", name, __all__, _ELSEWHERE)

@@ -30,6 +30,7 @@ from condyle.trace import Symbol, Traced, trace
 from condyle.trace.parameter import Parameter
 
 Positive = Annotated[Any, quantity("-", lowest=0.0, positive=True)]
+Seconds = Annotated[Any, quantity("s", lowest=0.0, positive=True)]
 TOL, LIMIT = 1e-10, 80
 """Of a step of c, and steps at most: halving alone takes 35."""
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from condyle.functions.pieces import Pieces, taylor
 from condyle.laws.described import quantity, sx
-from condyle.muscles.curves import Curve, Positive
+from condyle.muscles.curves import Curve, Seconds
 from condyle.muscles.muscle import Muscle
 
 KNOTS = 60
@@ -299,8 +299,8 @@ class Millard2012(Muscle):
         tendon_force_length_curve: with other numbers, cd.muscles.MillardTendonForceLength(strain=0.033).
     """
 
-    activation_time_constant: Positive = field(default=0.01, kw_only=True)
-    deactivation_time_constant: Positive = field(default=0.04, kw_only=True)
+    activation_time_constant: Seconds = field(default=0.01, kw_only=True)
+    deactivation_time_constant: Seconds = field(default=0.04, kw_only=True)
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.1, kw_only=True)
     active_force_length_curve: MillardActiveForceLength = field(default=MillardActiveForceLength(),
                                                                 kw_only=True)

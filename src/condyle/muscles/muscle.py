@@ -28,7 +28,7 @@ from condyle.laws.described import quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import View
 from condyle.muscles.activation import first_order
-from condyle.muscles.curves import Positive
+from condyle.muscles.curves import Seconds
 from condyle.muscles.excitation import AskedExcitation, ExcitationRole, excitation_at
 from condyle.trace.parameter import Expression, Input, Parameter
 from condyle.tree.tree import Tree
@@ -86,8 +86,8 @@ class Muscle(PathLaw):
     tendon_slack_length: Annotated[Any, quantity("m", lowest=0.0, positive=True)]
     pennation_angle: Annotated[Any, quantity("rad", lowest=0.0)] = 0.0
     max_contraction_velocity: Annotated[Any, quantity("1/s", lowest=0.0, positive=True)] = 10.0
-    activation_time_constant: Positive = field(default=0.015, kw_only=True)
-    deactivation_time_constant: Positive = field(default=0.05, kw_only=True)
+    activation_time_constant: Seconds = field(default=0.015, kw_only=True)
+    deactivation_time_constant: Seconds = field(default=0.05, kw_only=True)
     minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.01, kw_only=True)
     default_activation: float = field(default=0.05, kw_only=True)
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)

@@ -6,7 +6,7 @@ The constant is what lies between points of one body. Spans (span.py) are leaves
 """
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,9 @@ from condyle.errors import DescriptionError
 from condyle.laws.described import Described, text
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import Loads, MovingView, View
-from condyle.paths.points import Point, Wrap
+from condyle.paths.points import ConditionalPoint, Point, Wrap
 from condyle.paths.span import TOUCHED, Span, split
+from condyle.paths.surfaces import Surface
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 
@@ -38,8 +39,9 @@ class Path(Described):
     wraps: Sequence[Wrap] = ()
 
     def __post_init__(self) -> None:
-        points = tuple(p if isinstance(p, Point) else _point(p, i) for i, p in enumerate(self.points))
-        wraps = tuple(self.wraps)
+        points, wraps = (_several(what, given) for what, given in (("points", self.points),
+                                                                   ("wraps", self.wraps)))
+        points = tuple(p if isinstance(p, Point) else _point(p, i) for i, p in enumerate(points))
         if len(points) < 2:
             raise DescriptionError(f"Path: expected two points or more, got {len(points)}")
         for end, which in ((points[0], "first"), (points[-1], "last")):
@@ -48,7 +50,8 @@ class Path(Described):
                                        "active")
         for w in wraps:
             if not isinstance(w, Wrap):
-                raise DescriptionError(f"Path: wraps: expected cd.paths.Wrap, got {w!r}")
+                hint = "; cd.paths.Wrap(surface, body, X_BS) puts it on a body" * isinstance(w, Surface)
+                raise DescriptionError(f"Path: wraps: expected cd.paths.Wrap, got {w!r}{hint}")
             first, last = w.between or (0, len(points) - 1)
             if not 0 <= first < last < len(points):
                 raise DescriptionError(f"Path: a wrap is between points {w.between}; there are points 0 to "
@@ -76,6 +79,15 @@ class Path(Described):
 
     def __getstate__(self) -> dict[str, Any]:
         return {"points": self.points, "wraps": self.wraps}
+
+
+def _several(what: str, given: Any) -> tuple[Any, ...]:
+    """A list that a user gave."""
+    if isinstance(given, (str, Mapping)) or not isinstance(given, Iterable):
+        raise DescriptionError(f"Path: {what}: expected a list, got {given!r}; put it in brackets: [...]"
+                               if isinstance(given, (Wrap, Point)) else
+                               f"Path: {what}: expected a list, got {given!r}")
+    return tuple(given)
 
 
 def _point(given: Any, i: int) -> Point:
@@ -133,6 +145,9 @@ class PathLength(Leaf):
             point.position.check(tree, where)
         for span in self.spans:
             span.check(tree, where)
+        for point in self.path.points:
+            if isinstance(point, ConditionalPoint):
+                point.check_range(tree)
 
     def touched(self, s: View) -> ca.SX:
         """What drawing needs (drawing.py): places of all points in ground and whether they are active, then

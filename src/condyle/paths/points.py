@@ -1,6 +1,7 @@
 """What a path is described by: points of bodies, and surfaces on bodies."""
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,6 +19,11 @@ from condyle.paths.surfaces import Surface
 from condyle.spatial import Transform
 from condyle.trace import Traced, trace
 from condyle.trace.parameter import Parameter
+from condyle.tree import scales
+from condyle.tree.tree import Tree
+
+FARTHEST = 4 * math.pi
+"""Ranges of angles that go farther are refused [rad]."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -95,6 +101,16 @@ class ConditionalPoint(Point):
     @property
     def coordinates(self) -> tuple[str, ...]:
         return (self.coordinate,)
+
+    def check_range(self, tree: Tree) -> None:
+        """Refuse a range of many turns: degrees, most likely."""
+        units = dict(zip((c.name for b in tree.bodies for c in b.coordinates), scales.units(tree.bodies)[0],
+                         strict=True))
+        far = max((abs(x) for x in self.range if math.isfinite(x)), default=0.0)
+        if units[self.coordinate] == "rad" and far > FARTHEST:
+            raise DescriptionError(f"ConditionalPoint: range = {self.range} rad of {self.coordinate!r} goes "
+                                   "over many turns; is it in degrees? np.radians converts it, and -np.inf "
+                                   "or np.inf is no bound")
 
     def active(self, q: Sequence[ca.SX]) -> ca.SX:
         return ca.logic_and(q[0] >= self.range[0], q[0] <= self.range[1])

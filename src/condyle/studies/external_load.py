@@ -1,7 +1,7 @@
 """ExternalLoad: a measured force on a body over time, such as a ground reaction."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,16 @@ class ExternalLoad:
         for what in ("force", "point", "torque"):
             if (given := getattr(self, what)) is not None:
                 object.__setattr__(self, what, self._three(what, given))
+        self._check_units()
+
+    def _check_units(self) -> None:
+        """Where the table has units they are SI: force plates often give points in millimetres."""
+        for what, unit in (("force", "N"), ("point", "m"), ("torque", "N m")):
+            for name in getattr(self, what) or ():
+                said = self.table.units[self.table.names.index(name)]
+                if said.replace("*", " ").replace(".", " ").replace("Nm", "N m") not in ("", unit):
+                    raise DescriptionError(f"ExternalLoad: {what}: column {name!r} is in {said!r}, expected "
+                                           f"{unit!r}: convert it")
 
     def _three(self, what: str, given: Any) -> tuple[str, ...]:
         names = self.table.names
@@ -141,7 +151,8 @@ def loads_on(motion: Motion, external_loads: Any) -> dict[str, Array]:
     """Wrenches about ground's origin, in ground, shape (m, 6), by body."""
     if external_loads is None:
         return {}
-    given = list(external_loads) if isinstance(external_loads, Iterable) else [external_loads]
+    several = isinstance(external_loads, Iterable) and not isinstance(external_loads, (Table, str, Mapping))
+    given = list(external_loads) if several else [external_loads]
     out: dict[str, Array] = {}
     for load in given:
         if not isinstance(load, ExternalLoad):

@@ -2,6 +2,9 @@
 names; and generalised forces, by the names of speeds."""
 from __future__ import annotations
 
+import difflib
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.forces.actuators import Actuator
 from condyle.forces.path import PathLaw
+from condyle.presentation import cut
 from condyle.studies.motion import Motion
 from condyle.system.system import System
 from condyle.table import Table
@@ -21,8 +25,8 @@ SAME_TIME = 1e-6
 def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Forces of paths and actuators by their names, and generalised forces by speed, each of shape (m,).
 
-    Columns with other names are left out, but every muscle must have one. NaN stays: such a frame has no
-    answer.
+    Columns with other names are left out with a warning; every muscle must have one. NaN stays: such a frame
+    has no answer.
 
     Args:
         motion: where the forces act.
@@ -47,10 +51,39 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
     tensions = {name: known[:, k] for k, name in enumerate(forces.names) if name in acting}
     speeds = {name: known[:, k] for k, name in enumerate(forces.names)
               if name in system.speeds and name not in tensions}
-    if not tensions and not speeds:
+    refuse_units("forces", forces, dict.fromkeys((*tensions, *speeds), ("N", "N m")))
+    if tensions or speeds:
+        warn_of_others("forces", forces, (*acting, *system.speeds))
+        _warn_of_activations(forces[[name for name in system.muscles if name in tensions]])
+    else:
         raise UnknownNameError("column", forces.names[0] if forces.names else "", (*acting, *system.speeds),
                                "forces: columns go by the names of muscles, other paths and actuators")
     return tensions, speeds
+
+
+def refuse_units(what: str, table: Table, wanted: Mapping[str, Sequence[str]]) -> None:
+    """Raise an error if a column has a unit that is none of those wanted, by its name."""
+    for name, unit in zip(table.names, table.units, strict=True):
+        if unit and unit not in wanted.get(name, (unit,)):
+            raise DescriptionError(f"{what}: column {name!r} is in {unit!r}; expected "
+                                   f"{' or '.join(map(repr, wanted[name]))}: convert it")
+
+
+def warn_of_others(what: str, table: Table, known: Sequence[str]) -> None:
+    """Warn of columns that are left out because nothing has their names."""
+    others = [name for name in table.names if name not in known]
+    if others:
+        near = difflib.get_close_matches(others[0], [n for n in known if n not in table.names], n=1)
+        hint = f"; is {others[0]!r} {near[0]!r}?" if near else ""
+        warnings.warn(f"{what}: columns were left out, because nothing in the system has their names: "
+                      f"{cut(others)}{hint}", stacklevel=5)
+
+
+def _warn_of_activations(tensions: Table) -> None:
+    """Warn of tensions that look like activations."""
+    if not any(tensions.units) and 0 < np.nanmax(tensions.values, initial=0.0) <= 1:
+        warnings.warn("forces: no muscle pulls by more than 1 N: are these activations? Tensions are "
+                      "cd.static_optimization(...).forces", stacklevel=5)
 
 
 def at_times(what: str, table: Table, t: Array) -> Array:

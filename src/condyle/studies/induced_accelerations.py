@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import GROUPS
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators import columns
-from condyle.presentation import Display, cut, span
+from condyle.presentation import Display, cut, page, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
@@ -36,7 +37,7 @@ from condyle.studies.motion import Motion
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.table import Table
+from condyle.table import Table, save_all
 from condyle.tree.body import Body
 
 VELOCITY = "velocity"
@@ -61,6 +62,9 @@ class InducedAccelerations(Display):
     multipliers: dict[str, Table] = field(default_factory=dict)
     unexplained: Table | None = None
 
+    elsewhere: ClassVar[dict[str, str]] = {
+        "to_pandas": "a method of each of its Tables, such as result.of('knee').to_pandas()"}
+
     @property
     def causes(self) -> tuple[str, ...]:
         return tuple(self.tables)
@@ -79,6 +83,10 @@ class InducedAccelerations(Display):
         return (f"InducedAccelerations({len(t)} frames{span(t)}: {cut(self.total.names)} from "
                 f"{cut(self.tables)}; {self.total.status})")
 
+    def _repr_html_(self) -> str:
+        total = self.total
+        return page(repr(self), rows_of(["time [s]", *total.titles], total.time, total.values))
+
     def of(self, name: str) -> Table:
         """What contributes to one acceleration: a Table with a column per cause.
 
@@ -90,11 +98,25 @@ class InducedAccelerations(Display):
         units = [unit] * len(self.causes)
         return Table(self.total.time, self.causes, values, units, status=self.total.status)
 
+    @answered(skip=1)
     def plot(self, name: str, axes: Any = None) -> Any:
         """Draw what contributes to one acceleration over time; returns matplotlib's axes."""
         axes = self.of(name).plot(axes=axes)
         axes.set_ylabel(f"{name} [{self.total.units[self.total.names.index(name)]}]")
         return axes
+
+    def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
+        """Write the contributions to each acceleration into a folder: SPEED.sto, a column per cause.
+
+        Args:
+            folder: must exist.
+            ending: "sto", "mot", "csv" or "npz".
+
+        Returns:
+            the files.
+        """
+        return save_all("InducedAccelerations", {name: self.of(name) for name in self.total.names}, folder,
+                        ending)
 
 
 @answered({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid={force: constraint}"})

@@ -10,6 +10,7 @@ from condyle.arrays import Array
 from condyle.errors import UnknownNameError
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
+from condyle.model.operators.columns import generalised_forces
 from condyle.status import Outcome, Status
 from condyle.studies.acting import acting, of_groups
 from condyle.studies.external_load import ExternalLoad, loads_on, stacked
@@ -147,6 +148,8 @@ def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
     text = f"{motion.status}{left_out(motion.system, part)}"
     if pulled and rest.size:
         i, j = np.unravel_index(int(np.nanargmax(abs(rest))), rest.shape)
-        text += (f"; forces leave up to {abs(rest[i, j]):.2g} at {motion.system.speeds[j]} to actuators "
+        speed = motion.system.speeds[j]
+        unit = dict(generalised_forces(motion.system.compiled.model, {}))[speed]
+        text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators "
                  f"(t = {motion.t[i]:g} s)")
     return Outcome(Status.FINISHED, text)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from condyle.arguments import answered
 from condyle.arrays import Array, Vector
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.fit.frames import Frames
@@ -91,7 +92,7 @@ class Motion(States[State]):
 
     def __init__(self, system: System, t: Any, q: Vector, u: Vector | None = None, udot: Vector | None = None,
                  *, state: State | None = None) -> None:
-        check_system("Motion", system)
+        check_system("Motion", system, "t, q")
         compiled = system.compiled
         self.start = _default(system) if state is None else state
         if self.start.system is not system:
@@ -117,6 +118,8 @@ class Motion(States[State]):
         self.lowpass: float | None = None
 
     @classmethod
+    @answered({"filter": "it is lowpass=, a frequency [Hz]", "cutoff": "it is lowpass=, a frequency [Hz]"},
+              skip=1, name="Motion.of")
     def of(cls, system: System, motion: Table | Motion | Trajectory | Frames, *, lowpass: float | None = None,
            state: State | None = None) -> Motion:
         """The motion that a Table of coordinates, a run or assembled frames have.
@@ -136,7 +139,7 @@ class Motion(States[State]):
             ShapeError: times that do not increase, numbers that are missing.
             ConstraintError: coordinates that no configuration has.
         """
-        check_system("Motion", system)
+        check_system("Motion.of", system, "motion")
         if isinstance(motion, Table):
             return _of_table(system, motion, lowpass, _default(system) if state is None else state)
         _check_motion(motion)
@@ -274,6 +277,7 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
                              "the gap, or cut the table there: table[a:b]")
         q[:, k] = x
     warn_of_degrees(table, [table.names[c] for k, c in given.items() if units[k] == "rad"])
+    _warn_of_range(system, q, [k for k in given if units[k] == "rad"])
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
@@ -348,6 +352,19 @@ def warn_of_degrees(table: Table, angles: Sequence[str]) -> None:
         warnings.warn(f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
                       f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say so: "
                       "cd.read_table(path, degrees=False), or cd.Table(..., degrees=False)", stacklevel=5)
+
+
+def _warn_of_range(system: System, q: Array, angles: Sequence[int]) -> None:
+    """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely."""
+    limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range is not None}
+    for name, x in ((system.coordinates[k], q[:, k]) for k in angles):
+        low, high = limits.get(name, (-math.inf, math.inf))
+        far = x[np.argmax(np.maximum(low - x, x - high))]
+        if max(low - far, far - high) > 2 * math.pi:
+            warnings.warn(f"motion: {name!r} goes to {far:.4g} rad, its range is {low:.4g} to {high:.4g} "
+                          "rad; if the table is in degrees, say so: degrees=True, or the unit 'deg'",
+                          stacklevel=6)
+            return                                          # others are likely so for the same reason
 
 
 def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail: Array, given: list[int],

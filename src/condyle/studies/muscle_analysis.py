@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,14 +15,14 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import Force
 from condyle.integrate.trajectory import Trajectory
 from condyle.muscles import Muscle
-from condyle.presentation import Display, cut, span
+from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.studies.acting import acting
-from condyle.studies.given_forces import at_times
+from condyle.studies.given_forces import at_times, warn_of_others
 from condyle.studies.motion import Motion
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
-from condyle.table import Table
+from condyle.table import Table, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales
 
@@ -48,6 +48,9 @@ class MuscleAnalysis(Display):
     moment_arms: dict[str, Table]
     tables: dict[str, Table] = field(default_factory=dict)
 
+    elsewhere: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("plot", "to_pandas"), "a method of each of its Tables, such as result.lengths.plot()")
+
     def __getitem__(self, name: str) -> Table:
         if name not in self.tables:
             why = "" if self.tables else "give activations= for what depends on them"
@@ -63,6 +66,12 @@ class MuscleAnalysis(Display):
         return (f"MuscleAnalysis({len(t)} frames{span(t)}: {cut(self.lengths.names)}; lengths, speeds, "
                 f"moment_arms of {cut(self.moment_arms)}{more})")
 
+    def _repr_html_(self) -> str:
+        L = self.lengths
+        tables = [(name, cut(table.units[:1])) for name, table in self.tables.items()]
+        return page(repr(self), rows_of(["time [s]", *L.titles], L.time, L.values),
+                    Block("tables", ("quantity", "unit"), tables))
+
     def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
         """Write every Table into a folder: length.sto, speed.sto, moment_arm_SPEED.sto, QUANTITY.sto.
 
@@ -73,16 +82,9 @@ class MuscleAnalysis(Display):
         Returns:
             the files.
         """
-        folder = Path(folder)
-        if not folder.is_dir():
-            raise DescriptionError(f"MuscleAnalysis.save: there is no folder {str(folder)!r}; make it first")
         named = {"length": self.lengths, "speed": self.speeds,
                  **{f"moment_arm_{name}": table for name, table in self.moment_arms.items()}, **self.tables}
-        out = []
-        for name, table in named.items():
-            out.append(folder / f"{name}.{ending}")
-            table.save(out[-1])
-        return out
+        return save_all("MuscleAnalysis", named, folder, ending)
 
 
 @answered({"forces": "give activations=cd.static_optimization(...).activations",
@@ -156,6 +158,7 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
     for name in system.muscles:
         if name not in activations.names:
             raise UnknownNameError("column", name, activations.names, "activations: every muscle needs one")
+    warn_of_others("activations", activations, (*system.forces, *system.speeds))
     a = at_times("activations", activations[list(system.muscles)], motion.t)
     if ((a < -1e-6) | (a > 1 + 1e-6)).any():
         i, k = np.argwhere((a < -1e-6) | (a > 1 + 1e-6))[0]

@@ -6,7 +6,8 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,11 @@ from condyle.studies.actors import WHO, Actors, directions
 from condyle.studies.effort import least_effort
 from condyle.studies.external_load import ExternalLoad, loads_on
 from condyle.studies.motion import Motion
-from condyle.system.given import number
+from condyle.system.given import flag, number
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.unsolved import unsolved
-from condyle.table import Table
+from condyle.table import Table, save_all
 
 KKT = 1e-9
 """A frame with a larger residual did not converge."""
@@ -65,6 +66,34 @@ class StaticOptimization(Display):
     saturated: tuple[tuple[str, ...], ...]
     failures: dict[int, Outcome]
     status: Outcome
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "to_pandas": "a method of each of its Tables, such as result.forces.to_pandas()"}
+
+    def _named(self, name: str) -> str:
+        return f"result.activations[{name!r}] or result.forces[{name!r}]" if name in self.forces.names else ""
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw activations (of all muscles, if none is named) over time; returns matplotlib's axes."""
+        axes = self.activations.plot(*names, axes=axes)
+        axes.set_ylabel("activation")
+        return axes
+
+    def save(self, folder: str | Path, ending: str = "sto") -> list[Path]:
+        """Write its Tables into a folder: activations.sto, forces.sto, and those of controls, reserves and
+        missing that have columns.
+
+        Args:
+            folder: must exist.
+            ending: "sto", "mot", "csv" or "npz".
+
+        Returns:
+            the files.
+        """
+        tables = {"activations": self.activations, "controls": self.controls, "forces": self.forces,
+                  "reserves": self.reserves, "missing": self.missing}
+        return save_all("StaticOptimization", {name: table for name, table in tables.items() if table.names},
+                        folder, ending)
 
     def __repr__(self) -> str:
         t = self.activations.time
@@ -136,7 +165,7 @@ def static_optimization(system: System, motion: Table | Motion | Trajectory | Fr
         raise DescriptionError(f"{WHO}: exponent = {p:g} must be a number from 1 on: below 1 there are many "
                                "least sums")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
-    actors = Actors(moved, physiology, passive, reserves)
+    actors = Actors(moved, flag(f"{WHO}: physiology", physiology), flag(f"{WHO}: passive", passive), reserves)
     (low, high), w = actors.bounds(a_min, a_max), actors.weights(weights)
     b = _moments(moved, external_loads) - actors.passive
     m, n = len(moved), len(low)

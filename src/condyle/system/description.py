@@ -14,7 +14,7 @@ from condyle.arguments import answered
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
-from condyle.errors import DescriptionError, FrozenError
+from condyle.errors import DescriptionError, FrozenError, UnknownNameError
 from condyle.forces.base import Force, check_states, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
@@ -162,7 +162,11 @@ class Description(Display):
                 function = getattr(law, "__name__", "<lambda>").replace("<lambda>", "lambda s: ...")
                 hint = f"; a function of your own becomes one by {made[kind]}({function})"
             raise DescriptionError(f"{kind} {name!r}: expected a {kind} such as {example}, got {law!r}{hint}")
-        law.check(self._tree)
+        try:
+            law.check(self._tree)
+        except UnknownNameError as error:
+            error.within(f"{kind} {name!r}")
+            raise
         self._tree.register(law.parameters())
 
     def _check_recorded(self, what: str, names: Iterable[str]) -> None:

@@ -30,10 +30,19 @@ def number(what: str, value: Any, expected: str) -> float:
         raise DescriptionError(f"{what}: expected {expected}, got {value!r}") from None
 
 
-def check_system(who: str, system: Any) -> None:
+def check_system(who: str, system: Any, then: str = "state") -> None:
+    """A System, which comes before `then`."""
     if not isinstance(system, System):
-        raise DescriptionError(f"{who}: expected {who}(system, state, ...) with a cd.System first, got "
-                               f"{system!r}")
+        given = repr(system).partition("\n")[0]
+        raise DescriptionError(f"{who}: expected {who}(system, {then}, ...) with a cd.System first, got "
+                               f"{given}")
+
+
+def flag(what: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise DescriptionError(f"{what}: expected True or False, got {value!r}")
+    return bool(value)
 
 
 def check_state(who: str, system: System, state: Any) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from condyle.arguments import answered
 from condyle.arrays import Array, Vector, vector
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.muscles import Muscle
@@ -41,6 +42,7 @@ class MuscleOperators(Operators):
         q = vector("q", q, self.nq, compiled.entries["q"])
         return equilibrium(compiled, q, compiled.tails.make(given))
 
+    @answered({"activation": "it is in the state: system.state(z={'biceps.activation': 0.5})"}, skip=1)
     def equilibrate_muscles(self, state: State) -> State:
         """The state with fibres in equilibrium with their tendons, as OpenSim's equilibrateMuscles: they do
         not move at the state's activations and path lengths. See `muscle_equilibrium`.
@@ -48,6 +50,9 @@ class MuscleOperators(Operators):
         Args:
             state: a State of this system.
         """
+        if not hasattr(state, "system"):
+            raise DescriptionError("equilibrate_muscles: expected a State, as system.state(q=...) makes it, "
+                                   f"got {state!r}; of coordinates it is system.muscle_equilibrium(q)")
         if state.system is not self:
             raise DescriptionError("equilibrate_muscles: the state belongs to another system; make it with "
                                    "system.state()")

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from condyle.arrays import Array, Vector
+from condyle.errors import ShapeError
 from condyle.paths.drawing import numbers, polygon
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import Options
@@ -40,6 +41,9 @@ class PathOperators(Operators):
             coupled: False leaves the constraints aside: a tension T on path i then adds T times row i to the
                 generalised forces.
         """
+        if not isinstance(coupled, (bool, np.bool_)):
+            raise ShapeError(f"moment_arms: coupled: expected True or False, got {coupled!r}; all paths come "
+                             "at once, in the order of system.paths")
         R: Array = self._run("moment_arms", (q,), options)
         if not coupled or not self.constraints:
             return R

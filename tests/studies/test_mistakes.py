@@ -1,0 +1,115 @@
+"""Mistakes that users make with paths, muscles and studies: none is wrong in silence."""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from tests.studies.arm import arm
+
+T = np.linspace(0, 1, 11)
+ENDS = [("thigh", (0.04, -0.1, 0)), ("shank", (0.03, -0.06, 0))]
+
+
+def table(names, value, units=None, degrees=None) -> cd.Table:
+    return cd.Table(T, names, np.full((11, len(names)), value), units, degrees=degrees)
+
+
+MOTION = table(("r_shoulder_elev", "r_elbow_flex"), 0.5, ["rad", "rad"])
+
+
+def leg() -> cd.System:
+    system = cd.System()
+    system.add_body("thigh", mobilizer=cd.Weld(), mass=7, inertia=(0.1, 0.1, 0.1))
+    system.add_body("shank", "thigh", cd.Pin(), X_PF=(0, -0.4, 0), coordinates="knee", mass=3,
+                    inertia=(0.1, 0.1, 0.1))
+    return system
+
+
+def muscle(**options) -> cd.muscles.Muscle:
+    return cd.muscles.Thelen2003(cd.paths.Path(ENDS), 5000, 0.09, 0.22, **options)
+
+
+def conditional(low, high):
+    point = cd.paths.ConditionalPoint("thigh", (0, 0, 0), "knee", (low, high))
+    return cd.paths.Path([ENDS[0], point, ENDS[1]])
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: cd.paths.Wrap(cd.paths.Sphere(0.1), "thigh", quadrant="x"), "belongs to the surface"),
+    (lambda: cd.paths.Path(ENDS, cd.paths.Wrap(cd.paths.Sphere(0.1), "thigh")), "put it in brackets"),
+    (lambda: cd.paths.Path({"thigh": (0, 0, 0), "shank": (0, 0, 0)}), "points: expected a list"),
+    (lambda: cd.paths.Path(ENDS, [cd.paths.Sphere(0.1)]), "puts it on a body"),
+    (lambda: cd.paths.MovingPoint("thigh", (0, 0, 0)), "missing a required argument: 'coordinate'"),
+    (lambda: muscle(pennation_angle_at_optimal=0.1), "did you mean pennation_angle="),
+    (lambda: muscle(ignore_tendon_compliance=True), "did you mean tendon="),
+    (lambda: muscle(activation_time_constant=-1), r"cd.Parameter \[s\]"),
+    (lambda: leg().add_force("vasti", cd.forces.PathSpring(
+        cd.paths.Path([("thihg", (0, 0, 0)), ENDS[1]]), 1, 1)),
+     "force 'vasti': unknown body 'thihg'; did you mean 'thigh'"),
+    (lambda: leg().add_force("vasti", cd.forces.PathSpring(conditional(-120, -10), 1, 1)), "in degrees"),
+    (lambda: cd.models.arm26("thelen"), "expected a class such as cd.muscles.Thelen2003"),
+    (lambda: arm().moment_arms([0, 0], "BRA"), "all paths come at once"),
+    (lambda: arm().equilibrate_muscles([0, 0]), "expected a State"),
+    (lambda: cd.static_optimization(arm(), MOTION, physiology="no"), "expected True or False, got 'no'"),
+    (lambda: cd.inverse_dynamics(MOTION, arm()), r"expected Motion.of\(system, motion"),
+    (lambda: cd.Motion.of(arm(), MOTION, cutoff=6), "it is lowpass="),
+    (lambda: cd.inverse_dynamics(arm(), MOTION, external_loads=MOTION), "got Table; make one of it"),
+    (lambda: cd.ExternalLoad("r_humerus", table(("px", "py", "pz"), 1.0, ["mm"] * 3), "p", "p"),
+     "is in 'mm'"),
+    (lambda: cd.joint_reactions(arm(), MOTION, table(arm().muscles, 1.0, ["kN"] * 6)), "is in 'kN'"),
+])
+def test_errors_in_words(call, says):
+    with pytest.raises(cd.CondyleError, match=says):
+        call()
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: cd.paths.GeometryPath, "it is Path"), (lambda: cd.paths.cylinder, "did you mean Cylinder"),
+    (lambda: cd.muscles.Millard2012EquilibriumMuscle, "it is Millard2012"),
+    (lambda: cd.models.gait2392, "cd.models.leg6dof9musc"), (lambda: leg().add_muscle, "system.add_force"),
+])
+def test_names_of_other_libraries(call, says):
+    with pytest.raises(AttributeError, match=says):
+        call()
+
+
+@pytest.mark.parametrize(("call", "says"), [
+    (lambda: cd.inverse_dynamics(arm(), table(arm().coordinates, 90.0, ["rad", "rad"])),
+     "'r_shoulder_elev' goes to 90 rad, its range is -1.571 to 3.142 rad; if the table is in degrees"),
+    (lambda: cd.joint_reactions(arm(), MOTION, table(arm().muscles, 0.5)), "are these activations"),
+    (lambda: cd.joint_reactions(arm(), MOTION, table((*arm().muscles, "BICmid"), 5.0)), "left out.*BICmid"),
+    (lambda: cd.muscle_analysis(arm(), MOTION, table((*arm().muscles, "BICmid"), 0.5)), "left out.*BICmid"),
+])
+def test_warnings(call, says):
+    with pytest.warns(UserWarning, match=says):
+        call()
+
+
+def test_what_is_right_does_not_warn():
+    with warnings.catch_warnings(action="error"):
+        leg().add_force("vasti", cd.forces.PathSpring(conditional(-np.inf, 0.1), 1, 1))
+        cd.joint_reactions(arm(), MOTION, table((*arm().muscles, "r_elbow_flex"), 5.0))
+
+
+def test_results_in_a_folder_and_in_a_notebook(tmp_path):
+    found = cd.static_optimization(arm(), MOTION, reserves=1.0)
+    analysis = cd.muscle_analysis(arm(), MOTION, found.activations)
+    parts = cd.induced_accelerations(arm(), MOTION, found.forces)
+    for k, result in enumerate((found, analysis, parts)):
+        folder = tmp_path / str(k)
+        with pytest.raises(cd.DescriptionError, match="there is no folder"):
+            result.save(folder)
+        folder.mkdir()
+        files = result.save(folder, "csv")
+        assert files
+        assert sorted(folder.iterdir()) == sorted(files)
+        assert "<table>" in result._repr_html_()
+    again = cd.read_table(tmp_path / "0" / "forces.csv")
+    np.testing.assert_array_equal(again.values, found.forces.values)
+    assert again.units == found.forces.units
+    assert found.plot("BRA").get_ylabel() == "activation"
+    with pytest.raises(AttributeError, match=r"result\.forces\.to_pandas\(\)"):
+        found.to_pandas  # noqa: B018
