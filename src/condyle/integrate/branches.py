@@ -135,16 +135,17 @@ class _Kind:
         """Numbers, poses (12 per body) and coordinates, side by side -> L, codes, normals."""
         span = self.spans[0]
         return NativeFunction("branches", self._build, key=f"branches {span.text}",
-                              inputs=[("given", sum(self._sizes))],
+                              inputs=[("given", sum(self.sizes))],
                               outputs=[("look", 1 + 4 * len(span.switches))])
 
-    @property
-    def _sizes(self) -> tuple[int, int, int]:
+    @cached_property
+    def sizes(self) -> tuple[int, int, int]:
+        """Of the numbers, the poses and the coordinates of a span."""
         span = self.spans[0]
         return span.values().numel(), 12 * len(span.bodies), len(span.coordinates)
 
     def _build(self) -> ca.Function | Staged:
-        span, (n, m, k) = self.spans[0], self._sizes
+        span, (n, m, k) = self.spans[0], self.sizes
         given = ca.SX.sym("given", n + m + k)
         links, names = [f"b{i}" for i in range(len(span.bodies))], [f"q{i}" for i in range(k)]
         twin = span.twin(given[:n], links, names)
@@ -230,17 +231,19 @@ class Branches:
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
         normal = np.zeros((m, len(self.where), 3))
         for kind in self._kinds:
-            some = np.arange(len(kind.spans)) if only is None else np.flatnonzero(np.isin(kind.places, only))
-            k, count = len(some), len(kind.spans[0].switches)
+            some = slice(None) if only is None else np.flatnonzero(np.isin(kind.places, only))
+            places = kind.places[some]
+            k, count = len(places), len(kind.spans[0].switches)
             if not k:
                 continue
-            numbers = kind.numbers(like)[some]
-            given = np.concatenate([np.broadcast_to(numbers, (m, *numbers.shape)),
-                                    poses[:, kind.bodies[some]].reshape(m, k, -1),
-                                    q[:, kind.coordinates[some]].reshape(m, k, -1)], axis=2)
+            n, b, _ = kind.sizes
+            given = np.empty((m, k, sum(kind.sizes)))
+            given[:, :, :n] = kind.numbers(like)[some]
+            given[:, :, n:n + b] = poses[:, kind.bodies[some]].reshape(m, k, b)
+            given[:, :, n + b:] = q[:, kind.coordinates[some]]
             found = _evaluated(kind.function, given.reshape(m * k, -1)).reshape(m, k, 1 + 4 * count)
-            L[:, kind.places[some]] = found[..., 0]
-            at = self._first[kind.places[some]][:, None] + np.arange(count)
+            L[:, places] = found[..., 0]
+            at = self._first[places][:, None] + np.arange(count)
             code[:, at] = found[..., 1:1 + count]
             normal[:, at] = found[..., 1 + count:].reshape(m, k, count, 3)
         return Look(L, code, normal)

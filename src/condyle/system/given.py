@@ -102,9 +102,11 @@ def _memory() -> float:
 def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
     """Weights of the errors in q, u, z: those given, in order or by name, or the usual ones of scales.py."""
     usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
+    if given is None:
+        return usual
     try:
         entries = Entries("variable", tuple(variable_names(system)))
-        w = usual if given is None else vector(f"{where}: weights", given, len(usual), entries)
+        w = vector(f"{where}: weights", given, len(usual), entries)
     except ShapeError as error:
         raise DescriptionError(f"{where}: weights must be {len(usual)} numbers, zero or more, got {given!r} "
                                f"({error})") from None

@@ -47,7 +47,8 @@ def weights(bodies: Sequence[Body]) -> tuple[Array, Array]:
     """Weights of errors in q (nq,) and u (nu,) that make them shares of a unit: radians as they are,
     quaternions twice, lengths by the system's length, speeds by 0.1 s; units that are neither angles nor
     lengths as they are."""
-    shares = _ANGLES | {unit: size / length(bodies) for unit, size in _LENGTHS.items()}
+    unit_length = length(bodies)
+    shares = _ANGLES | {unit: size / unit_length for unit, size in _LENGTHS.items()}
     names_q, names_u = units(bodies)
     q = np.array([shares.get(unit, 1.0) for unit in names_q])
     for b in bodies:
