@@ -70,6 +70,23 @@ def test_external_loads_act_as_time_series_do():
     assert tau.units == ("N m",) * 3 + ("N",) * 3 + ("N m",)
 
 
+@pytest.mark.parametrize("unknown", [np.nan, 0.0])
+def test_points_that_do_not_matter(unknown):
+    """Force plates know no point without a force: what they write there instead has no part in the moments,
+    between the rows neither."""
+    body, t, fine = leg(), np.linspace(0, 1, 41), np.linspace(0, 1, 81)
+    rest = cd.Motion(body, fine, np.broadcast_to(body.defaults()[0], (81, body.nq)))
+    f, zero = np.where(abs(t - 0.5) < 0.2, 700.0 * np.cos((t - 0.5) * 2.5 * np.pi), 0.0), 0 * t
+
+    def moments(px):
+        loads = cd.Table(t, [a + x for a in "fp" for x in "xyz"],
+                         np.column_stack([zero, f, zero, px, 0 * px, zero]))
+        return cd.inverse_dynamics(body, rest, cd.ExternalLoad("foot", loads, force="f", point="p")).values
+
+    np.testing.assert_allclose(moments(np.where(f > 0, 0.25, unknown)), moments(0 * t + 0.25), rtol=0,
+                               atol=1e-11)                 # rounding of 200 N m
+
+
 def test_wrong_loads_are_named():
     body, t = leg(), np.linspace(0, 1, 12)
     rest = cd.Motion(body, t, np.broadcast_to(body.defaults()[0], (12, body.nq)))

@@ -118,6 +118,13 @@ def test_constraints_carry_their_part():
     t = np.linspace(0, 1, 5)
     found = cd.joint_reactions(system, cd.Motion(system, t, np.zeros((5, 1))))
     np.testing.assert_allclose(found["rod_fy"], 10, rtol=1e-9)
+    held = cd.joint_reactions(system, cd.Motion(system, t, np.zeros((5, 1))),
+                              cd.Table(t, ["rod"], np.full((5, 1), 4.0)))
+    np.testing.assert_allclose(held["rod_fy"], 14, rtol=1e-9)  # a moment of 4 N m presses the end down
+    assert "forces leave up to" in held.status
+    lost = cd.joint_reactions(system, cd.Motion(system, t, np.zeros((5, 1))),
+                              cd.Table(t, ["rod"], np.array([[np.nan], *[[4.0]] * 4])))
+    np.testing.assert_array_equal(np.isnan(lost["rod_fy"]), [True, *[False] * 4])
 
 
 def test_wrong_arguments_are_named():

@@ -27,7 +27,8 @@ class ExternalLoad:
                         torque="ground_torque_")
 
     Between its rows the Table is interpolated by natural cubic splines. Where the force is zero the point
-    does not matter and may be NaN.
+    does not matter and may be NaN or zero, as force plates write it: it is then taken to go straight from the
+    last known point to the next, so that the splines do not see a jump.
 
     Args:
         body: the body or its name.
@@ -119,7 +120,7 @@ class ExternalLoad:
             return np.zeros((len(motion), 3))
         time, x = self.table.time, self.table[list(columns)].values
         if unimportant is not None:
-            x = np.where(unimportant[:, None] & np.isnan(x), 0.0, x)
+            x = _bridged(time, x, unimportant & (np.isnan(x).any(axis=1) | (x == 0).all(axis=1)))
         if not np.isfinite(x).all():
             i, j = np.argwhere(~np.isfinite(x))[0]
             raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {x[i, j]} at t = "
@@ -137,6 +138,16 @@ class ExternalLoad:
         if len(time) < 4:
             return np.stack([np.interp(t, time, x[:, k]) for k in range(3)], axis=1)
         return spline(time, x, 3)(t)
+
+
+def _bridged(time: Array, x: Array, gaps: Array) -> Array:
+    """x (m, 3) with some rows replaced: linear between the rows around them, constant beyond the others."""
+    if gaps.all():
+        return np.zeros_like(x)
+    x = x.copy()
+    for k in range(3):
+        x[gaps, k] = np.interp(time[gaps], time[~gaps], x[~gaps, k])
+    return x
 
 
 def system_body(motion: Motion, body: Body | str) -> str:

@@ -80,15 +80,15 @@ def joint_reactions(system: System, motion: Table | Motion | Trajectory | Frames
     part = acting(system, kept, tuple(tensions), tuple(loads))
     pulls = stacked(tensions)
     batch = part.batch(moved, None if pulls is None else np.nan_to_num(pulls), stacked(loads))
-    F, rest = _loads(batch, speeds)
+    F, rest = _loads(batch, {name: np.nan_to_num(f) for name, f in speeds.items()})
     values = np.concatenate([_expressed(batch, b, F[:, b.index], on, frame) for b in chosen]
                             or [np.empty((len(moved), 0))], axis=1)
-    if pulls is not None:
-        lost = ~np.isfinite(pulls).all(axis=1)
+    if given := [*tensions.values(), *speeds.values()]:
+        lost = ~np.isfinite(given).all(axis=0)
         values[lost], rest[lost] = np.nan, 0.0
     units = [unit for _ in chosen for _, unit in COLUMNS]
     return Table(moved.t, [f"{b.name}_{column}" for b in chosen for column, _ in COLUMNS], values, units,
-                 status=_said(moved, part.system, rest, bool(tensions) or "muscle" in groups))
+                 status=_said(moved, part.system, rest, bool(given) or "muscle" in groups))
 
 
 def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) -> list[Body]:
@@ -135,13 +135,14 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
     compiled = system.compiled
     flat = compiled.function("joint_loads").fast(q, u, udot, batch.tail)
     F, rest = compiled.shaped("joint_loads", flat)
+    tau = np.zeros(rest.shape)
+    for name, f in speeds.items():
+        tau[:, system.speeds.index(name)] = f
     if system.constraints:
-        lambda_ = batch.ask("multipliers", (), {})
+        lambda_ = batch.ask("multipliers", (tau,), {})
         F = batch.ask("reactions", (), {"lambda_": lambda_})
         rest = rest - compiled.function("constraint_forces").fast(q, u, lambda_, batch.tail)
-    for name, f in speeds.items():
-        rest[:, system.speeds.index(name)] -= f
-    return F, rest
+    return F, rest - tau
 
 
 def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
