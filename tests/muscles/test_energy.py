@@ -147,3 +147,17 @@ def test_curves_of_users():
         arm(C.Hill, tendon="elastic", force_velocity=lambda v: 1 - v)
     with pytest.raises(cd.DescriptionError, match="a function of one number or a Curve, got 3"):
         arm(C.Hill, active_force_length=3)
+
+
+def test_a_number_that_is_none_is_not_hidden():
+    """Of a user's excitation and of a user's curve: minima and maxima after it must not make it a number."""
+    e, curve = (lambda s: np.sqrt(0.4 - s.q("arm"))), (lambda x: np.sqrt(1.0 - x))
+    rate = arm(cd.muscles.Millard2012, excitation=e).zdot([0.5], [0.1])
+    assert np.isnan(rate[0]) and np.isfinite(rate[1])
+    assert np.isnan(arm(cd.muscles.Hill, excitation=e).forward_dynamics([0.5], [0.1]))
+    assert np.isnan(arm(cd.muscles.Hill, active_force_length=curve).forward_dynamics([0.5], [0.1]))
+    system = arm(cd.muscles.Hill, active_force_length=curve, tendon="elastic")
+    assert np.isnan(system.zdot([0.5], [0.1], z=[0.16]))
+    assert np.isfinite(system.zdot([0.5], [0.1], z=[0.14]))
+    with pytest.raises(cd.ConvergenceError, match="'m' finds no balance"):
+        system.muscle_equilibrium([0.5])

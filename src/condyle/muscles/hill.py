@@ -4,6 +4,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import casadi as ca
+import numpy as np
+
 from condyle.muscles.curves import curve
 from condyle.muscles.muscle import Muscle
 from condyle.muscles.thelen2003 import (
@@ -49,3 +52,10 @@ class Hill(Muscle):
 
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *(p for name in CURVES for p in getattr(self, name).parameters())]
+
+    def velocity_n(self, l_n: ca.SX, f: ca.SX, a: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """NaN where a user's curve is, which the search for a velocity would hide."""
+        found = super().velocity_n(l_n, f, a)
+        known = ca.logic_and(*(ca.fabs(c.value(l_n)) < np.inf for c in (self.active_force_length,
+                                                                        self.passive_force_length)))
+        return tuple(ca.if_else(known, x, np.nan) for x in found)  # type: ignore[return-value]

@@ -178,7 +178,8 @@ class Muscle(PathLaw):
 
     def excitation_at(self, s: View) -> ca.SX:
         """e, from the least activation to 1."""
-        return ca.fmin(ca.fmax(excitation_at(self.excitation, s), sx(self.minimum_activation)), 1)
+        e, least = excitation_at(self.excitation, s), sx(self.minimum_activation)
+        return ca.if_else(e < least, least, ca.if_else(e > 1, 1, e))  # NaN stays, which fmax would hide
 
     def activation(self, s: View) -> ca.SX:
         """a, from the least to 1."""
@@ -263,7 +264,8 @@ class Muscle(PathLaw):
             return F_0 * self.tendon_force_n(s)
         fibre = self.rigid_fibre(s, self.activation(s))
         force = self.activation(s) * fibre.f_L * fibre.f_V + fibre.f_P + fibre.damping
-        return F_0 * ca.fmax(force, 0) * fibre.cos          # faster than v_max too, it does not push
+        # faster than v_max too, it does not push; NaN of a user's curve stays
+        return F_0 * ca.if_else(force < 0, 0, force) * fibre.cos
 
     def tendon_force_n(self, s: View) -> ca.SX:
         """f_T of (4) from the fibre's length."""

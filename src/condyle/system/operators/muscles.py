@@ -8,8 +8,9 @@ import numpy as np
 
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, vector
-from condyle.errors import DescriptionError, UnknownNameError
+from condyle.errors import ConvergenceError, DescriptionError, UnknownNameError
 from condyle.muscles import Muscle
+from condyle.status import Status
 from condyle.system.compiled import Compiled
 from condyle.system.operators.base import Operators
 from condyle.system.operators.options import OPTIONS, Options
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 TOL, LIMIT = 1e-13, 200
 """The last step over the fibre's length; steps at most."""
+BALANCED = 1e-6
+"""Forces of fibre and tendon that differ by less balance, over the maximal isometric force."""
 
 
 class MuscleOperators(Operators):
@@ -121,5 +124,13 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
                          zip(names, shortest.sum(axis=0), strict=True) if k)
         warnings.warn("muscle_equilibrium: fibres at their shortest, their tendons slack or weaker: "
                       f"{some}", stacklevel=4)
-    out: Array = evaluate(np.arange(states))[:, :, 4]
-    return out
+    r, slope, _, _, found = evaluate(np.arange(states)).transpose(2, 0, 1)
+    steep = np.where(np.isfinite(slope), np.abs(slope), 0.0) * l_M
+    lost = ~shortest & ~(np.abs(r) <= BALANCED + 100 * TOL * steep)
+    if lost.any():
+        i, k = np.argwhere(lost)[0]
+        raise ConvergenceError(
+            f"muscle_equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fibre "
+            f"length of {l_M[i, k]:.6g} m its forces differ by {r[i, k]:.3g} of the maximal isometric force; is "
+            "a curve of the muscle not a number there, or does it jump?", found, Status.NOT_FINITE)
+    return found
