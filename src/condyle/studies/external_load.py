@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
@@ -107,14 +108,14 @@ class ExternalLoad:
         X = motion._batch().ask("body_pose", (frame,), {})
         return X.R, X.p
 
-    def _still(self, motion: Motion) -> Array:
+    def _still(self, motion: Motion) -> NDArray[np.bool_]:
         """Rows of the table in which there is no force."""
         assert self.force is None or isinstance(self.force, tuple)
         if self.force is None:
             return np.ones(len(self.table), dtype=bool)
         return (self.table[list(self.force)].values == 0).all(axis=1)
 
-    def _at(self, motion: Motion, columns: Any, unimportant: Array | None = None) -> Array:
+    def _at(self, motion: Motion, columns: Any, unimportant: NDArray[np.bool_] | None = None) -> Array:
         """Three columns at the times of a motion, shape (m, 3)."""
         if columns is None:
             return np.zeros((len(motion), 3))
@@ -140,7 +141,7 @@ class ExternalLoad:
         return spline(time, x, 3)(t)
 
 
-def _bridged(time: Array, x: Array, gaps: Array) -> Array:
+def _bridged(time: Array, x: Array, gaps: NDArray[np.bool_]) -> Array:
     """x (m, 3) with some rows replaced: linear between the rows around them, constant beyond the others."""
     if gaps.all():
         return np.zeros_like(x)
