@@ -18,7 +18,7 @@ from condyle.model.operators.record import Operator
 from condyle.system.operators import METHODS
 from condyle.system.states import States, publish
 from tests.differences import DIFFERENCES, STEPS, WEIGHTS
-from tests.forces.rig import arm, one_of_each
+from tests.forces.rig import CONSERVATIVE, arm, one_of_each
 from tests.forces.rig import state as arm_state
 from tests.zoo import model
 
@@ -35,7 +35,7 @@ def _casadi(monkeypatch):
 
 # What each operator takes beside the arrays that a State has.
 EXTRA = {
-    "forward_dynamics": ("tau",), "inverse_dynamics": ("udot",), "motion_forces": ("tau",),
+    "forward_dynamics": ("tau",), "ydot": ("tau",), "inverse_dynamics": ("udot",), "motion_forces": ("tau",),
     "motion_power": ("tau",),
     "u_from_qdot": ("qdot",), "udot_from_qddot": ("qddot",),
     "multiply_mass_matrix": ("f",), "solve_mass_matrix": ("f",), "reactions": ("hand",),
@@ -452,7 +452,7 @@ def test_energy_changes_by_power_of_what_is_not_potential():
     udot = system.forward_dynamics(q, u, tau, **o)
     qdot = system.qdot(q, u)
     total = np.array([sum(system.energy(q + s * qdot, u + s * udot, t=0.4 + s, z=o["z"])) for s in STEPS])
-    stored = ("gravity", "spring", "torsion", "tether", "stop", "bushing", "web")
+    stored = ("gravity", *CONSERVATIVE)
     spent = [p for p, name in zip(system.power(q, u, **o), system.forces) if name not in stored]
     scale = np.abs(system.power(q, u, **o)).max()
     # The stop is a stiff spring (900 N/m) with a sudden start, far away here.
@@ -530,3 +530,15 @@ def test_jacobian_of_ground_broadcasts():
     for options, station in (({"t": np.zeros(4)}, (0, 0, 0)), ({}, np.zeros((4, 3)))):
         for body in ("a", "ground"):
             assert system.station_jacobian([0.1], body, station, **options).shape == (4, 3, 1)
+
+
+@pytest.mark.parametrize("layout", ["unrolled", "looped"])
+def test_ydot_is_all_rates_below_each_other(layout, monkeypatch):
+    monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+    system = arm(damper=one_of_each()["damper"], bath=one_of_each()["bath"])
+    q, u = arm_state(system, 4)
+    tau, z = np.linspace(-1, 1, system.nu), np.full(len(system.state_variables), 0.3)
+    each = [system.qdot(q, u), system.forward_dynamics(q, u, tau, z=z), system.zdot(q, u, z=z)]
+    # the same expressions, added in another order
+    assert_allclose(system.ydot(q, u, tau, z=z), np.concatenate(each), rtol=1e-12)
+    assert_allclose(system.state(q=q, u=u, z=z).ydot(tau), np.concatenate(each), rtol=1e-12)
