@@ -540,5 +540,5 @@ def test_ydot_is_all_rates_below_each_other(layout, monkeypatch):
     tau, z = np.linspace(-1, 1, system.nu), np.full(len(system.state_variables), 0.3)
     each = [system.qdot(q, u), system.forward_dynamics(q, u, tau, z=z), system.zdot(q, u, z=z)]
     # the same expressions, added in another order
-    assert_allclose(system.ydot(q, u, tau, z=z), np.concatenate(each), rtol=1e-12)
-    assert_allclose(system.state(q=q, u=u, z=z).ydot(tau), np.concatenate(each), rtol=1e-12)
+    np.testing.assert_allclose(system.ydot(q, u, tau, z=z), np.concatenate(each), rtol=1e-12)
+    np.testing.assert_allclose(system.state(q=q, u=u, z=z).ydot(tau), np.concatenate(each), rtol=1e-12)
