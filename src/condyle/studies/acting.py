@@ -74,14 +74,13 @@ class Acting:
         own, theirs = self.system.compiled.model, motion.system.compiled.model
         tail = np.zeros((len(motion), own.tail_size))
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
-            tail[:, own.tail[name]] = motion.tail[:, theirs.tail[name]]
+            if own.tail[name].stop > own.tail[name].start:
+                tail[:, own.tail[name]] = motion.tail[:, theirs.tail[name]]
         for name, mine, known in (("z", own.state_variables, theirs.state_variables),
                                   ("enabled", own.switches, theirs.switches)):
-            at = {n: k for k, n in enumerate(known)}
-            values = motion.tail[:, theirs.tail[name]]
-            tail[:, own.tail[name]] = np.column_stack(
-                [values[:, at[n]] if n in at else np.ones(len(motion)) for n in mine]
-                or [np.zeros((len(motion), 0))])
+            at = {n: k for k, n in enumerate(known, theirs.tail[name].start)}
+            for k, n in enumerate(mine, own.tail[name].start):
+                tail[:, k] = motion.tail[:, at[n]] if n in at else 1.0
         switch = own.tail["enabled"].start
         for k, name in enumerate(own.switches):
             if name in self.silent:

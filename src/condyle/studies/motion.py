@@ -310,8 +310,8 @@ def _times(what: str, t: Any) -> Array:
         raise ShapeError(f"{what}: expected times [s] of shape (m,), got shape {t.shape}")
     if not np.isfinite(t).all():
         raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
-    if not (step := np.diff(t) > 0).all():
-        i = int(np.argmin(step))
+    if not (later := t[1:] > t[:-1]).all():
+        i = int(np.argmin(later))
         which = ("occurs twice: leave one of the rows out" if t[i] == t[i + 1]
                  else "comes before it: sort the rows")
         raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
@@ -359,7 +359,8 @@ def _warn_of_range(system: System, q: Array, angles: Sequence[int]) -> None:
     limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range is not None}
     for name, x in ((system.coordinates[k], q[:, k]) for k in angles):
         low, high = limits.get(name, (-math.inf, math.inf))
-        far = x[np.argmax(np.maximum(low - x, x - high))]
+        least, most = float(x.min()), float(x.max())
+        far = least if low - least > most - high else most
         if max(low - far, far - high) > 2 * math.pi:
             warnings.warn(f"motion: {name!r} goes to {far:.4g} rad, its range is {low:.4g} to {high:.4g} "
                           "rad; if the table is in degrees, say so: degrees=True, or the unit 'deg'",

@@ -34,7 +34,9 @@ def spline(t: Array, x: Array, degree: int = 5) -> Any:
 def rates(t: Array, x: Array) -> tuple[Array, Array]:
     """First and second derivatives at times t, (m, n), of the natural spline of degree 5 through x (m, n)."""
     h = (t[-1] - t[0]) / (len(t) - 1)
-    if abs(t - np.linspace(t[0], t[-1], len(t))).max() > EXACT * h:
+    off = t - t[0]
+    off -= h * _steps(len(t))
+    if max(off.max(), -off.min()) > EXACT * h:
         made = spline(t, x)
         return made(t, 1), made(t, 2)
     from scipy.linalg.lapack import dgbtrs
@@ -46,6 +48,11 @@ def rates(t: Array, x: Array) -> tuple[Array, Array]:
     c = dgbtrs(factors, 4, 4, right, pivots, overwrite_b=True)[0]
     c0, c1, c2, c3, c4 = (c[k:k + m] for k in range(5))
     return (c4 - c0 + 10 * (c3 - c1)) / (24 * h), (c0 + c4 + 2 * (c1 + c3) - 6 * c2) / (6 * h * h)
+
+
+@lru_cache(maxsize=4)
+def _steps(m: int) -> Array:
+    return np.arange(m, dtype=float)
 
 
 @lru_cache(maxsize=4)

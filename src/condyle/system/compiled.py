@@ -153,8 +153,8 @@ class Compiled:
         @functools.wraps(method)
         def looked_at(*arguments: Any, **options: Any) -> Any:
             """The builtin; the method says why a result is not a number."""
-            result = direct(*arguments, **options)
-            x = np.ravel(result)
+            result = call(*arguments, **options) if options else direct(*arguments)
+            x = result if type(result) is np.ndarray and result.ndim == 1 else np.ravel(result)
             total = x.dot(x)
             return result if total == total else method(*arguments, **options)
 
