@@ -61,6 +61,20 @@ def test_power_balance(name):
         _derivatives_are_exact(system, q, u, z)
 
 
+def test_a_slack_tendon_stores_nothing():
+    """De Groote's state below zero only says how slack the tendon is: no tension, no energy, and the fibre
+    shortens without a load."""
+    system = arm(cd.muscles.DeGroote2016)
+    q, u, z = np.full((3, 1), 0.3), np.full((3, 1), -1.0), np.array([[0.5, 0.0], [0.5, -0.05], [0.5, -0.15]])
+    given = {"z": z, "inputs": {"m": 0.5}}
+    report = evaluated(system, lambda m, s: {k: x for k, (_, x) in m.report(s).items()}, q=q, u=u, **given)
+    np.testing.assert_array_equal(report["tendon_force"], 0)
+    np.testing.assert_allclose(report["fiber_force"], 0, atol=1e-10)       # rounding of 500 N
+    udot, zdot = system.forward_dynamics(q, u, **given), system.zdot(q, u, **given)
+    dE = system.jvp("energy", q, u, tangents={"q": u, "u": udot, "z": zdot}, **given).sum(axis=-1)
+    np.testing.assert_allclose(dE[1:], report["fiber_active_power"][1:], atol=1e-11)
+
+
 def _derivatives_are_exact(system, q, u, z):
     """Jacobians of rates against central differences, through solvers and tables."""
     inputs = {"m": 0.6}

@@ -186,8 +186,8 @@ class DeGroote2016(Muscle):
         along = ca.fmax(free, self._least_along)
         l_M = ca.sqrt(self._height**2 + along**2)
         cos = along / l_M
-        v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), self.tendon_state(s) / cos,
-                                   self.activation(s))
+        pull = ca.fmax(self.tendon_state(s), 0)              # below 0 the state only says how slack it is
+        v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), pull / cos, self.activation(s))
         # to the digits that a slack tendon leaves of its length
         moves = ca.logic_or(free > self._least_along + 1e-6 * sx(self.tendon_slack_length), v_n > 0)
         return replace(self._fibre(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves), l_T=l_T)
@@ -202,7 +202,7 @@ class DeGroote2016(Muscle):
         if self.tendon == "rigid":
             return super()._lengths(s)
         fibre = self.elastic_fibre(s)
-        return fibre.l_M, fibre.l_T
+        return fibre.l_M, ca.fmax(fibre.l_T, sx(self.tendon_slack_length))  # a slack tendon stores nothing
 
     def tendon_state_at(self, l_M: ca.SX, f_T: ca.SX) -> ca.SX:
         return self._shown(f_T)
