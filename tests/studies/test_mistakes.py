@@ -43,6 +43,10 @@ def conditional(low, high):
     (lambda: cd.paths.Path({"thigh": (0, 0, 0), "shank": (0, 0, 0)}), "points: expected a list"),
     (lambda: cd.paths.Path(ENDS, [cd.paths.Sphere(0.1)]), "puts it on a body"),
     (lambda: cd.paths.MovingPoint("thigh", (0, 0, 0)), "missing a required argument: 'coordinate'"),
+    (lambda: cd.paths.Wrap(cd.paths.Sphere(0.1), "thigh", between=1),
+     "between: expected the first and the last"),
+    (lambda: cd.paths.Sphere(0.1, quadrant=(0, 0, 0)), "a direction of length 0"),
+    (lambda: cd.paths.ImplicitSurface(lambda x, y, z: 1e-3 - x**2 - y**2 - z**2), "with the other sign"),
     (lambda: muscle(pennation_angle_at_optimal=0.1), "did you mean pennation_angle="),
     (lambda: muscle(ignore_tendon_compliance=True), "did you mean tendon="),
     (lambda: muscle(activation_time_constant=-1), r"cd.Parameter \[s\]"),
@@ -86,6 +90,21 @@ def test_names_of_other_libraries(call, says):
 def test_warnings(call, says):
     with pytest.warns(UserWarning, match=says):
         call()
+
+
+def test_actuators_are_left_out_of_joint_moments():
+    """They were taken for passive forces."""
+    path = cd.paths.Path(ENDS)
+    laws = {"cable": cd.forces.PathActuator(path, 10), "motor": cd.forces.CoordinateActuator("knee", 10),
+            "rod": cd.forces.PointToPointActuator(*ENDS[0], *ENDS[1], 10),
+            "torque": cd.forces.TorqueActuator("thigh", "shank", (0, 0, 1), 10)}
+    system, driven = leg(), leg()
+    for name, law in laws.items():
+        driven.add_force(name, law)
+    motion = table(("knee",), 0.3, ["rad"])
+    on = driven.state(inputs=dict.fromkeys(laws, 1.0))
+    np.testing.assert_allclose(cd.inverse_dynamics(driven, motion, state=on).values,
+                               cd.inverse_dynamics(system, motion).values, atol=1e-9)
 
 
 def test_what_is_right_does_not_warn():

@@ -41,7 +41,9 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
         system = system_of(model)
         check_angles(system, table, file)
         loads = read_loads(external_loads) if external_loads is not None else []
-        motion = cd.Motion.of(system, table, lowpass=lowpass)
+        with warnings.catch_warnings(record=True, action="always") as told:
+            motion = cd.Motion.of(system, table, lowpass=lowpass)
+        notes += [str(w.message) for w in told]
         chosen = tuple(configurations or CONFIGURATIONS)
         with Steps(count(system, chosen) + 1) as steps:
             found = study(motion, steps, loads, chosen)

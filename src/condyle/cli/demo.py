@@ -133,6 +133,10 @@ def differences(found: Study, opensim: cd.Table) -> list[Difference]:
     return rows
 
 
+CMC = ("OpenSim's curves here are those of another method, as in the paper: Computed Muscle Control runs "
+       "forward in time, with elastic tendons and delays of activation. They are not expected to agree.")
+
+
 def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -> str:
     """The report."""
     lead = [
@@ -149,4 +153,5 @@ def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -
     table = titles, [[row.what, f"{row.largest:.1e} {row.unit}", f"{row.size:.4g} {row.unit}", row.why]
                      for row in rows]
     return report.write(found, "An elbow bends: from motion to muscle forces and joint loads", lead, ending,
-                        opensim, MIDDLE, NUMBERS, [Section("How far OpenSim and Condyle agree", table=table)])
+                        opensim, MIDDLE, NUMBERS, [Section("How far OpenSim and Condyle agree", table=table)],
+                        {"passive": CMC})

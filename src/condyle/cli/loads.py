@@ -18,6 +18,8 @@ def read_loads(path: Path) -> list[ExternalLoad]:
     if path.suffix != ".xml":
         raise DescriptionError(f"--external-loads {path}: expected OpenSim's .xml of ExternalLoads, which "
                                "names the table of forces and the bodies that they act on")
+    if not path.is_file():
+        raise DescriptionError(f"--external-loads {path}: no such file")
     try:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:

@@ -17,7 +17,8 @@ Numbers = Mapping[str, str]
 
 
 def write(study: Study, title: str, lead: Sequence[str], ending: str, reference: cd.Table | None = None,
-          frames: slice = slice(None), numbers: Numbers | None = None, last: Sequence[Section] = ()) -> str:
+          frames: slice = slice(None), numbers: Numbers | None = None, last: Sequence[Section] = (),
+          notes: Mapping[str, str] | None = None) -> str:
     """The page.
 
     Args:
@@ -29,6 +30,7 @@ def write(study: Study, title: str, lead: Sequence[str], ending: str, reference:
         frames: that are compared with them.
         numbers: see Numbers.
         last: sections after all others.
+        notes: paragraphs of configurations, by name, in HTML.
     """
     figures = _Figures(study, ending, reference, frames, numbers or {})
     sections = [Section("The motion", figures=figures.of("kinematics", "Coordinates")),
@@ -45,14 +47,16 @@ def write(study: Study, title: str, lead: Sequence[str], ending: str, reference:
             continue
         sections.append(Section(configuration.title, [
             f"{configuration.says} Of all activations that explain the joint moments, those with the least "
-            "sum of "
-            f"squares; an actuator of {RESERVES:g} N m at each coordinate may help."],
+            f"sum of squares; an actuator of {RESERVES:g} N m (or N) at each coordinate may help. Joint "
+            "loads are what a body's joint does to it, with axes of ground.",
+            *([notes[name]] if notes and name in notes else [])],
             [*figures.of(f"activations_{name}", "Activations"),
              *figures.of(f"forces_{name}", "Muscle forces"),
              *figures.of(f"reserves_{name}", "What the helping actuators do"),
              *figures.of(f"reactions_{name}", "Joint loads")]))
     if "reactions" in study.tables:
-        sections.append(Section("Joint loads", figures=figures.of("reactions", "Joint loads")))
+        sections.append(Section("Joint loads", ["What a body's joint does to it, with axes of ground."],
+                                figures.of("reactions", "Joint loads")))
     if study.problems or study.notes:
         sections.append(Section("Notes", [html.escape(text) for text in (*study.problems, *study.notes)]))
     return page(title, lead, [*sections, *last])
@@ -76,7 +80,10 @@ class _Figures:
         groups: dict[str, list[str]] = {}
         for column, unit in zip(table.names, table.units, strict=True):
             groups.setdefault(unit, []).append(column)
-        return [self._figure(name, title, table[own], unit, other) for unit, own in groups.items()]
+        split = name.startswith("reactions") and len(groups) > 1
+        kinds = {"N": ": forces", "N m": ": moments"} if split else {}
+        return [self._figure(name, title + kinds.get(unit, ""), table[own], unit, other)
+                for unit, own in groups.items()]
 
     def arms(self) -> list[Figure]:
         """Moment arms, a figure per coordinate."""
@@ -98,12 +105,12 @@ class _Figures:
         if number:
             title = f"{title} (figure {number} of the paper)"
         quantity = QUANTITIES.get(name.partition("_")[0], name)
+        if name.startswith(("moments", "reserves", "reactions")):
+            quantity = "force" if unit == "N" else "moment"
         if unit == "rad":
             table, unit = scaled(table, DEGREES), "degrees"
         elif quantity in ("length", "moment arm") and unit == "m":
             table, other, unit = scaled(table, 1e3), other and scaled(other, 1e3), "mm"
-        if name.startswith("reactions"):
-            quantity = "moment" if unit == "N m" else "force"
         digits = {"degrees": 2, "mm": 3, "N": 2, "N m": 4, "": 4}.get(unit, 4)
         largest = difference(table, other, self.frames)
         note = ("" if largest is None else f"Largest difference from OpenSim: {largest:.2g} {unit}".rstrip()

@@ -50,6 +50,10 @@ RESERVES = 1.0
 (33)."""
 
 
+MUCH = 0.1
+"""Of the largest joint moment: a helping actuator that does more is told of."""
+
+
 @dataclass
 class Study:
     """What was found.
@@ -109,6 +113,7 @@ def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoa
                                        **configuration.options)
     out.tables |= {f"activations_{name}": found.activations, f"forces_{name}": found.forces,
                    f"reserves_{name}": found.reserves}
+    out.notes += _help(name, found.reserves, out.tables["moments"])
     failures = list(found.failures.values())
     out.problems += [f"{configuration.title}: {text}" for text in failures[:SHOWN]]
     if len(failures) > SHOWN:
@@ -116,6 +121,20 @@ def _recruit(name: str, out: Study, steps: Steps, loads: Sequence[cd.ExternalLoa
     with steps.step(f"joint reactions: {name}"):
         out.tables[f"reactions_{name}"] = cd.joint_reactions(motion.system, motion, forces=found.forces,
                                                              external_loads=loads or None)
+
+
+def _help(name: str, reserves: cd.Table, moments: cd.Table) -> list[str]:
+    """A note if the helping actuators do much of the work: the muscles cannot."""
+    share = {}
+    for speed in reserves.names:
+        size = np.abs(moments[speed]).max(initial=0.0)
+        if (most := np.nanmax(np.abs(reserves[speed]), initial=0.0)) > max(MUCH * size, RESERVES):
+            share[speed] = f"{most:.3g} {reserves.units[reserves.names.index(speed)]} at {speed}"
+    if not share:
+        return []
+    return [f"{CONFIGURATIONS[name].title}: muscles do not explain the motion alone; the helping actuators "
+            f"exert up to {', '.join(share.values())}. Are muscles or measured loads missing, or fibres "
+            "stretched far?"]
 
 
 def _paths(motion: cd.Motion) -> dict[str, cd.Table]:

@@ -74,6 +74,7 @@ class PathActuator(PathLaw, Actuator):
     """
 
     optimal_force: Annotated[Number, quantity("N")]
+    group: str = field(default="actuator", kw_only=True)     # the other base would say passive
 
     def tension(self, s: View) -> ca.SX:
         return self.actuation                                                                # (28)
@@ -95,6 +96,7 @@ class CoordinateActuator(OnSpeed, Actuator):
     """
 
     optimal_force: Annotated[Number, quantity("N m, N")]
+    group: str = field(default="actuator", kw_only=True)     # the other base would say passive
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_mobility(self._speed(s), self.actuation)                                   # (29)
@@ -121,6 +123,7 @@ class PointToPointActuator(TwoPoint, Actuator):
     tabular = True
 
     optimal_force: Annotated[Number, quantity("N")]
+    group: str = field(default="actuator", kw_only=True)     # the other base would say passive
 
     def apply(self, s: View, loads: Loads) -> None:
         r, _, per_L = self._line(s)

@@ -84,6 +84,8 @@ def start(level: Level, p: ca.SX) -> Start:
     return Start(kind, k, d, ca.SX(0), rho, forced, norm(B - A))
 
 
+FAR = 1e3 * (np.array([p for p in np.ndindex(3, 3, 3) if p != (1, 1, 1)]) - 1.0)
+"""Points far away in all directions [m]."""
 KINKS = {
     ca.OP_FABS: "abs",
     ca.OP_SIGN: "sign",
@@ -141,6 +143,10 @@ class ImplicitSurface(Surface):
             raise TraceError(
                 f"{what}: the function does not depend on x, y, z; there is no surface where it is zero"
             )
+        far = [float(law.function(*p)) for p in FAR] if law.function.n_in() == 3 else [1.0]
+        if max(far) < 0:
+            raise DescriptionError(f"{what}: the function is negative far away in all directions; it must be "
+                                   "negative inside and positive outside: write it with the other sign")
         object.__setattr__(self, "law", law)
 
     def numbers(self) -> ca.SX:

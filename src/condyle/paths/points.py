@@ -242,6 +242,11 @@ class Wrap(Described):
         if not isinstance(self.surface, Surface):
             raise DescriptionError("Wrap: surface: expected a surface such as cd.paths.Cylinder(0.02), got "
                                    f"{self.surface!r}")
+        pair = self.between
+        if pair is not None and not (isinstance(pair, (tuple, list)) and len(pair) == 2
+                                     and all(isinstance(i, (int, np.integer)) for i in pair)):
+            raise DescriptionError("Wrap: between: expected the first and the last point, counted from 0, "
+                                   f"such as (1, 2), got {pair!r}")
 
     def parameters(self) -> list[Parameter]:
         return [*super().parameters(), *self.surface.parameters()]

@@ -52,6 +52,9 @@ class Surface(Described):
         super().__post_init__()
         if not isinstance(self.quadrant, str):
             kept = DIRECTION.take(self.quadrant, f"{type(self).__name__}: quadrant")
+            if isinstance(kept, (tuple, np.ndarray)) and not np.any(kept):
+                raise DescriptionError(f"{type(self).__name__}: quadrant: a direction of length 0 has no "
+                                       "side; \"all\" is every side")
             object.__setattr__(self, "quadrant", kept)
         elif self.quadrant not in QUADRANTS:
             raise DescriptionError(f"{type(self).__name__}: quadrant must be one of {', '.join(QUADRANTS)}, "

@@ -394,7 +394,7 @@ def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail
 
 def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
     names = [system.coordinates[k] for k in missing]
-    more = f"; {len(names) - 1} more are missing: {', '.join(names[1:4])}" if len(names) > 1 else ""
+    more = f"; also missing: {cut(names[1:])}" if len(names) > 1 else ""
     near = difflib.get_close_matches(names[0], table.names, n=2, cutoff=0.6)
     similar = f" Is it {' or '.join(map(repr, near))}?" if near else ""
     error = UnknownNameError("column", names[0], [])
