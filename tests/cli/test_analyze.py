@@ -66,6 +66,24 @@ LOADS = """<OpenSimDocument><ExternalLoads><objects>
 </OpenSimDocument>"""
 
 
+def test_what_a_reader_of_results_must_know(tmp_path: Path) -> None:
+    """A muscle that slips to the other side of its surface, and that cannot do the work."""
+    (tmp_path / "leg.py").write_text(ROD + '''
+surface = cd.paths.Wrap(cd.paths.Cylinder(0.035), "ground")
+path = cd.paths.Path([("ground", (0.04, 0.3, 0)), ("leg", (0.03, 0.34, 0))], [surface])
+system.add_force("vasti", cd.muscles.Thelen2003(path, 500, 0.09, 0.3))
+''')
+    angles = "".join(f"{0.05 * k},{-6 * k}\n" for k in range(20))
+    (tmp_path / "bend.csv").write_text("time,hip [deg]\n" + angles)
+    done = analyze("leg.py", "bend.csv", "--configuration", "isometric", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "The moment arm of vasti about hip leaps from 35 to -35 mm" in done.stdout
+    assert "the helping actuators exert up to" in done.stdout
+    page = (tmp_path / "bend-analysis" / "report.html").read_text(encoding="utf-8")
+    assert "leaps from 35 to -35 mm" in page
+    assert "Joint loads: moments" in page
+
+
 def test_external_loads(tmp_path: Path) -> None:
     """A push of 10 N along x, 0.3 m below the hip of a leg at rest that hangs down, takes -3 N m."""
     (tmp_path / "leg.py").write_text(ROD)

@@ -50,6 +50,8 @@ RESERVES = 1.0
 (33)."""
 
 
+LEAP = 0.25
+"""Of the largest moment arm: one that changes its sign from more than this to more than this has leapt."""
 MUCH = 0.1
 """Of the largest joint moment: a helping actuator that does more is told of."""
 
@@ -91,6 +93,7 @@ def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = ()
     if system.muscles:
         with steps.step("lengths and moment arms of muscles"):
             out.tables |= _paths(motion)
+            out.notes += _leaps(out.tables["moment_arms"])
         for name in configurations:
             _recruit(name, out, steps, loads)
     else:
@@ -147,6 +150,21 @@ def _paths(motion: cd.Motion) -> dict[str, cd.Table]:
     return {"lengths": motion.path_lengths(),
             "moment_arms": cd.Table(motion.t, [names[k] for k in felt], flat[:, felt],
                                     [units[k] for k in felt])}
+
+
+def _leaps(arms: cd.Table) -> list[str]:
+    """Notes on moment arms that change sides from one frame to the next: a path that slips over its
+    surface."""
+    notes = []
+    for name, x in zip(arms.names, arms.values.T, strict=True):
+        before, after = x[:-1], x[1:]
+        wide = LEAP * np.nanmax(np.abs(x), initial=0.0)
+        for i in np.flatnonzero((before * after < 0) & (np.minimum(abs(before), abs(after)) > wide))[:1]:
+            muscle, _, speed = name.rpartition("/")
+            notes.append(f"The moment arm of {muscle} about {speed} leaps from {1e3 * x[i]:.3g} to "
+                         f"{1e3 * x[i + 1]:.3g} mm at t = {arms.time[i + 1]:g} s: its path slips to the "
+                         "other side of a surface. The surface's quadrant= keeps it on one.")
+    return notes
 
 
 def _notes(motion: cd.Motion, moments: cd.Table) -> list[str]:
