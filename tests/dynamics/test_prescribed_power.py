@@ -8,7 +8,7 @@ import pytest
 
 import condyle as cd
 from condyle import maximal
-from condyle.mobilizers.base import Mobilizer, Motion
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from tests.differences import DIFFERENCES, STEPS, WEIGHTS
 from tests.dynamics.test_prescribed import close
 from tests.oracles.trees import random_inertia, random_rotation
@@ -113,7 +113,7 @@ def test_a_lift(monkeypatch, layout):
 def test_a_joint_without_speeds_cannot_say():
     class Lift(Mobilizer):
         def motion(self, t, q, u):
-            return Motion(R=ca.SX.eye(3), p=ca.vertcat(0, t, 0), H_w=ca.SX(3, 0), H_v=ca.SX(3, 0),
+            return RelativeMotion(R=ca.SX.eye(3), p=ca.vertcat(0, t, 0), H_w=ca.SX(3, 0), H_v=ca.SX(3, 0),
                           v_t=ca.vertcat(0, 1, 0))
 
     system = cd.System()

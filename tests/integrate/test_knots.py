@@ -156,7 +156,8 @@ class Lifted(cd.Mobilizer):
         z = ca.fmax(t - 3, 0)
         p, v, a = (ca.vertcat(0, 0, x) for x in (z**3, 3 * z**2, 6 * z))
         none, zero = ca.SX(3, 0), ca.SX(3, 1)
-        return cd.mobilizers.Motion(R=ca.SX.eye(3), p=p, H_w=none, H_v=none, w_t=zero, v_t=v, bias_w=zero,
+        return cd.mobilizers.RelativeMotion(R=ca.SX.eye(3), p=p, H_w=none, H_v=none, w_t=zero, v_t=v,
+                                            bias_w=zero,
                                     bias_v=a)
 
 

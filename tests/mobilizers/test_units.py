@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers import Motion, motion
+from condyle.mobilizers import RelativeMotion, motion
 from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.spatial import rotation_z
 from condyle.tree import scales
@@ -121,7 +121,8 @@ def test_units_of_a_class_of_ones_own():
         coordinate_names = speed_names = ("height",)
 
         def motion(self, t, q, u):
-            return Motion(R=ca.SX.eye(3), p=ca.vertcat(0, 0, q), H_w=ca.SX(3, 1), H_v=ca.SX([0, 0, 1]))
+            return RelativeMotion(R=ca.SX.eye(3), p=ca.vertcat(0, 0, q), H_w=ca.SX(3, 1),
+                                  H_v=ca.SX([0, 0, 1]))
 
     assert (Lift().units, Lift().speed_units) == (("m",), ("m/s",))
     wrong = Lift()

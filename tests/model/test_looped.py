@@ -50,6 +50,7 @@ def arguments_of(system: cd.System, seed: int, n: int = STATES, **options) -> di
     q = np.stack([np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies]) for _ in range(n)])
     arrays = {name: rng.uniform(-1, 1, (n, system.nu)) for name in ("u", "tau", "udot", "f")}
     system.defaults()
+    arrays |= {name: rng.uniform(0.1, 0.5, (n, len(system.paths))) for name in ("L", "Ldot")}
     return {"q": q, **arrays, "tail": system.compiled.tail(**options)}
 
 

@@ -5,7 +5,7 @@ import numpy as np
 
 import condyle as cd
 from condyle.forces import Force
-from condyle.mobilizers import Mobilizer, Motion
+from condyle.mobilizers import Mobilizer, RelativeMotion
 
 
 def joint(pitch: float) -> Mobilizer:
@@ -14,7 +14,7 @@ def joint(pitch: float) -> Mobilizer:
         units = ("m",)
 
         def motion(self, t, q, u):
-            return Motion(R=ca.SX.eye(3), p=ca.vertcat(pitch * q, 0, 0), H_w=ca.SX(3, 1),
+            return RelativeMotion(R=ca.SX.eye(3), p=ca.vertcat(pitch * q, 0, 0), H_w=ca.SX(3, 1),
                           H_v=ca.SX([pitch, 0, 0]))
     return Mine()
 

@@ -181,11 +181,10 @@ class Trajectory(States[State]):
         Raises:
             ShapeError: times outside of the run, or not in order.
         """
-        t = np.array(t, dtype=float)
-        return self._state(int(self.row(t)), float(t), self.at(t)) if t.ndim == 0 else self._at_times(t)
+        y, t = self.at(t), np.array(t, dtype=float)
+        return self._state(int(self.row(t)), float(t), y) if t.ndim == 0 else self._at_times(t, y)
 
-    def _at_times(self, t: Array) -> Trajectory:
-        y = self.at(t)
+    def _at_times(self, t: Array, y: Array) -> Trajectory:
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
             order = "in order, latest first" if self._way < 0 else "in order"
             raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got "
@@ -278,7 +277,7 @@ class Trajectory(States[State]):
 
     def _batch(self, t: Any = None) -> Batch:
         if t is not None:
-            return self._at_times(np.atleast_1d(t))._batch()
+            return self._at_times(t := np.atleast_1d(t), self.at(t))._batch()
         tail = Batch.tails(self.system, self.tails(np.arange(len(self))), self.t, self.z)
         arrays = {"q": lambda: self.q, "u": lambda: self.u, "udot": lambda: self.udot}
         return Batch(self.system, self.t, tail, arrays, self.status)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.spatial import rotation_from_euler, rotation_x, rotation_y
 
 
@@ -41,10 +41,10 @@ class Universal(Mobilizer):
     units = ("rad", "rad")
     speed_units = ("rad/s", "rad/s")
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         s1, c1 = ca.sin(q[0]), ca.cos(q[0])
         H_w = ca.sparsify(ca.blockcat([[1, 0], [0, c1], [0, s1]]))                             # (22)
-        return Motion(R=rotation_x(q[0]) @ rotation_y(q[1]), p=zeros(), H_w=H_w, H_v=zeros(3, 2),
+        return RelativeMotion(R=rotation_x(q[0]) @ rotation_y(q[1]), p=zeros(), H_w=H_w, H_v=zeros(3, 2),
                       bias_w=u[0] * u[1] * ca.vertcat(0, -s1, c1))
 
 
@@ -66,9 +66,9 @@ class Gimbal(Mobilizer):
     singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Ball "
                 "has no such place")
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, H_w, bias_w = xyz_motion(q, u)
-        return Motion(R=R, p=zeros(), H_w=H_w, H_v=zeros(3, 3), bias_w=bias_w)
+        return RelativeMotion(R=R, p=zeros(), H_w=H_w, H_v=zeros(3, 3), bias_w=bias_w)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +89,8 @@ class Bushing(Mobilizer):
     singular = ("the first and third axes coincide where the second angle is ±pi/2 (gimbal lock); cd.Free "
                 "has no such place")
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q[:3], u[:3])
-        return Motion(R=R, p=q[3:], H_w=ca.horzcat(W, zeros(3, 3)), H_v=ca.horzcat(zeros(3, 3), ca.SX.eye(3)),
+        return RelativeMotion(R=R, p=q[3:], H_w=ca.horzcat(W, zeros(3, 3)),
+                              H_v=ca.horzcat(zeros(3, 3), ca.SX.eye(3)),
                       bias_w=bias_w)                                                           # (25)

@@ -42,7 +42,7 @@ def zeros(rows: int = 3, columns: int = 1) -> ca.SX:
 
 
 @dataclass(frozen=True)
-class Motion:
+class RelativeMotion:
     """X_FM, H_FM, Vt and bias of (1)-(3) as expressions. Shapes: R (3, 3), p (3,), H_w and H_v (3, nu), the
     rest (3,)."""
 
@@ -106,7 +106,7 @@ class Mobilizer:
         terms = motion(self, t, q, u)
         return terms.H_w, terms.H_v, self.N(q)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         """The expressions (1)-(3) at time t [s], coordinates q (nq,) and speeds u (nu,)."""
         raise TypeError(f"{type(self).__name__} does not say how it moves: it needs a method motion(t, q, u)")
 
@@ -271,12 +271,12 @@ class Reversed(Mobilizer):
     def speed_units(self) -> tuple[str, ...]:
         return self.forward.speed_units
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         X = self.forward.motion(t, q, u)
         R_T, p_x = X.R.T, ca.skew(X.p)
         w, v = X.H_w @ u + X.w_t, X.H_v @ u + X.v_t
         turned = X.bias_v + p_x @ X.bias_w + ca.cross(v, w) - ca.cross(w, v + ca.cross(X.p, w))
-        return Motion(
+        return RelativeMotion(
             R=R_T, p=-R_T @ X.p,
             H_w=-R_T @ X.H_w, H_v=-R_T @ (X.H_v + p_x @ X.H_w),
             w_t=-R_T @ X.w_t, v_t=-R_T @ (X.v_t + p_x @ X.w_t),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from condyle.mobilizers.angles import xyz_motion
-from condyle.mobilizers.base import Mobilizer, Motion
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.trace import Number
 
@@ -45,11 +45,11 @@ class CantileverFreeBeam(Mobilizer):
     def conditions(self) -> ca.SX | None:
         return conditions_on(self.length, positive=True)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, W, bias_w = xyz_motion(q, u)
         L = sx(self.length)
         bend, sink = 2 / 3 * L, 4 / 15 * L
         p = ca.vertcat(bend * q[1], -bend * q[0], L - sink * (q[0] ** 2 + q[1] ** 2))          # (38)
         H_v = ca.blockcat([[0, bend, 0], [-bend, 0, 0], [-2 * sink * q[0], -2 * sink * q[1], 0]])   # (39)
         bias_v = ca.vertcat(0, 0, -2 * sink * (u[0] ** 2 + u[1] ** 2))
-        return Motion(R=R, p=p, H_w=W, H_v=ca.sparsify(H_v), bias_w=bias_w, bias_v=bias_v)
+        return RelativeMotion(R=R, p=p, H_w=W, H_v=ca.sparsify(H_v), bias_w=bias_w, bias_v=bias_v)

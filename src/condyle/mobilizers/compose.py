@@ -10,7 +10,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Mobilizer, Motion
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
 
 
 def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
@@ -71,14 +71,14 @@ class Composition(Mobilizer):
     def speed_units(self) -> tuple[str, ...]:
         return (*self.a.speed_units, *self.b.speed_units)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         u_a, u_b = u[:self.a.nu], u[self.a.nu:]
         a, b = self.a.motion(t, q[:self.a.nq], u_a), self.b.motion(t, q[self.a.nq:], u_b)
         R_a = a.R
         r = R_a @ b.p
         H_w, H_v = R_a @ b.H_w, R_a @ b.H_v
         w_a, w_b, v_b = a.H_w @ u_a + a.w_t, H_w @ u_b + R_a @ b.w_t, H_v @ u_b + R_a @ b.v_t
-        return Motion(
+        return RelativeMotion(
             R=R_a @ b.R, p=a.p + r,                                                            # (11)
             H_w=ca.horzcat(a.H_w, H_w), H_v=ca.horzcat(a.H_v - ca.skew(r) @ a.H_w, H_v),       # (12)
             w_t=a.w_t + R_a @ b.w_t, v_t=a.v_t + ca.cross(a.w_t, r) + R_a @ b.v_t,

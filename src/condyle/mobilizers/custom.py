@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, TraceError
-from condyle.mobilizers.base import Mobilizer, Motion
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.constants import constants, names_of, parameters_of, text
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.units import QUATERNION, given_units
@@ -118,7 +118,7 @@ class Custom(Mobilizer):
     def _arguments(self, t: ca.SX, q: ca.SX) -> list[ca.SX]:
         return [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, p = self._pose(t, q)
         H = None if self.hinge is None else ca.reshape(self.hinge.apply(*self._arguments(t, q)), self.nu, 6).T
         return derived_motion(R, p, t, q, u, self.N(q), H)

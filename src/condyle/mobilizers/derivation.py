@@ -9,7 +9,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
-from condyle.mobilizers.base import Motion
+from condyle.mobilizers.base import RelativeMotion
 
 # Built from these alone, a function that is constant on random points of all sizes is constant: it is
 # analytic and changes like a power. exp and tanh are left out: a smooth switch is constant to the last digit
@@ -22,7 +22,7 @@ _ANALYTIC = frozenset((
 
 
 def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX,
-                   H: ca.SX | None = None) -> Motion:
+                   H: ca.SX | None = None) -> RelativeMotion:
     """The whole motion from R_FM(t, q), p_FM(t, q) and N(q).
 
     Args:
@@ -43,7 +43,7 @@ def derived_motion(R: ca.SX, p: ca.SX, t: ca.SX, q: ca.SX, u: ca.SX, N: ca.SX,
     v_t = ca.sparsify(ca.jacobian(p, t))
     V = ca.vertcat(H_w @ u + w_t, H_v @ u + v_t)
     bias = ca.sparsify(ca.jtimes(V, q, N @ u) + ca.jacobian(V, t))                                       # (7)
-    return Motion(R=R, p=p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
+    return RelativeMotion(R=R, p=p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3], bias_v=bias[3:])
 
 
 def _axis_of(R_dot: ca.SX, R: ca.SX) -> ca.SX:

@@ -7,7 +7,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Motion
+from condyle.mobilizers.base import RelativeMotion
 from condyle.mobilizers.constants import conditions_on, constants, sx
 from condyle.mobilizers.orientation import OrientationMobilizer
 from condyle.trace import Numbers
@@ -56,7 +56,7 @@ class Ellipsoid(OrientationMobilizer):
     def conditions(self) -> ca.SX | None:
         return conditions_on(self.radii, positive=True)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, a = self.orientation.rotation(q), sx(self.radii)
         n = R[:, 2]
         n_dot = ca.cross(u, n)
@@ -70,4 +70,4 @@ class Ellipsoid(OrientationMobilizer):
             H_v = -(ca.diag(a * a) - p @ p.T) @ ca.skew(n) / d                                # (36)
             v, p_n = H_v @ u, ca.dot(p, n_dot)
             bias_v = (a * a * m - 2 * p_n * v - p * (ca.dot(v, n_dot) + ca.dot(p, m))) / d    # (37)
-        return Motion(R=R, p=p, H_w=ca.SX.eye(3), H_v=H_v, bias_v=bias_v)
+        return RelativeMotion(R=R, p=p, H_w=ca.SX.eye(3), H_v=H_v, bias_v=bias_v)

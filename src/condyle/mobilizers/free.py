@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from condyle.mobilizers.base import Motion, zeros
+from condyle.mobilizers.base import RelativeMotion, zeros
 from condyle.mobilizers.orientation import OrientationMobilizer
 
 
@@ -24,8 +24,8 @@ class Ball(OrientationMobilizer):
             (10) as corrected, is singular where the second angle is ±pi/2.
     """
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(R=self.orientation.rotation(q), p=zeros(), H_w=ca.SX.eye(3), H_v=zeros(3, 3))
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        return RelativeMotion(R=self.orientation.rotation(q), p=zeros(), H_w=ca.SX.eye(3), H_v=zeros(3, 3))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class Free(OrientationMobilizer):
 
     moves = True
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         turn, p = self.split(q)
         eye = ca.SX.eye(6)
-        return Motion(R=self.orientation.rotation(turn), p=p, H_w=eye[:3, :], H_v=eye[3:, :])
+        return RelativeMotion(R=self.orientation.rotation(turn), p=p, H_w=eye[:3, :], H_v=eye[3:, :])

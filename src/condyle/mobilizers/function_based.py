@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.mobilizers.units import coordinate_units, given_units
@@ -85,7 +85,7 @@ class FunctionBased(Mobilizer):
         # functions have values wherever their Parameters do
         return zeros(0)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         arguments = [t, *ca.vertsplit(q)] if self.time else ca.vertsplit(q)
         # A constant is a constant: what does not move leaves no trace in the machine code.
         values = [zeros(1) if law is None else ca.sparsify(law.apply(*arguments)) for law in self.laws]
@@ -99,7 +99,7 @@ class FunctionBased(Mobilizer):
         w_t, v_t = W @ ca.jacobian(theta, t), A @ ca.jacobian(p, t)
         V = ca.vertcat(H_w @ u + w_t, H_v @ u + v_t)
         bias = ca.jtimes(V, q, u) + ca.jacobian(V, t)                                            # (26)-(35)
-        return Motion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3],
+        return RelativeMotion(R=R1 @ R2 @ R3, p=A @ p, H_w=H_w, H_v=H_v, w_t=w_t, v_t=v_t, bias_w=bias[:3],
                       bias_v=bias[3:])
 
     def description(self) -> str:

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
-from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.orientation import Quaternion
 from condyle.spatial import quaternion_from_rotation
 
@@ -33,9 +33,9 @@ class LineOrientation(Mobilizer):
     speed_units = ("rad/s",) * 2
     quaternions = (slice(0, 4),)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R = Quaternion.rotation(q)
-        return Motion(R=R, p=zeros(), H_w=R[:, :2], H_v=zeros(3, 2))                           # (30)
+        return RelativeMotion(R=R, p=zeros(), H_w=R[:, :2], H_v=zeros(3, 2))                           # (30)
 
     def N(self, q: ca.SX) -> ca.SX:
         return Quaternion.N_M(q)[:, :2]
@@ -69,9 +69,9 @@ class FreeLine(Mobilizer):
     speed_units = ("rad/s",) * 2 + ("m/s",) * 3
     quaternions = (slice(0, 4),)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R = Quaternion.rotation(q[:4])
-        return Motion(R=R, p=q[4:], H_w=ca.horzcat(R[:, :2], zeros(3, 3)),                     # (31)
+        return RelativeMotion(R=R, p=q[4:], H_w=ca.horzcat(R[:, :2], zeros(3, 3)),                     # (31)
                       H_v=ca.horzcat(zeros(3, 2), ca.SX.eye(3)))
 
     def N(self, q: ca.SX) -> ca.SX:

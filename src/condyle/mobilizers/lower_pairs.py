@@ -13,7 +13,7 @@ import numpy as np
 
 from condyle.arrays import in_order
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.spatial import rotation_about, rotation_x, rotation_y, rotation_z
 from condyle.trace import Number
@@ -68,8 +68,8 @@ class Weld(Mobilizer):
 
     units = speed_units = ()
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        return RelativeMotion(R=ca.SX.eye(3), p=zeros(), H_w=zeros(3, 0), H_v=zeros(3, 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,8 +94,8 @@ class Pin(Mobilizer):
     def __repr__(self) -> str:
         return f"Pin({_axis_text(self.axis, 'z')})"
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis),
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        return RelativeMotion(R=rotation_about_axis(self.axis, q), p=zeros(), H_w=column(self.axis),
                       H_v=zeros())  # (16)
 
 
@@ -121,9 +121,9 @@ class Slider(Mobilizer):
     def __repr__(self) -> str:
         return f"Slider({_axis_text(self.axis, 'x')})"
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         a = column(self.axis)
-        return Motion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)                             # (17)
+        return RelativeMotion(R=ca.SX.eye(3), p=a * q, H_w=zeros(), H_v=a)                             # (17)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,9 +153,10 @@ class Screw(Mobilizer):
     def conditions(self) -> ca.SX | None:
         return conditions_on(self.pitch)
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         a, pitch = column(self.axis), sx(self.pitch)
-        return Motion(R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a, H_v=pitch * a)   # (18)
+        return RelativeMotion(R=rotation_about_axis(self.axis, q), p=pitch * q * a, H_w=a,
+                              H_v=pitch * a)  # (18)
 
     def __repr__(self) -> str:
         return f"Screw({', '.join(filter(None, (f'pitch={self.pitch!r}', _axis_text(self.axis, 'z'))))})"
@@ -172,15 +173,16 @@ class Cylinder(Mobilizer):
     units = ("rad", "m")
     speed_units = ("rad/s", "m/s")
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         z = column(LETTERS["z"])
-        return Motion(R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()),
+        return RelativeMotion(R=rotation_z(q[0]), p=z * q[1], H_w=ca.horzcat(z, zeros()),
                       H_v=ca.horzcat(zeros(), z))  # (19)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Planar(Mobilizer):
-    """Motion in F's x-y plane: rotation about z, and translation along F's x and y, which do not turn with M.
+    """RelativeMotion in F's x-y plane: rotation about z, and translation along F's x and y, which do not turn
+    with M.
 
     q: angle [rad], x, y [m].   u = qdot.
     """
@@ -189,9 +191,9 @@ class Planar(Mobilizer):
     units = ("rad", "m", "m")
     speed_units = ("rad/s", "m/s", "m/s")
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         x, y, z = (column(a) for a in LETTERS.values())
-        return Motion(R=rotation_z(q[0]), p=x * q[1] + y * q[2],                               # (20)
+        return RelativeMotion(R=rotation_z(q[0]), p=x * q[1] + y * q[2],                               # (20)
                       H_w=ca.horzcat(z, zeros(3, 2)), H_v=ca.horzcat(zeros(), x, y))
 
 
@@ -206,5 +208,5 @@ class Translation(Mobilizer):
     units = ("m", "m", "m")
     speed_units = ("m/s", "m/s", "m/s")
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))                  # (21)
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        return RelativeMotion(R=ca.SX.eye(3), p=q, H_w=zeros(3, 3), H_v=ca.SX.eye(3))                  # (21)

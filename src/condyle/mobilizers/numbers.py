@@ -15,7 +15,7 @@ from functools import cache
 import casadi as ca
 import numpy as np
 
-from condyle.mobilizers.base import Mobilizer, Motion, traced
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, traced
 
 NUMBER = -1
 """An operand that is a number."""
@@ -131,8 +131,8 @@ class NumberedMobilizer(Mobilizer):
             entries[argument][element] = value(node)
         return [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
-        return Motion(*self._parts(t, q, u)[:8])
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        return RelativeMotion(*self._parts(t, q, u)[:8])
 
     def N(self, q: ca.SX) -> ca.SX:
         return self._parts(ca.SX.sym("t"), q, ca.SX.sym("u", self.nu))[9]

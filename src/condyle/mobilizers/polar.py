@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Mobilizer, Motion, zeros
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, sx
 from condyle.mobilizers.lower_pairs import LETTERS, column
 from condyle.spatial import rotation_y, rotation_z
@@ -41,10 +41,11 @@ class BendStretch(Mobilizer):
     speed_units = ("rad/s", "m/s")
     singular = "a particle at M has no inertia against the angle where the distance is zero"
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         R, z = rotation_z(q[0]), column(LETTERS["z"])
         e = R[:, 0]
-        return Motion(R=R, p=q[1] * e, H_w=ca.horzcat(z, zeros()), H_v=ca.horzcat(q[1] * ca.cross(z, e),
+        return RelativeMotion(R=R, p=q[1] * e, H_w=ca.horzcat(z, zeros()),
+                              H_v=ca.horzcat(q[1] * ca.cross(z, e),
                                                                                   e),  # (27)
                       bias_v=_radial_bias(u[0] * z, zeros(), q[1], u[1], e))
 
@@ -98,7 +99,7 @@ class SphericalCoords(Mobilizer):
     def conditions(self) -> ca.SX | None:
         return conditions_on((self.azimuth_offset, self.zenith_offset))
 
-    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> Motion:
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         s1, s2, s3 = (-1 if n else 1 for n in (self.negate_azimuth, self.negate_zenith, self.negate_radial))
         R = rotation_z(s1 * q[0] + sx(self.azimuth_offset)) @ rotation_y(s2 * q[1]
                                                                          + sx(self.zenith_offset))  # (28)
@@ -108,5 +109,6 @@ class SphericalCoords(Mobilizer):
         H_v = ca.horzcat(ca.cross(z, p), ca.cross(y, p), e)
         w_1, w_2 = z * u[0], y * u[1]
         bias_w = ca.cross(w_1, w_2)
-        return Motion(R=R, p=p, H_w=H_w, H_v=H_v, bias_w=bias_w, bias_v=_radial_bias(w_1 + w_2, bias_w, q[2],
+        return RelativeMotion(R=R, p=p, H_w=H_w, H_v=H_v, bias_w=bias_w,
+                              bias_v=_radial_bias(w_1 + w_2, bias_w, q[2],
                                                                                      u[2], e))
