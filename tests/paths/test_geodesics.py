@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import assembled
-from condyle.paths import Ellipsoid, Sphere
+from condyle.native.sweeps.lookup import assembled, get
+from condyle.paths import Ellipsoid, Sphere, ellipsoid
 from condyle.paths.segment import Segment
 from tests.oracles.geodesics import CLASSES, random_ends, true_length
 
@@ -90,6 +90,23 @@ def test_grazing_chords(functions):
         more = (functions(radii)(ends)[:, 0] - chord) / np.mean(radii)
         assert not np.isnan(more).any() and more.min() > -1e-14
         assert (more <= 20 * depth**2 + 1e-14).all()        # both ends are half the size away, or more
+
+
+def test_chords_near_the_centre():
+    """Ends that are far away, as of muscles, with a chord that passes near the centre: the search begins on
+    another side than it ends, and still takes few rounds, without shooting."""
+    x, radii, rng = ca.SX.sym("x", 6), np.array([0.03, 0.025, 0.02]), np.random.default_rng(15)
+    row = get(ellipsoid.solvers()[0], Ellipsoid(tuple(radii)).given(x[:3], x[3:]))
+    f = NativeFunction("search", lambda: assembled("search", [x], [row]), key="test search near the centre",
+                       inputs=[("x", 6)], outputs=[("row", row.numel())])
+    e, m = rng.normal(size=(2, 2000, 3))
+    e /= np.linalg.norm(e, axis=1)[:, None]
+    m -= (m * e).sum(axis=1)[:, None] * e
+    m *= rng.uniform(0.05, 0.3, (2000, 1)) / np.linalg.norm(m, axis=1)[:, None]
+    found = f(np.hstack([radii * (m - 5 * e), radii * (m + 6 * e)]))
+    # at the end of a row: found, rounds, forced, half, phi, psi, what the start had, the solver's status
+    assert (found[:, 0] > 0).all() and (found[:, -10] > 0).mean() > 0.999
+    assert found[:, -9].mean() < 5 and found[:, -9].max() < 30
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -21,7 +21,7 @@ What (3) leaves out is proportional to g, so that Newton's method stays quadrati
 operations. Only phi moves P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A,
 alpha_B and gamma of segment.py (2).
 
-Where modes are large, or the search takes long, it goes on in a new chart through the middle of what was
+Where modes become large, or the search takes long, it goes on in a new chart through the middle of what was
 found: that is what makes nearly antipodal ends converge.
 
 The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
@@ -42,8 +42,9 @@ from condyle.paths.silhouette import Ends, Silhouette
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
 """Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
 and |dz|^3 in L; steps at most."""
-LARGE, LATE = 1.0, 16
-"""Modes above which, and steps after which, the chart is made anew, once."""
+LARGE, LATE = 0.5, 16
+"""Modes above which the chart is made anew, before so many steps; at that step it is made anew in any case.
+A chord near the centre begins with its ends far from where they belong: the middle must follow them."""
 KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
@@ -203,7 +204,7 @@ class LeastLength:
         self.length = length
         n = length.size
         self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3,
-                      "active": 1, "forced": 1, "renewed": 1, "start": 3, "tips": 12, "chart": 26}
+                      "active": 1, "forced": 1, "start": 3, "tips": 12, "chart": 26}
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
@@ -220,7 +221,7 @@ class LeastLength:
         begin, active = ends.start(), ends.kind != NONE
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
-        x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, 0, begin.half, begin.phi,
+        x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, begin.half, begin.phi,
                        begin.psi, chart.tips(z), chart.column)
         return x, ca.logic_and(active, ca.logic_not(ca.logic_or(begin.forced, begin.short)))
 
@@ -238,8 +239,8 @@ class LeastLength:
         onward = z + ca.fmin(1, STEP / size) * dz
         following = ca.if_else(worse, before + BACK * (z - before), onward)
         done = ca.logic_and(good, ca.logic_not(worse))
-        large = ca.logic_and(done, ca.norm_inf(z[2:]) > LARGE)
-        renew = ca.logic_and(ca.logic_not(s["renewed"]), ca.logic_or(large, count == LATE))
+        large = ca.logic_and(ca.norm_inf(following[2:]) > LARGE, count < LATE)
+        renew = ca.logic_or(large, ca.logic_and(ca.logic_not(done), count == LATE))
         chart = Chart.of(s["chart"])
         tips = chart.tips(following)
         new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
@@ -247,7 +248,7 @@ class LeastLength:
                        ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
                        ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
                        ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["forced"],
-                       ca.logic_or(s["renewed"], renew), s["start"], tips,
+                       s["start"], tips,
                        ca.if_else(renew, new, s["chart"][:6]), s["chart"][6:])
         return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
