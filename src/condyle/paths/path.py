@@ -30,8 +30,8 @@ class Path(Described):
     """A path through points of bodies, over surfaces.
 
     Args:
-        points: two or more, in order: (body, p), `cd.paths.Point` or `ConditionalPoint`; first and last are
-            always active.
+        points: two or more, in order: (body, p), `cd.paths.Point`, `ConditionalPoint` or `MovingPoint`; first
+            and last are always active.
         wraps: surfaces, `cd.paths.Wrap`.
     """
 

@@ -224,7 +224,7 @@ class Wrap(Described):
     """A surface on a body that a path may go over.
 
     Args:
-        surface: `cd.paths.Cylinder`, `Sphere`, `Ellipsoid`.
+        surface: `cd.paths.Cylinder`, `Sphere`, `Ellipsoid`, `Torus` or `ImplicitSurface`.
         body: the body or its name.
         X_BS: the surface's frame in the body's; a 3-vector is a translation.
         between: the first and last point, counted from 0, between which it may be; by default all.

@@ -323,7 +323,10 @@ class Description(Display):
     def __repr__(self) -> str:
         names = f": {cut(b.name for b in self.bodies)};" if self.bodies else ","
         bodies = "1 body" if len(self.bodies) == 1 else f"{len(self.bodies)} bodies"
-        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{', frozen' if self._frozen else ''})"
+        count = len(self.muscles)
+        muscles = f", {count} muscle{'s' * (count > 1)}" if count else ""
+        frozen = ", frozen" if self._frozen else ""
+        return f"System({bodies}{names} nq={self.nq}, nu={self.nu}{muscles}{frozen})"
 
     def _repr_html_(self) -> str:
         return page(repr(self), *blocks(self, self._forces, self._constraints))
