@@ -127,6 +127,22 @@ def test_constraints_carry_their_part():
     np.testing.assert_array_equal(np.isnan(lost["rod_fy"]), [True, *[False] * 4])
 
 
+def test_a_path_without_a_way_is_named():
+    """Straight ends of an ellipsoid: frames there are NaN, and a warning says why."""
+    wrap = cd.paths.Wrap(cd.paths.Ellipsoid((0.05, 0.06, 0.05)), "ground", name="bone")
+    path = cd.paths.Path([("ground", (0, 0.1, 0)), ("arm", (0, -0.1, 0))], [wrap])
+    system = cd.System()
+    system.add_body("arm", mobilizer=cd.Pin(), mass=1.5, com=(0, -0.2, 0), inertia=(0.02, 0.01, 0.02))
+    system.add_force("s", cd.forces.PathSpring(path, 100.0, 0.05))
+    t = np.linspace(0, 1, 5)
+    moved = cd.Motion(system, t, (t - 0.5)[:, None])
+    for study, found in ((cd.joint_reactions, lambda x: x["arm_fx"]),
+                         (cd.muscle_analysis, lambda x: x.lengths["s"])):
+        with pytest.warns(UserWarning, match=r"1 of 5 frames are NaN: at t = 0.5 s the path of 's' .*'bone'"):
+            values = found(study(system, moved))
+        np.testing.assert_array_equal(np.isnan(values), t == 0.5)
+
+
 def test_wrong_arguments_are_named():
     T, nine = tensions(), motion()[NINE]
     with pytest.raises(cd.UnknownNameError, match="unknown side of a joint 'parents'; did you mean 'parent'"):

@@ -20,6 +20,7 @@ from condyle.studies.motion import Motion
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
+from condyle.system.unsolved import warn_of_unsolved
 from condyle.table import Table
 from condyle.tree.body import Body
 
@@ -135,6 +136,7 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
     compiled = system.compiled
     flat = compiled.function("joint_loads").fast(q, u, udot, batch.tail)
     F, rest = compiled.shaped("joint_loads", flat)
+    warn_of_unsolved(compiled, "joint_reactions", batch.t, q, batch.tail, F)
     tau = np.zeros(rest.shape)
     for name, f in speeds.items():
         tau[:, system.speeds.index(name)] = f
@@ -148,7 +150,7 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
 def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
     text = f"{motion.status}{left_out(motion.system, part)}"
     if pulled and rest.size:
-        i, j = np.unravel_index(int(np.nanargmax(abs(rest))), rest.shape)
+        i, j = np.unravel_index(int(np.argmax(np.nan_to_num(abs(rest)))), rest.shape)
         speed = motion.system.speeds[j]
         unit = dict(generalised_forces(motion.system.compiled.model, {}))[speed]
         text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators "

@@ -22,6 +22,7 @@ from condyle.studies.motion import Motion
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
+from condyle.system.unsolved import warn_of_unsolved
 from condyle.table import Table, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales
@@ -123,6 +124,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     table = lambda values, unit, names=system.paths: Table(moved.t, names, values, [unit] * len(names),
                                                            status=moved.status)
     L, Ldot, arms = path_geometry(moved)
+    warn_of_unsolved(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}

@@ -4,6 +4,7 @@ Where no path is found, all that depends on it is NaN (forces/path.py). Whoever 
 """
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,3 +62,12 @@ def refuse_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
             raise PathError(f"{name}: {words[0]}{which if where else ''}. {Status.PATH.advice.capitalize()}",
                             words[1], words[2], at, result)
         return
+
+
+def warn_of_unsolved(compiled: Compiled, name: str, t: Array, q: Array, tail: Array, result: Array) -> None:
+    """Warn if a NaN in what a study found, shape (m, ...), comes from a path: other frames still come out."""
+    bad = np.flatnonzero(np.isnan(result).reshape(len(t), -1).any(axis=1))
+    tails = np.broadcast_to(tail, (len(t), tail.shape[-1]))
+    if len(bad) and (words := unsolved(compiled, q[bad[0]], tails[bad[0]])):
+        warnings.warn(f"{name}: {len(bad)} of {len(t)} frames are NaN: at t = {t[bad[0]]:.6g} s {words[0]}; "
+                      f"{Status.PATH.advice}", stacklevel=5)
