@@ -230,12 +230,15 @@ class Branches:
         poses = self._poses.fast(q, np.ascontiguousarray(y[:, nq:n]), tails).reshape(m, len(self._bodies), 12)
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
         normal = np.zeros((m, len(self.where), 3))
+        asked = None if only is None else set(only.tolist())
         for kind in self._kinds:
-            some = slice(None) if only is None else np.flatnonzero(np.isin(kind.places, only))
+            some: Any = slice(None)
+            if asked is not None:
+                some = [i for i, at in enumerate(kind.places.tolist()) if at in asked]
+                if not some:
+                    continue
             places = kind.places[some]
             k, count = len(places), len(kind.spans[0].switches)
-            if not k:
-                continue
             n, b, _ = kind.sizes
             given = np.empty((m, k, sum(kind.sizes)))
             given[:, :, :n] = kind.numbers(like)[some]
