@@ -54,8 +54,8 @@ def main() -> None:
         seconds, found = own(system, seen, system.state(q=q[0]), accuracy, rounds)
         results[accuracy] = seconds, found.rms
         report.notes.append(f"Condyle at {accuracy:g}: {1 / seconds:,.0f} frames/s, "
-                            f"{found.iterations.mean():.1f} iterations, "
-                            f"residual {1e3 * found.rms.mean():.6f} mm")
+                            f"{found.iterations.mean():.1f} iterations, residual "
+                            f"{1e3 * found.rms.mean():.6f} mm")
     finest = OURS[-1]
     base = results[finest][0]
     report.times += [Time("a frame", 13, f"Condyle at {a:g}", s, s / base) for a, (s, _) in results.items()]

@@ -83,8 +83,8 @@ def main() -> None:
     bodies = len(system.bodies)
     for i, accuracy in enumerate(ACCURACIES):
         report.times.append(Time(f"accuracy {accuracy:.0e}", bodies,
-                                 f"{found['steps'][i]} steps, {found['rejections'][i]} "
-                                 f"rejected, error {found['error'][i]:.1e}", found["seconds"][i]))
+                                 f"{found['steps'][i]} steps, {found['rejections'][i]} rejected, error "
+                                 f"{found['error'][i]:.1e}", found["seconds"][i]))
     for what, key in (("processor time", "seconds"), ("evaluations", "evaluations"), ("steps", "steps")):
         value = exponent(found[key])
         report.claims.append(Claim(16, f"exponent of {what}, off -1/4 by", bodies, abs(value + 0.25), "<=",

@@ -7,8 +7,8 @@ Both engines have the same muscles with the same excitations and start from rest
 right-hand side is udot and all rates of activations and fibres: `ydot` here, `realizeAcceleration` there. The
 error of a run is the largest of q at its end, against a run of the same engine at accuracy 1e-10: engines
 have different geodesics, hence motions of their own. At equal errors the best of our integrators is compared
-with OpenSim's own RungeKuttaMerson, which its tools run with: an elastic tendon is stiff, for which ours has
-"rodas" and OpenSim has nothing that is quicker. Times are processor times, minima; OpenSim works in a process
+with RungeKuttaMerson, which OpenSim's tools run with: an elastic tendon is stiff, for which ours has "rodas".
+Times are processor times, minima; OpenSim works in a process
 of its own, in turn.
 """
 from __future__ import annotations

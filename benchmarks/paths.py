@@ -206,8 +206,8 @@ def statistics(count: int, compared: int) -> None:
             forced = [side(x)[:, 1] for side in sides]
             other = np.concatenate([~np.isnan(y[~(np.abs(y - rows[:, 1]) < 1e-9 * size)]) for y in forced])
             shape, errors = " x ".join(f"{r:g}" for r in radii), [*np.percentile(off, (50, 99)), off.max()]
-            print(f"| {shape} | {kind} | {found.mean():.4f} | {' | '.join(f'{e:.0e}' for e in errors)} "
-                  f"| {other.mean():.3f} |", flush=True)
+            print(f"| {shape} | {kind} | {found.mean():.4f} | {' | '.join(f'{e:.0e}' for e in errors)} | "
+                  f"{other.mean():.3f} |", flush=True)
 
 
 if __name__ == "__main__":

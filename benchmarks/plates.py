@@ -61,8 +61,7 @@ def main() -> None:
     options = parser.parse_args()
     find = knots._found
     print("| noise | integrator | accuracy | steps without, with | evaluations | time | seconds, once to "
-          "find |\n"
-          "|---|---|---|---|---|---|---|")
+          "find |\n|---|---|---|---|---|---|---|")
     for noise in (0.0, 1e-3, 1e-2):
         system = leg(options.seconds, noise)
         state = system.state()
@@ -81,8 +80,8 @@ def main() -> None:
                 once = least(run, 1) - seconds[1]
                 a, b = statistics
                 print(f"| {noise:g} | {method} | {accuracy:g} | {a.steps} {b.steps} | x "
-                      f"{b.evaluations / a.evaluations:.2f} | "
-                      f"x {seconds[1] / seconds[0]:.2f} | {seconds[1]:.3f}, {once:.2f} |", flush=True)
+                      f"{b.evaluations / a.evaluations:.2f} | x {seconds[1] / seconds[0]:.2f} | "
+                      f"{seconds[1]:.3f}, {once:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -72,8 +72,8 @@ class Report:
         for note in self.notes:
             console.print(f"note: {note}", highlight=False)
         missed = sum(not c.met for c in self.claims)
-        console.print(f"{len(self.claims) - missed} of {len(self.claims)} targets met, {missed} missed."
-                      " Other work on the machine moves these numbers either way: run more than once.",
+        console.print(f"{len(self.claims) - missed} of {len(self.claims)} targets met, {missed} missed. "
+                      "Other work on the machine moves these numbers either way: run more than once.",
                       highlight=False)
 
     def write(self, path: str | Path) -> None:

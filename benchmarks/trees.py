@@ -54,8 +54,7 @@ class Tree:
                 path.pop()
             if not path and body.parent != -1:
                 raise ValueError(f"tree {self.name!r}: body {i} hangs from {body.parent}, which is not on "
-                                 "the path "
-                                 f"from the root to body {i - 1}; number the bodies depth-first")
+                                 f"the path from the root to body {i - 1}; number the bodies depth-first")
             path.append(i)
 
     @property

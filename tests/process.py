@@ -51,8 +51,8 @@ def finish(process: subprocess.Popen[str], limit: float = LIMIT) -> subprocess.C
     except BaseException as error:
         end(process)
         if isinstance(error, subprocess.TimeoutExpired):
-            raise AssertionError(f"{process.args} had not ended after {limit:g} s; it had written\n"
-                                 f"{_text(error.stdout)}\n{_text(error.stderr)}") from None
+            raise AssertionError(f"{process.args} had not ended after {limit:g} s; it had "
+                                 f"written\n{_text(error.stdout)}\n{_text(error.stderr)}") from None
         raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 

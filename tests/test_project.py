@@ -45,8 +45,8 @@ def test_import_loads_three_packages_only(tmp_path: Path) -> None:
     """Whatever else is installed stays out of `import condyle`: quick to start, nothing loaded that is not
     used."""
     script = (
-        "import sys; before = set(sys.modules); import condyle; "
-        "new = {n.split('.')[0] for n in set(sys.modules) - before}; "
+        "import sys; before = set(sys.modules); import condyle; new = {n.split('.')[0] for n in "
+        "set(sys.modules) - before}; "
         # SWIG makes some of nothing
         "print(*(n for n in new if getattr(sys.modules.get(n), '__spec__', None)))"
     )
@@ -153,8 +153,8 @@ def test_processes_of_the_tests_hear_ctrl_c_and_end(ignored: bool) -> None:
 
 def test_a_process_that_hangs_is_ended_and_its_words_are_shown() -> None:
     """With what it started, which holds its pipes."""
-    script = ("import subprocess, sys, time\nprint('so far', flush=True)\n"
-              "subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])")
+    script = ("import subprocess, sys, time\nprint('so far', flush=True)\nsubprocess.run([sys.executable, "
+              "'-c', 'import time; time.sleep(600)'])")
     with pytest.raises(AssertionError, match=r"(?s)had not ended after 3 s.*so far"):
         run("-c", script, limit=3.0)
 

@@ -88,8 +88,7 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
         if np.ma.is_masked(value):
             where = tuple(map(int, np.argwhere(np.ma.getmaskarray(value))[0]))
             raise ShapeError(f"{what}: entry {where} is masked; expected {expected}: leave such rows out, or "
-                             "fill them: "
-                             "array.filled(...)")
+                             "fill them: array.filled(...)")
         return value.data
     labels, column, _ = _labels(value) or ((), None, ())
     if column is None or not any(isinstance(label, (str, tuple)) for label in labels):
@@ -100,8 +99,8 @@ def in_order(what: str, value: Any, expected: str = "real numbers") -> Any:
     # the labels of a longer Series may be those of its rows
     if is_table or len(labels) == 3:
         raise ShapeError(f"{what}: it has {'columns' if is_table else 'labels'} {list(labels)[:3]}, but "
-                         "names are known here for "
-                         "x, y, z only; its values alone, as .to_numpy() gives them, go by position")
+                         "names are known here for x, y, z only; its values alone, as .to_numpy() gives "
+                         "them, go by position")
     return value
 
 
@@ -188,8 +187,7 @@ def complaint(row: np.ndarray, entries: Entries) -> str:
         with np.errstate(all="ignore"):
             if np.square(row[part]).sum() == 0:
                 return (f"the quaternion of body {body!r} is zero, which is no orientation; start from "
-                        "system.defaults(), or "
-                        "write (1, 0, 0, 0) for a body that is not turned")
+                        "system.defaults(), or write (1, 0, 0, 0) for a body that is not turned")
     return ""
 
 
@@ -198,8 +196,8 @@ def place(where: tuple[int, ...], bad: np.ndarray, result: bool = True) -> str:
     if not where:
         return ""
     others = "`error.result` has the others; " if result else ""
-    return (f" (state {where} of the batch, {int(bad.sum())} of {bad.size} are so; {others}"
-            "np.isfinite(q).all(axis=-1) says which to leave out)")
+    return (f" (state {where} of the batch, {int(bad.sum())} of {bad.size} are so; "
+            f"{others}np.isfinite(q).all(axis=-1) says which to leave out)")
 
 
 # ---- labels ------------------------------------------------------------------------------------------------
@@ -208,8 +206,7 @@ def _from_mapping(what: str, value: Mapping[Any, Any], shape: str, entries: Entr
                   one: bool) -> np.ndarray:
     if entries is None or not (entries.names or entries.default is not None):
         raise ShapeError(f"{what}: expected real numbers of shape {shape}, got {type(value).__name__}: "
-                         f"{reprlib.repr(value)}; "
-                         "give the numbers in their order, not by name")
+                         f"{reprlib.repr(value)}; give the numbers in their order, not by name")
     for key in value:
         if key not in entries.names:
             raise UnknownNameError(entries.noun, key, entries.names, what)
@@ -257,8 +254,8 @@ def _columns(what: str, value: Any, entries: Entries | None) -> np.ndarray | Non
     for label in labels:
         if label not in names:
             raise UnknownNameError(entries.noun, label, names,
-                                   f"{what}: its labels must be the names of the {entries.noun}s and "
-                                   f"no others; {by_position}")
+                                   f"{what}: its labels must be the names of the {entries.noun}s and no "
+                                   f"others; {by_position}")
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if list(labels).count(label) > 1)
         raise ShapeError(f"{what}: the label {twice!r} is there more than once")

@@ -15,11 +15,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 _REMEDY = ("the wheels of opensim and casadi bring two libraries of one name (libcasadi) that differ, and a "
-           "process can hold "
-           "one of them. Run the part that needs OpenSim as a process of its own, such as "
-           "subprocess.run([sys.executable, "
-           "'opensim_part.py']), and pass numbers through files: see \"Beside OpenSim\" in the guide to "
-           "errors")
+           "process can hold one of them. Run the part that needs OpenSim as a process of its own, such as "
+           "subprocess.run([sys.executable, 'opensim_part.py']), and pass numbers through files: see "
+           "\"Beside OpenSim\" in the guide to errors")
 _SIGNS = ("casadi", "undefined symbol", "symbol not found", "dll load failed")
 
 

@@ -92,16 +92,15 @@ _ADVICE = {
     Status.INTERRUPTED: "what was computed until then is there; go on from its last state",
     Status.EVENT: "a terminal event asked for it: see traj.events",
     Status.ZENO: "let its action bring the state to rest where it is slow, state.replace(u=..., "
-                 "locked=[...]) or an enabled "
-                 "constraint; or end the run there (terminal=True), or give a smaller window",
+                 "locked=[...]) or an enabled constraint; or end the run there (terminal=True), or give a "
+                 "smaller window",
     Status.WITNESS: "guard its roots, quotients and logarithms with cd.where",
     Status.NOT_FINITE: "see system.explain(traj[-1])",
     Status.PATH: "does a surface reach into another, or a quadrant force the path to a side where it cannot "
                  "stay taut? Change the surface, its `between` or its quadrant, or stay away from that pose",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",
     Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies "
-                        "can reach? Disable "
-                        "one, start nearer, or end the run before",
+                        "can reach? Disable one, start nearer, or end the run before",
     Status.STEP_TOO_LONG: "take a shorter step, or use error control",
     Status.NO_STEP: "is a force discontinuous there, or not finite just after? Try a looser accuracy, or "
                     "smooth it",

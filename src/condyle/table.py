@@ -101,12 +101,11 @@ class Table(Display):
             raise ShapeError(f"Table: names and units are text, got {self.names} and {self.units}")
         if len(self.units) != len(self.names):
             raise ShapeError(f"Table: {len(self.names)} names {self.names} need as many units, got "
-                             f"{len(self.units)}: "
-                             f"{self.units}")
+                             f"{len(self.units)}: {self.units}")
         if self.time.ndim != 1 or self.values.shape != (self.time.size, len(self.names)):
             raise ShapeError(f"Table: time of shape (m,) and {len(self.names)} names need values of shape "
-                             f"(m, {len(self.names)}),"
-                             f" got time {self.time.shape} and values {self.values.shape}")
+                             f"(m, {len(self.names)}), got time {self.time.shape} and values "
+                             f"{self.values.shape}")
         twice = sorted({name for name in self.names if self.names.count(name) > 1}
                        | ({"time"} & set(self.names)))
         if twice:
@@ -135,8 +134,8 @@ class Table(Display):
 
     def _no(self, key: Any) -> NoReturn:
         raise UnknownNameError("column", key, self.names,
-                               "columns go by name, table['knee'], several by a list of names; "
-                               "rows by a slice, table[2:10]; table.values is the array")
+                               "columns go by name, table['knee'], several by a list of names; rows by a "
+                               "slice, table[2:10]; table.values is the array")
 
     @property
     def t(self) -> Array:
@@ -185,8 +184,8 @@ class Table(Display):
             import pandas  # type: ignore[import-untyped]
         except ImportError as error:
             raise ImportError("to_pandas() needs pandas, which is not installed: pip install pandas; without "
-                              "it table.values, "
-                              "table.names and table.time have the same numbers", name="pandas") from error
+                              "it table.values, table.names and table.time have the same "
+                              "numbers", name="pandas") from error
 
         frame = pandas.DataFrame(self.values, columns=list(self.names),
                                  index=pandas.Index(self.time, name="time"))
@@ -236,8 +235,7 @@ class Table(Display):
         if ending not in (".csv", ".sto", ".mot", ".npz"):
             wanted, hint = f"{path.stem or 'run'}.csv", _OTHERS.get(ending, "")
             raise DescriptionError(f"Table.save: {path.name!r}: the name must end in .csv, .sto, .mot or "
-                                   f".npz: save({wanted!r}). "
-                                   f"{hint}".rstrip())
+                                   f".npz: save({wanted!r}). {hint}".rstrip())
         if ending == ".npz":
             parts: dict[str, Any] = {"time": self.time, "names": np.array(self.names, dtype=str),
                                      "values": self.values,
@@ -274,9 +272,8 @@ class Table(Display):
         """OpenSim's format."""
         spaced = [n for n in self.names if not n or re.search(r"\s", n)]
         if spaced:
-            raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is "
-                                   f"in {spaced[0]!r}: rename "
-                                   "it, or save as .csv")
+            raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is in "
+                                   f"{spaced[0]!r}: rename it, or save as .csv")
         newer = ["DataType=double", "version=3", "OpenSimVersion=4.5"]   # OpenSim reads NaN in these alone
         counted = ["version=1", f"nRows={len(self)}", f"nColumns={1 + len(self.names)}"]
         head = [name, *(newer if np.isnan(self.values).any() else counted),

@@ -44,8 +44,7 @@ def test_cache_is_filled_told_and_cleared(tmp_path: Path) -> None:
     directory = tmp_path / "cache"
     assert condyle_here("cache", "info", cwd=tmp_path).stdout.startswith(f"{directory}: 0 entries")
     fill = ("import condyle as cd; system = cd.System(); system.add_body('rod', mobilizer=cd.Pin(), mass=1, "
-            "inertia=(1, 1, 1)); "
-            "system.forward_dynamics(*system.defaults())")
+            "inertia=(1, 1, 1)); system.forward_dynamics(*system.defaults())")
     output("-c", fill, environment={"CONDYLE_CACHE_DIR": str(directory)})
     held = len(list(directory.iterdir()))
     assert held > 0

@@ -52,8 +52,7 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
                 for name, result in found.tables.items():
                     result.save(folder.path / f"{name}.{ending}")
                 lead = [f"{html.escape(model)} moves as in {html.escape(file.name)}: {len(motion)} frames "
-                        "from "
-                        f"{motion.t[0]:g} to {motion.t[-1]:g} s.",
+                        f"from {motion.t[0]:g} to {motion.t[-1]:g} s.",
                         f"Made by Condyle {cd.__version__}, <code>condyle analyze</code>."]
                 page = report.write(found, f"{file.name}: muscle forces and joint loads", lead, ending)
                 (folder.path / "report.html").write_text(page, encoding="utf-8")
@@ -63,8 +62,7 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
         for text in found.problems:
             print(f"  FAILED: {text}")
         print(f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; "
-              f"{len(found.tables)} tables "
-              "are beside it.", flush=True)
+              f"{len(found.tables)} tables are beside it.", flush=True)
         return not found.problems
 
 
@@ -100,5 +98,4 @@ def check_angles(system: cd.System, table: cd.Table, file: Path) -> None:
         raise DescriptionError(f"{file}: nothing says whether "
                                f"{', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
                                f"{'is' if len(bare) == 1 else 'are'} in degrees; say --degrees or --radians, "
-                               "or write "
-                               f"the unit into the title: \"{bare[0]} [deg]\"")
+                               f"or write the unit into the title: \"{bare[0]} [deg]\"")

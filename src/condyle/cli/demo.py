@@ -55,8 +55,7 @@ def _run(output: Path | None, ending: str, force: bool) -> bool:
     for problem in found.problems:
         print(f"  FAILED: {problem}")
     print(f"\nDone in {seconds:.1f} s. Open {folder.path / 'report.html'} in a browser; {len(found.tables)} "
-          "tables are "
-          f"beside it.\n{NEXT}", flush=True)
+          f"tables are beside it.\n{NEXT}", flush=True)
     return not found.problems
 
 
@@ -140,10 +139,10 @@ CMC = ("OpenSim's curves here are those of another method, as in the paper: Comp
 def page(found: Study, opensim: cd.Table, rows: list[Difference], ending: str) -> str:
     """The report."""
     lead = [
-        "The elbow bends from 0 to 90 degrees in one second while the shoulder stays. From this motion "
-        "alone follow joint moments, muscle lengths, muscle forces under three assumptions, and joint "
-        "loads: the study of A. Ruggiero and A. Sicilia, <cite>Applied Sciences</cite> 10 (2020) 7760, "
-        "with the numbers of its figures.",
+        "The elbow bends from 0 to 90 degrees in one second while the shoulder stays. From this motion alone "
+        "follow joint moments, muscle lengths, muscle forces under three assumptions, and joint loads: the "
+        "study of A. Ruggiero and A. Sicilia, <cite>Applied Sciences</cite> 10 (2020) 7760, with the numbers "
+        "of its figures.",
         "The arm is OpenSim's Arm26, after Holzbaur, Murray and Delp (2005), by J. Reinbolt, A. Seth, A. "
         "Habib and S. Hamner, Creative Commons Attribution 3.0. Lines are Condyle's, broad pale dashes "
         "OpenSim 4.6's. Differences are the largest of frames 10 to 90: OpenSim's tools take accelerations "

@@ -34,7 +34,8 @@ def system_of(given: str) -> System:
         return _only(names_of(path), path)
     if given not in models.__all__:
         raise UnknownNameError("model", given, models.__all__, f"ready models: {', '.join(models.__all__)}; "
-                               "your own is a Python file that makes a System, such as leg.py")
+                                                               "your own is a Python file that makes a "
+                                                               "System, such as leg.py")
     system = getattr(models, given)()
     assert isinstance(system, System)
     return system
@@ -63,8 +64,8 @@ def check_file(file: Path) -> None:
         there = [p.name for p in file.parent.glob("*.py")] if file.parent.is_dir() else []
         near = difflib.get_close_matches(file.name, there, n=2)
         similar = f"is it {' or '.join(str(file.parent / n) for n in near)}? Else " if near else ""
-        raise DescriptionError(f"{file}: no such file; {similar}give a Python file that makes "
-                               "`system = cd.System()` and adds bodies")
+        raise DescriptionError(f"{file}: no such file; {similar}give a Python file that makes `system = "
+                               "cd.System()` and adds bodies")
 
 
 def start_of(file: Path) -> State:
@@ -102,8 +103,8 @@ def _only(names: dict[str, Any], file: Path) -> System:
         makers = [name for name, value in names.items() if callable(value) and not name.startswith("_")
                   and getattr(value, "__module__", None) == names["__name__"]]
         hint = f"; does {makers[0]}() make one? Then add system = {makers[0]}()" if makers else ""
-        raise DescriptionError(f"{file}: it makes no cd.System{hint}; expected a variable such as "
-                               "system = cd.System()")
+        raise DescriptionError(f"{file}: it makes no cd.System{hint}; expected a variable such as system = "
+                               "cd.System()")
     if len({id(value) for value in found.values()}) > 1:
         raise DescriptionError(f"{file}: it makes several Systems: {', '.join(found)}; call the one that is "
                                f"meant `system`, or give {file}:{next(iter(found))}")

@@ -76,9 +76,9 @@ def _figure(figure: Figure) -> str:
     file = (f' All numbers: <a href="{html.escape(figure.file)}">{html.escape(figure.file)}</a>.'
             if figure.file else "")
     title = f"<strong>{html.escape(figure.title)}</strong>"
-    return (f"<figure>\n<figcaption>{title} {figure.note}{file}</figcaption>\n"
-            f"{svg(figure)}\n<details><summary>Numbers, {html.escape(figure.ylabel)}</summary>\n{numbers}\n"
-            "</details>\n</figure>")
+    return (f"<figure>\n<figcaption>{title} "
+            f"{figure.note}{file}</figcaption>\n{svg(figure)}\n<details><summary>Numbers, "
+            f"{html.escape(figure.ylabel)}</summary>\n{numbers}\n</details>\n</figure>")
 
 
 def _paragraphs(text: Sequence[str]) -> str:

@@ -39,8 +39,8 @@ def write(study: Study, title: str, lead: Sequence[str], ending: str, reference:
                         figures.of("moments", "Joint moments"))]
     if "lengths" in study.tables:
         sections.append(Section("Muscle paths", [
-            "Lengths from origin to insertion, over bones where paths touch them, and moment arms: minus "
-            "the length's derivative by the coordinate, exactly."],
+            "Lengths from origin to insertion, over bones where paths touch them, and moment arms: minus the "
+            "length's derivative by the coordinate, exactly."],
             [*figures.of("lengths", "Lengths of muscles and tendons"), *figures.arms()]))
     for name, configuration in CONFIGURATIONS.items():
         if f"activations_{name}" not in study.tables:

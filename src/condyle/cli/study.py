@@ -35,7 +35,8 @@ class Configuration:
 CONFIGURATIONS = {
     "isometric": Configuration(
         "Muscles without curves", "A muscle's force is its activation times its greatest isometric force, at "
-        "any length and velocity; there are no passive forces.", {"physiology": False}),
+                                  "any length and velocity; there are no passive "
+                                  "forces.", {"physiology": False}),
     "active": Configuration(
         "Muscles with force-length-velocity curves",
         "A muscle's force is its activation times what its fibres can exert at their length and velocity, "

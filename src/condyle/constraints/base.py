@@ -47,8 +47,7 @@ class Constraint(Described):
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
                 raise DescriptionError(f"{self!r}: contains {p!r}, but nothing says how fast an input "
-                                       "changes; use a "
-                                       "cd.Parameter, or write the equation with s.t: "
+                                       "changes; use a cd.Parameter, or write the equation with s.t: "
                                        "cd.constraints.Holonomic(lambda s: ...)")
 
     @property

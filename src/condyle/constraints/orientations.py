@@ -55,9 +55,8 @@ class ConstantAngle(Constraint):
         angle = float(self.angle.at().item()) if isinstance(self.angle, Expression) else self.angle
         if not (0 < angle < np.pi and np.sin(angle) > SMALLEST_SINE):
             raise DescriptionError(f"{type(self).__name__}: angle: expected more than 0 and less than pi, by "
-                                   f"{SMALLEST_SINE} or "
-                                   f"more [rad], got {angle:g}; for parallel axes keep two angles of pi/2 to "
-                                   "axes across")
+                                   f"{SMALLEST_SINE} or more [rad], got {angle:g}; for parallel axes keep "
+                                   "two angles of pi/2 to axes across")
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:

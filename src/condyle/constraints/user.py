@@ -48,8 +48,7 @@ class UserConstraint(Constraint):
     asks: tuple[Leaf, ...] = field(init=False, repr=False)
 
     too_fast: ClassVar[str] = ("a constraint on positions is made of positions only; for one on velocities "
-                               "use "
-                               "cd.constraints.Nonholonomic")
+                               "use cd.constraints.Nonholonomic")
     """What errors say where it asks for what its level does not have."""
 
     @property
@@ -69,8 +68,7 @@ class UserConstraint(Constraint):
         for ask in asks:
             if isinstance(ask, GivenInput) and self.level != "acceleration":
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but nothing says how fast "
-                                       "an input changes; "
-                                       "use s.parameter or s.t")
+                                       "an input changes; use s.parameter or s.t")
             if ask.level not in ("time", "given", *levels):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but {self.too_fast}")
         if not any(ask.level in levels for ask in asks):
@@ -168,5 +166,4 @@ class AccelerationOnly(UserConstraint):
                                    "cd.constraints.Nonholonomic")
         if ca.depends_on(ca.jacobian(a, z), z):
             raise DescriptionError(f"{self.what}: is not linear in accelerations, as a product of two is "
-                                   "not; the equations of "
-                                   "motion are solved for them as they are")
+                                   "not; the equations of motion are solved for them as they are")

@@ -96,8 +96,8 @@ def timed_power(kin: Kinematics, F: dict[int, Pair], timed: Iterable[Body], t: c
     for body in timed:
         if not body.mobilizer.nu:
             raise DescriptionError(f"motion_power: time moves body {body.name!r}, but its joint "
-                                   f"{body.mobilizer!r} has no speed "
-                                   "that could have its power; give it a coordinate and lock that")
+                                   f"{body.mobilizer!r} has no speed that could have its power; give it a "
+                                   "coordinate and lock that")
         w_t, v_t = motion(body.mobilizer, t, q[body.q], u[body.u])[4:6]
         R_GF = kin.X_GF[body.index][0]
         out[body.u.start] = inner(F[body.index], (R_GF @ w_t, R_GF @ v_t))                     # (5)

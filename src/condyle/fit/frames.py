@@ -156,9 +156,8 @@ class Frames(States[State]):
         elif kind == Status.NO_SLOPE:
             k = int(np.nanargmax(self.residuals[i]))
             text = (f"ended where the goals have no slope but are not at their least: goal {self.names[k]!r} "
-                    "is missed by "
-                    f"{self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place leads "
-                    f"nearer; {kind.advice}")
+                    f"is missed by {self.residuals[i, k]:.3g} {self.units[k]}, and a start beside this place "
+                    f"leads nearer; {kind.advice}")
         else:
             amounts = ", ".join(f"{name} by {x:.3g}" for name, x in list(self.violated(i).items())[:5])
             text = (f"no configuration nearby satisfies the constraints; violated: {amounts}; allowed "
@@ -393,6 +392,5 @@ def frame_count(goals: Sequence[Goal], t: NDArray[np.float64] | None) -> int:
                          f"{', '.join(f'{k} {n}' for k, n in counts.items())}")
     if not counts:
         raise DescriptionError("assemble_frames: no goal and no t says how many frames there are; give a "
-                               "target of shape "
-                               "(T, ...), or use cd.assemble for one")
+                               "target of shape (T, ...), or use cd.assemble for one")
     return next(iter(counts.values()))

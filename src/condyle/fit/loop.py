@@ -179,8 +179,7 @@ class FitLoop:
 
     def _iterate(self) -> list[Node]:
         names = ("c c_t p p_t g d d_free lambda mu rho q_t low high active accuracy tolerance scale "
-                 "iterations goals tries "
-                 "part refused flat")
+                 "iterations goals tries part refused flat")
         control = kernel(self._control, names, _CONTROLLED, self.sizes, "control")
         slow = lambda k, goals, c, c_t: both(k >= SLOW, goals, c_t > FALLS * c)
         learn = kernel(slow, "iterations goals c c_t", "slow", self.sizes, "slow")

@@ -94,10 +94,8 @@ def check_states(forces: Mapping[str, Force], afterwards: Collection[str] = ()) 
             if isinstance(ask, StateVariable):
                 if ask.name in afterwards:
                     raise DescriptionError(f"force {name!r}: asks for {ask.label}, but this measure is found "
-                                           "after the run, from "
-                                           "its history: laws cannot depend on it. They read integrals (s.z) "
-                                           "and samples "
-                                           "(s.discrete)")
+                                           "after the run, from its history: laws cannot depend on it. They "
+                                           "read integrals (s.z) and samples (s.discrete)")
                 state_named(states, name, ask.name, f"force {name!r}")
 
 

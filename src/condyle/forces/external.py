@@ -95,8 +95,7 @@ class TimeSeries:
         y = y[:, None] if y.ndim == 1 else y
         if t.ndim != 1 or y.ndim != 2 or len(y) != len(t) or not y.shape[1]:
             raise DescriptionError(f"TimeSeries: expected values of shape ({t.size}, 3) or ({t.size},), one "
-                                   "row for each time, "
-                                   f"got shape {np.shape(self.values)}")
+                                   f"row for each time, got shape {np.shape(self.values)}")
         if not np.isfinite(y).all():
             k = int(np.argmin(np.isfinite(y).all(1)))
             raise DescriptionError(f"TimeSeries: values[{k}] = {y[k]} is not finite; leave that sample out")
@@ -160,13 +159,12 @@ class Signal(Role):
             n = math.prod(self.shape)
             if len(value.values[0]) != n:
                 raise DescriptionError(f"{what}: expected {n} number{'s' * (n > 1)} for each time "
-                                       f"[{self.unit}], got {value!r} "
-                                       f"with {len(value.values[0])}")
+                                       f"[{self.unit}], got {value!r} with {len(value.values[0])}")
             return value
         if callable(value) and not isinstance(value, Symbol):
             raise DescriptionError(f"{what}: a function of time is given as (times, values); a law of your "
-                                   "own as "
-                                   f"cd.forces.Custom(lambda s: ...), where s.t is the time; got {value!r}")
+                                   "own as cd.forces.Custom(lambda s: ...), where s.t is the time; got "
+                                   f"{value!r}")
         return super().take(value, what)
 
 

@@ -48,8 +48,7 @@ class Gravity(Law):
         given = (self.excluded,) if isinstance(self.excluded, (str, Body)) else self.excluded
         if not isinstance(given, Iterable):
             raise DescriptionError("Gravity: excluded: expected bodies, their names, or a mapping from them "
-                                   "to shares, got "
-                                   f"{given!r}")
+                                   f"to shares, got {given!r}")
         taken = given if isinstance(given, Mapping) else {body_name(b, "Gravity: excluded"): 1.0
                                                           for b in given}
         shares = {body_name(b, "Gravity: excluded"): SHARE.take(x, f"Gravity: excluded: {b}") for b,

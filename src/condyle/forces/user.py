@@ -131,8 +131,7 @@ class Custom(UserForce):
             entries += _rates(result[1], [name for name, _ in self.states], self.what)
             if seen and targets != seen[0]:
                 raise TraceError(f"{self.what}: returned forces on {_names(seen[0])} first and on "
-                                 f"{_names(targets)} later; what "
-                                 "it acts on must not depend on values")
+                                 f"{_names(targets)} later; what it acts on must not depend on values")
             seen.append(targets)
             return entries
 
@@ -182,12 +181,12 @@ def _states(given: Any, zdot: Any, what: str) -> tuple[tuple[str, float], ...]:
         if given:
             raise DescriptionError(
                 f"{what}: states must be a dict from names to initial values, as {{'activation': 0.05}}, got "
-                                   f"{given!r}")
+                f"{given!r}")
         given = {}
     if bool(given) != (zdot is not None):
         raise DescriptionError(
-            f"{what}: states and zdot belong together: states={{'activation': 0.05}} and zdot=f with "
-                               "f(s) -> {'activation': rate}")
+            f"{what}: states and zdot belong together: states={{'activation': 0.05}} and zdot=f with f(s) -> "
+            "{'activation': rate}")
     if zdot is not None:
         check_function(zdot, f"{what}: zdot")
     return tuple((Parameter(name, value).name, Parameter(name, value).default) for name,
@@ -210,7 +209,7 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
     if not isinstance(result, Mapping):
         raise TraceError(
             f"{what}: returned {result!r}; expected a dict such as {{'foot': cd.Wrench(force=f, at=p)}} or "
-                         "{'knee': tau}" + ("; is a return statement missing?" if result is None else ""))
+            "{'knee': tau}" + ("; is a return statement missing?" if result is None else ""))
     targets: list[tuple[str, str]] = []
     entries: list[Any] = []
     for key, value in result.items():
@@ -222,8 +221,7 @@ def _flat(result: Any, what: str) -> tuple[tuple[tuple[str, str], ...], list[Any
         elif isinstance(key, Body) or value is None or isinstance(value,
                                                                   (dict, str, AskedState)) or np.ndim(value):
             raise TraceError(f"{what}: for {key!r} it returned {value!r}; expected cd.Wrench(force=..., "
-                             "torque=..., at=...) for "
-                             "a body, one number for a speed")
+                             "torque=..., at=...) for a body, one number for a speed")
         else:
             targets.append(("speed", body_name(key, what)))
             entries.append(value)
@@ -255,8 +253,8 @@ class Potential(UserForce):
         for ask in asks:
             if ask.level in ("velocity", "state"):
                 raise DescriptionError(f"{self.what}: asks for {ask.labels()[0]}, but an energy depends on "
-                                       "positions only; for "
-                                       "forces that depend on velocities use cd.forces.Custom")
+                                       "positions only; for forces that depend on velocities use "
+                                       "cd.forces.Custom")
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "asks", asks)
 

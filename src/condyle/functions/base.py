@@ -157,8 +157,8 @@ def number(what: str, value: Any) -> Number:
     if isinstance(value, Symbol):
         if len(defaulted_in(value.sx)) != len(ca.symvar(value.sx)):
             raise DescriptionError(f"{what}: {value!r} is not made of cd.Parameters; a function's numbers "
-                                   "must not depend on "
-                                   "coordinates: make it outside of the function that is traced")
+                                   "must not depend on coordinates: make it outside of the function that is "
+                                   "traced")
         FINITE.check(at_default(value), what, value, f" = {at_default(value)} at the defaults")
         return value
     try:
@@ -192,8 +192,7 @@ def plain_numbers(owner: str, name: str, values: Any) -> tuple[float, ...]:
     for k, value in enumerate(kept) if _holds_symbol(kept) else ():
         if isinstance(value, Symbol):
             raise DescriptionError(f"{owner}: {name}[{k}] = {short(value)} is a Parameter, which only values "
-                                   "may be. Scale the "
-                                   "argument instead: f(x / scale)")
+                                   "may be. Scale the argument instead: f(x / scale)")
     return kept  # type: ignore[return-value]
 
 

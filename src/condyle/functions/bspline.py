@@ -48,19 +48,17 @@ class BSpline(Piecewise):
                                    f"least {k + 1}")
         if len(knots) != len(coefficients) + k + 1:
             raise DescriptionError(f"BSpline: got {len(knots)} knots; {len(coefficients)} coefficients of "
-                                   f"degree {k} need "
-                                   f"{len(coefficients) + k + 1}, the number of coefficients + degree + 1")
+                                   f"degree {k} need {len(coefficients) + k + 1}, the number of coefficients "
+                                   "+ degree + 1")
         step = np.diff(knots)
         if not (step >= 0).all():
             i = int(np.argmin(step >= 0))
             raise DescriptionError(f"BSpline: knots must not decrease, but knots[{i}] = {knots[i]:g} and "
-                                   f"knots[{i + 1}] = "
-                                   f"{knots[i + 1]:g}")
+                                   f"knots[{i + 1}] = {knots[i + 1]:g}")
         first, last = knots[k], knots[-k - 1]
         if not first < last:
             raise DescriptionError(f"BSpline: its interval, from knots[{k}] = {first:g} to knots[{-k - 1}] = "
-                                   f"{last:g}, is empty; "
-                                   "spread the knots")
+                                   f"{last:g}, is empty; spread the knots")
         inside, times = np.unique([x for x in knots if first < x < last], return_counts=True)
         if len(inside) and times.max() > k:
             x, m = inside[times.argmax()], times.max()
@@ -68,8 +66,8 @@ class BSpline(Piecewise):
                                    f"degree {k}")
         if len(inside) and times.max() == k:
             warnings.warn(f"BSpline has a kink at {inside[times.argmax()]:g}: degree {k} and {k} equal knots "
-                          "leave no continuous "
-                          "derivative; raise the degree or spread the knots", UserWarning, stacklevel=3)
+                          "leave no continuous derivative; raise the degree or spread the "
+                          "knots", UserWarning, stacklevel=3)
 
     @property
     def values(self) -> tuple[Number, ...]:

@@ -40,8 +40,7 @@ class Polynomial(Function):
             array = np.empty(0)
         if array.ndim != 2 or len(array) != len(c) or array.shape[1] == 0:
             raise DescriptionError(f"Polynomial: exponents must have shape ({len(c)}, variables), one row "
-                                   "per coefficient, got "
-                                   f"{self.exponents!r}")
+                                   f"per coefficient, got {self.exponents!r}")
         bad = ~((array >= 0) & (array == np.floor(array)) & (array <= 100))
         if bad.any():
             i, j = np.argwhere(bad)[0]

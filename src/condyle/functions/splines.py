@@ -126,8 +126,7 @@ class PiecewiseLinear(ThroughPoints):
     def __post_init__(self) -> None:
         super().__post_init__()
         warnings.warn("PiecewiseLinear has kinks at its points: speeds jump there, and derivatives are those "
-                      "of one side; "
-                      "cd.Spline(x, y) is smooth", UserWarning, stacklevel=3)
+                      "of one side; cd.Spline(x, y) is smooth", UserWarning, stacklevel=3)
 
     def pieces(self, y: Array) -> tuple[Array, Array, Array]:
         return straight(np.array(self.x), y)
@@ -166,10 +165,8 @@ def warn_of_overshoot(what: str, x: Array, y: Array, remedy: str, stacklevel: in
     if beyond.max() > OVERSHOOT:
         i, j, k = np.unravel_index(int(beyond.argmax()), beyond.shape)
         warnings.warn(f"{what}: the cubic spline through these values, from {low[k]:g} to {high[k]:g}, "
-                      "reaches "
-                      f"{between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: the times "
-                      "are too uneven for "
-                      f"it; {remedy}", stacklevel=stacklevel + 1)
+                      f"reaches {between[i, j, k]:.3g} at t = {x[i] + h[i, j]:.6g} s, between two of them: "
+                      f"the times are too uneven for it; {remedy}", stacklevel=stacklevel + 1)
 
 
 def natural(x: Array, y: Array, degree: int = 3) -> tuple[Array, Array, Array]:

@@ -52,8 +52,7 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
     way, h = (1, h) if h >= 0 else (-1, -h)
     if h < COARSEST * unit:
         return ended(Status.TIME, f"a step of {h:.2g} s is below what t can resolve: doubles are {unit:.2g} "
-                                  "s apart there; "
-                                  f"{Status.TIME.advice}")
+                                  f"s apart there; {Status.TIME.advice}")
     ahead = sorted({0.0, h, *(AHEAD if step is None else (step,))})
     with np.errstate(invalid="ignore", over="ignore"):
         places = [(since, _Place(like, t + way * since, y + way * since * f if since else y))
@@ -73,18 +72,17 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
             if violated := place.violated(manifold):
                 return ended(Status.CONSTRAINTS,
                              f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
-                                                 f"{Status.CONSTRAINTS.advice}")
+                             f"{Status.CONSTRAINTS.advice}")
     if near and (lost := near[0][1].nearly()):
         return ended(Status.SINGULAR, lost)
     if step is not None:
         return ended(Status.STEP_TOO_LONG,
                      f"the next state is not finite or was not found: a step of {step:g} s is too long; "
-                                           f"{Status.STEP_TOO_LONG.advice}")
+                     f"{Status.STEP_TOO_LONG.advice}")
     coarse = (f" (doubles are {unit:.2g} s apart there: let time start nearer to zero)" if abs(t) > LATE
               else "")
     return ended(Status.NO_STEP, f"no step is small enough for the accuracy{coarse}; {names[worst]} has the "
-                                 "largest error; "
-                                 f"{Status.NO_STEP.advice}")
+                                 f"largest error; {Status.NO_STEP.advice}")
 
 
 def _later(since: float) -> str:
@@ -137,10 +135,8 @@ class _Place:
                     at = ", ".join(f"{c.name} = {x:.6g}" for c, x in zip(b.coordinates, q, strict=True))
                     words = f": {b.mobilizer.singular}" if b.mobilizer.singular else ""
                     return (f"the mobilizer of body {b.name!r} ({b.mobilizer!r}) is about to lose a "
-                            f"direction of motion at {at}: "
-                            f"its {name} loses rank{words}. Use other coordinates (a quaternion instead of "
-                            "angles), or stay away "
-                            "from it")
+                            f"direction of motion at {at}: its {name} loses rank{words}. Use other "
+                            "coordinates (a quaternion instead of angles), or stay away from it")
         return ""
 
     def violated(self, manifold: Manifold) -> str:

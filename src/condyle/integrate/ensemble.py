@@ -106,8 +106,8 @@ class Ensemble(States[Trajectory]):
     called, _item = "ens", "member"
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
-                                         "member ens[i].q; one "
-                                         "variable by its name, ens['knee']; the ends are ens.y_end"),
+                                         "member ens[i].q; one variable by its name, ens['knee']; the ends "
+                                         "are ens.y_end"),
         "t": "ens[i].t of a member; the ends are ens.t_end",
         "measure": "ens[i].measure(name) of a member, or a column of ens.table()"}
 
@@ -231,8 +231,7 @@ class Ensemble(States[Trajectory]):
         for k, time in enumerate(t.tolist()):
             if time not in known:
                 raise ShapeError(f"t: {time:g} s is not among the times that were kept; simulate with "
-                                 "keep=times, or with "
-                                 "keep='steps' to ask for any")
+                                 "keep=times, or with keep='steps' to ask for any")
             j = np.flatnonzero(self.kept.t == time)
             if len(j):
                 out[:, k] = self.kept.y[:, j[0]]

@@ -78,8 +78,7 @@ class Event:
             raise DescriptionError(f"Event: action must be a function of a State, got {self.action!r}")
         if self.witness is not None and not callable(self.witness):
             raise DescriptionError("Event: the witness must be a function, such as lambda s: s.q('knee'), "
-                                   f"got {self.witness!r}; "
-                                   "times are at=[...] or every=period")
+                                   f"got {self.witness!r}; times are at=[...] or every=period")
         if not self.name:
             own = getattr(self.witness, "__name__", "") or ("every" if self.every else "at")
             object.__setattr__(self, "name", "event" if own == "<lambda>" else own)

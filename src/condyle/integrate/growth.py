@@ -83,13 +83,11 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
         raise DescriptionError("growth: the trajectory has no rows")
     if not traj.rows.whole and (skipped := [e for e in traj.events if t[0] < e.t < t[-1]]):
         raise DescriptionError(f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} "
-                               "happened at "
-                               f"t = {skipped[0].t:g} s among them; ask the whole trajectory, or a part of "
-                               "it as traj[i:j]")
+                               f"happened at t = {skipped[0].t:g} s among them; ask the whole trajectory, or "
+                               "a part of it as traj[i:j]")
     if t[-1] < t[0]:
         raise DescriptionError(f"growth: this run goes backward in time, from {t[0]:g} to {t[-1]:g} s; run "
-                               "from its end forward: "
-                               "cd.simulate(system, traj[-1], traj.t[0])")
+                               "from its end forward: cd.simulate(system, traj[-1], traj.t[0])")
     before = np.flatnonzero(np.diff(t) == 0)                # rows before an event
     even = np.linspace(0, len(t) - 1, min(BLOCKS, len(t) - 1) + 1).round().astype(int)
     rows = np.unique(np.concatenate([even, before, before + 1]))
@@ -130,8 +128,7 @@ def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[n
     ends = run.go(thread_count(None))
     for bad in (status for status in ends.status if status != Status.FINISHED):
         raise ConvergenceError(f"growth: a motion perturbed by {SIZE:g} at t = {start.t:g} s does not go on "
-                               "as the run did: "
-                               f"{bad}", None, bad.kind)
+                               f"as the run did: {bad}", None, bad.kind)
     V, X = ((x[1:] - x[0]).T * w[:, None] / SIZE for x in (Y, ends.y_end))
     U, s, Q = np.linalg.svd(V, full_matrices=False)
     r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))

@@ -248,7 +248,5 @@ def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float
     change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
     more = f", and in {len(narrow) - 1} more places" * (len(narrow) > 1)
     warnings.warn(f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
-                  "between t = "
-                  f"{times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it unseen. Give step "
-                  "<= "
-                  f"{gap[narrow].min():.3g}, or leave step= out", stacklevel=2)
+                  f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it "
+                  f"unseen. Give step <= {gap[narrow].min():.3g}, or leave step= out", stacklevel=2)

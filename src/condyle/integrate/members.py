@@ -47,10 +47,9 @@ class Members:
         if isinstance(given, np.ndarray) or np.isscalar(first) or isinstance(first,
                                                                              (np.ndarray, list, tuple)):
             raise DescriptionError("simulate: an array is no state: start from system.state(q=..., u=...), "
-                                   "with q of shape "
-                                   f"({system.nq},) and u of shape ({system.nu},); many states from "
-                                   "{'q': array of shape "
-                                   f"(N, {system.nq}), 'u': array of shape (N, {system.nu})}}")
+                                   f"with q of shape ({system.nq},) and u of shape ({system.nu},); many "
+                                   f"states from {{'q': array of shape (N, {system.nq}), 'u': array of shape "
+                                   f"(N, {system.nu})}}")
         try:
             states = tuple(given)
         except TypeError:
@@ -58,8 +57,7 @@ class Members:
         for i, s in enumerate(states):
             if not isinstance(s, State):
                 raise DescriptionError("simulate: expected a State, a sequence of States, or a mapping as "
-                                       "{'q': array of shape "
-                                       f"(N, {system.nq}), 'parameters': ...}}; got "
+                                       f"{{'q': array of shape (N, {system.nq}), 'parameters': ...}}; got "
                                        f"{given if states == (None,) else s!r}")
             if s.system is not system:
                 which = f"state {i} of {len(states)}" if len(states) > 1 else "the state"
@@ -117,8 +115,7 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
         one = (f"; one state is system.state({', '.join(f'{n}=...' for n in values)})" if values and not batch
                else "")
         raise ShapeError(f"simulate: many states have one leading dimension, N: q of shape (N, {system.nq}), "
-                         "u of shape "
-                         f"(N, {system.nu}); got {got}{one}")
+                         f"u of shape (N, {system.nu}); got {got}{one}")
     values = {name: np.broadcast_to(v, batch + v.shape[v.ndim - (name != "t"):]) for name,
               v in values.items()}
     for name, v in values.items():

@@ -19,8 +19,7 @@ def check_progress(who: str, progress: Any) -> None:
     """Refuse what is neither a truth value nor a function."""
     if not isinstance(progress, bool) and progress is not None and not callable(progress):
         raise DescriptionError(f"{who}: progress: expected True for a bar, False, or a function of the share "
-                               "done, from 0 to 1, "
-                               f"got {progress!r}")
+                               f"done, from 0 to 1, got {progress!r}")
 
 
 def shown(title: str) -> tuple[Report, Callable[[], object]]:

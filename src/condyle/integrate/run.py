@@ -315,8 +315,7 @@ class Run:
         self._keep(max(k + 1 - self.count, 0))
         name = self.watch.events[int(np.flatnonzero(np.isnan(g))[0])].name
         self.status = Outcome(Status.WITNESS, f"stopped at t = {self.t:.9g} s: the witness of event {name!r} "
-                                              "is not a number at "
-                                              f"t = {t:.9g} s; {Status.WITNESS.advice}")
+                                              f"is not a number at t = {t:.9g} s; {Status.WITNESS.advice}")
         return True
 
     def _state(self, t: float, y: np.ndarray) -> State:
@@ -379,10 +378,9 @@ class Run:
             names = " and ".join(e.name for e in events)
             raise DescriptionError(
                 f"Event({names}): at t = {state.t:.9g} s the action returned a state that violates "
-                "constraints by more than the "
-                f"accuracy {accuracy:g}: {wrong}. Return cd.assemble(state.system, state.replace(...)): it "
-                "brings q and u to the "
-                "constraints, u as by an impulse")
+                f"constraints by more than the accuracy {accuracy:g}: {wrong}. Return "
+                "cd.assemble(state.system, state.replace(...)): it brings q and u to the constraints, u as "
+                "by an impulse")
         y = np.concatenate([state.q, state.u, state.z])[None]
         y = self.manifold.nearest(system, state.tail, np.array([state.t]), y)[0]
         return state.replace(q=y[:system.nq], u=y[system.nq:system.nq + system.nu])

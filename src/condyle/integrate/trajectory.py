@@ -188,8 +188,7 @@ class Trajectory(States[State]):
         if t.ndim != 1 or (self._way * np.diff(t) < 0).any():
             order = "in order, latest first" if self._way < 0 else "in order"
             raise ShapeError(f"t: a Trajectory at several times needs them {order}, shape (m,), got "
-                             f"{_short(t)}; traj.at(t) "
-                             "takes any")
+                             f"{_short(t)}; traj.at(t) takes any")
         return self.part(self.row(t), StepRows.alone(t, y, self.rows.method))
 
     def row(self, t: ArrayLike) -> NDArray[np.int64]:
@@ -246,8 +245,7 @@ class Trajectory(States[State]):
             i = self.row(t)
             if not (self.t[i] == t).all():
                 raise ShapeError(f"t: {_short(t)} is not among the {len(self.t)} times that were kept; "
-                                 "simulate with keep=times, "
-                                 "or with keep='steps' to ask for any")
+                                 "simulate with keep=times, or with keep='steps' to ask for any")
             return self.y[i].copy()
         if len(self.t) == 1:
             return np.broadcast_to(self.y[0], t.shape + self.y.shape[1:]).copy()

@@ -110,10 +110,9 @@ class Watch:
             elif given is not None and self.events[j].near:
                 raise DescriptionError(
                     f"Event({self.events[j].name}): at t = {state.t:.9g} s the action turned the witness "
-                    "round past zero: it "
-                    f"found it at {before:.3g} and left it at {g:.3g}; {allowed:.2g} is allowed. Bring the "
-                    "state back to the "
-                    "side that it came from, or watch for both directions")
+                    f"round past zero: it found it at {before:.3g} and left it at {g:.3g}; {allowed:.2g} is "
+                    "allowed. Bring the state back to the side that it came from, or watch for both "
+                    "directions")
         self.acted = {}
 
     def _rate(self, j: int, state: State, f: np.ndarray) -> float:
@@ -144,7 +143,7 @@ class Watch:
         for j in fired:
             if self.quick[j] >= ZENO:
                 text = (f"stopped at t = {t:.12g} s: event {self.events[j].name!r} repeats without end "
-                        f"(Zeno): {ZENO + 1} times, "
-                        f"no more than {RESTART * self.windows[j]:g} s apart each; {Status.ZENO.advice}")
+                        f"(Zeno): {ZENO + 1} times, no more than {RESTART * self.windows[j]:g} s apart each; "
+                        f"{Status.ZENO.advice}")
                 return Outcome(Status.ZENO, text)
         return None

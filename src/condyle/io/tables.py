@@ -51,8 +51,7 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
         return _numpy(path)
     if ending not in (".sto", ".mot", *DELIMITERS):
         raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
-                               ".tsv or "
-                               ".npz" + _OTHERS.get(ending, ""))
+                               ".tsv or .npz" + _OTHERS.get(ending, ""))
     text = path.read_text(encoding="utf-8-sig", errors="replace")
     lines = text.splitlines()
     header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)

@@ -81,8 +81,8 @@ class AskedState:
             if not is_number_like(station):
                 raise
             raise TraceError(f"{what}: a station is three numbers or cd.Parameters [m], got {station!r}; for "
-                             "a point that moves "
-                             "on the body write R, p = s.body_pose(body) and p + R @ point") from error
+                             "a point that moves on the body write R, p = s.body_pose(body) and p + R @ "
+                             "point") from error
         return self._answer(leaf(body_name(body, what), kept))
 
     @property
@@ -200,9 +200,8 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
     except Exception as error:
         if isinstance(error, TypeError) and ("'method'" in str(error) or "Asked" in str(error)):
             raise TraceError(f"{what}: {_spoken(str(error))}: accessors of s are asked by name in round "
-                             "brackets, such as "
-                             "s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, 0)); s.t is the "
-                             "time") from error
+                             "brackets, such as s.q('knee'), s.u('knee'), s.station_position('foot', (0, 0, "
+                             "0)); s.t is the time") from error
         if not isinstance(error, TraceError):
             error.add_note(f"Condyle called it for {what} with random numbers as answers, to learn what it "
                            "asks of the state.")
@@ -216,8 +215,7 @@ def traced_law(function: Any, what: str, flatten: Callable[[Any], list[Any]],
         def answer(leaf: Leaf) -> NDArray[np.object_]:
             if leaf.text not in at:
                 raise TraceError(f"{what}: asks for {leaf.labels()[0]} on one call and not on another; what "
-                                 "it asks must not "
-                                 "depend on values")
+                                 "it asks must not depend on values")
             return at[leaf.text]
 
         return flatten(function(asked(answer)))

@@ -64,9 +64,8 @@ def speed_of(tree: Tree, which: str, where: str) -> str:
             return b.speeds[int(rate.argmax())]
     raise DescriptionError(
         f"{where}: the rate of coordinate {which!r} is no speed of {b.mobilizer!r} on body {b.name!r} (qdot "
-        "= N(q) u), so that a "
-        f"force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or write the energy: "
-        f"cd.forces.Potential(lambda s: ...)")
+        f"= N(q) u), so that a force on it alone has no meaning; act on a speed ({', '.join(b.speeds)}), or "
+        "write the energy: cd.forces.Potential(lambda s: ...)")
 
 
 def speed_named(tree: Tree, which: str, where: str) -> str:

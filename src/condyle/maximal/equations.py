@@ -199,7 +199,7 @@ def solved(matrix: Array, right: Array, what: str) -> Array:
     size = np.abs(inverse).max() * np.abs(scaled).max()
     if not size < 1 / np.finfo(float).eps:
         raise CondyleError(f"maximal: {what}: the equations are singular here (condition {size:.1g}): a "
-                           "mobilizer has lost a "
-                           "direction of motion, a moving body has no inertia, or the state is not finite")
+                           "mobilizer has lost a direction of motion, a moving body has no inertia, or the "
+                           "state is not finite")
     solution = columns * (inverse @ (rows * right))
     return solution + columns * (inverse @ (rows * (right - matrix @ solution)))

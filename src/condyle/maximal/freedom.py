@@ -51,8 +51,7 @@ class Freedom:
             self.joined = _inverse(K)
         except (np.linalg.LinAlgError, RuntimeError, ValueError):
             raise CondyleError("maximal: the equations of the joints are singular or not finite here: look "
-                               "at the state, and at "
-                               "functions in joints") from None
+                               "at the state, and at functions in joints") from None
 
     @cached_property
     def T(self) -> Array:

@@ -234,9 +234,8 @@ def simulate(system: MaximalSystem, q: Array, u: Array, t_final: float, accuracy
             if solver.status == "failed" or motion.last is None:
                 status = Outcome(Status.NO_STEP,
                                  f"stopped at t = {solver.t:.6g} s: no step is short enough for accuracy "
-                                                 f"{accuracy:g}; look for a force that is not smooth or not "
-                                                 "finite, a joint that "
-                                                 "loses a direction, or take a larger accuracy")
+                                 f"{accuracy:g}; look for a force that is not smooth or not finite, a joint "
+                                 "that loses a direction, or take a larger accuracy")
                 break
             # the last evaluation of a step is the first of the next
             steps, point = steps + 1, motion.last
@@ -283,9 +282,8 @@ def _start(motion: Motion, q: Array, u: Array, accuracy: float) -> Point:
     worst = max(np.abs(at.C).max(initial=0.0), np.abs(at.Cdot).max(initial=0.0))
     if not worst <= accuracy:
         raise DescriptionError(f"maximal: simulate: the state violates loops or constraints by {worst:.3g}, "
-                               "more than the "
-                               f"accuracy {accuracy:g}; begin with q and u that satisfy them: at(q, u).C and "
-                               ".Cdot tell")
+                               f"more than the accuracy {accuracy:g}; begin with q and u that satisfy them: "
+                               "at(q, u).C and .Cdot tell")
     return motion.point(tail.t, np.concatenate([x, at.V, tail.z]))
 
 

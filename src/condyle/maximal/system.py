@@ -116,15 +116,13 @@ class MaximalSystem:
         joint = Joint(self.tree, f"loop {k}", loop.mobilizer, P, X_PF, B, X_BM)
         if not joint.closed:
             raise DescriptionError(f"loop {k}: {loop.mobilizer!r} has no closed form here; cut the loop at "
-                                   "another joint: one of "
-                                   f"{', '.join(pair.__name__ for pair in PAIRS)}")
+                                   f"another joint: one of {', '.join(pair.__name__ for pair in PAIRS)}")
         return joint
 
     def __repr__(self) -> str:
         closed, more = sum(joint.closed for joint in self.joints), self.expressions.m - self.m
         return (f"MaximalSystem({len(self.joints)} bodies, nx={self.nx}, nv={self.nv}, {self.m} joint "
-                "equations, "
-                f"{closed} joints in closed "
+                f"equations, {closed} joints in closed "
                 f"form{f', {more} equations of loops and constraints' if more else ''})")
 
     # ---- position ------------------------------------------------------------------------------------------
@@ -174,8 +172,7 @@ class MaximalSystem:
             except CondyleError:
                 break
         raise CondyleError("position analysis: Newton's method finds no solution from here: "
-                           f"{self._blame(C)} is off by "
-                           f"{worst:.3g}; begin nearer, or leave start out")
+                           f"{self._blame(C)} is off by {worst:.3g}; begin nearer, or leave start out")
 
     def _constraints(self, x: Array, q: Array, tail: Tail) -> tuple[Array, Array]:
         found, n = self.expressions.newton({"x": x, "near": q, **tail.vectors()}), len(self.joints)
@@ -280,8 +277,7 @@ class MaximalSystem:
         tail = self.system.compiled.tail(**known_options(options))
         if tail.ndim > 1:
             raise ShapeError(f"maximal: one state at a time, got options of {tail.shape[:-1]} states; the "
-                             "functions of "
-                             "condyle.maximal take many")
+                             "functions of condyle.maximal take many")
         return self._unpacked(tail)
 
     def _unpacked(self, tail: Array) -> Tail:

@@ -21,8 +21,7 @@ def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
     """
     if not isinstance(first, Mobilizer):
         raise DescriptionError("compose: expected mobilizers one after the other, such as "
-                               "compose(cd.Slider(), cd.Pin()), got "
-                               f"{first!r}")
+                               f"compose(cd.Slider(), cd.Pin()), got {first!r}")
     result = first
     for mobilizer in others:
         result = Composition(result, mobilizer)

@@ -25,8 +25,7 @@ def parameters_of(x: ca.SX, what: str) -> tuple[Any, ...]:
             raise DescriptionError(f"{what}: contains the symbol {symbol}, which is no cd.Parameter")
         if getattr(p, "kind", "") != "parameter":
             raise DescriptionError(f"{what}: {p!r} would move the body without a speed; use a cd.Parameter, "
-                                   "or a Custom joint "
-                                   "with time=True")
+                                   "or a Custom joint with time=True")
     return tuple(known)
 
 

@@ -73,8 +73,7 @@ class Custom(Mobilizer):
         what = f"Custom({', '.join(names)})"
         if not callable(transform):
             raise DescriptionError(f"{what}: transform: expected a function of the coordinates that returns "
-                                   "(R, p), got "
-                                   f"{transform!r}")
+                                   f"(R, p), got {transform!r}")
         start = constants((0.0,) * len(names) if default is None else default, len(names), f"{what}: default")
         if any(isinstance(x, Symbol) for x in start):
             raise DescriptionError(f"{what}: default holds {start!r}; expected plain numbers")
@@ -145,16 +144,14 @@ class Custom(Mobilizer):
             off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
             if off > TOLERANCE or det < 0:
                 raise DescriptionError(f"{what}: transform must return a rotation (R'R = 1, det R = 1) for "
-                                       f"every q; at {where} "
-                                       f"R'R is off by {off:.3g} and det R = {det:.6g}. Build R from "
-                                       "rotations, such as "
-                                       "condyle.spatial.rotation_z, or normalise a quaternion first")
+                                       f"every q; at {where} R'R is off by {off:.3g} and det R = {det:.6g}. "
+                                       "Build R from rotations, such as condyle.spatial.rotation_z, or "
+                                       "normalise a quaternion first")
             if not np.abs(H - H_ours).max() <= TOLERANCE * max(1e-3, np.abs(H_ours).max()):
                 i, j = np.unravel_index(np.abs(H - H_ours).argmax(), H.shape)
                 raise DescriptionError(f"{what}: hinge is not the derivative of transform: at {where} H[{i}, "
-                                       f"{j}] is "
-                                       f"{H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in F, "
-                                       "angular rows first")
+                                       f"{j}] is {H[i, j]:.9g}, the pose gives {H_ours[i, j]:.9g}. H is in "
+                                       "F, angular rows first")
 
     def default_q(self) -> Array:
         return np.array(self.default)
@@ -177,19 +174,17 @@ def _quaternions(given: Any, names: tuple[str, ...], default: tuple[float, ...],
     """Where the unit quaternions are that a user states."""
     if given is None and any(names[k:k + 4] == QUATERNION for k in range(len(names))):
         raise DescriptionError(f"{what}: are these a unit quaternion? Say so by "
-                               f"quaternions=({names.index('qw')},), and by a "
-                               "default= of unit length; or that they are not, by quaternions=()")
+                               f"quaternions=({names.index('qw')},), and by a default= of unit length; or "
+                               "that they are not, by quaternions=()")
     starts = (given,) if isinstance(given, int) else tuple(given or ())
     parts = tuple(slice(k, k + 4) for k in starts if isinstance(k, int) and 0 <= k <= len(names) - 4)
     if len(parts) != len(starts) or any(b.start < a.stop for a, b in pairwise(parts)):
         raise DescriptionError(f"{what}: quaternions: expected places in {names} where four coordinates "
-                               "begin, ascending, such "
-                               f"as (0,), got {given!r}")
+                               f"begin, ascending, such as (0,), got {given!r}")
     for part in parts:
         if abs(np.linalg.norm(default[part]) - 1) > TOLERANCE:
             raise DescriptionError(f"{what}: default has {default[part]} for the quaternion {names[part]}; "
-                                   "its length must be 1, "
-                                   "as that of (1, 0, 0, 0)")
+                                   "its length must be 1, as that of (1, 0, 0, 0)")
     return parts
 
 

@@ -111,8 +111,8 @@ class OrientationMobilizer(Mobilizer):
 
     def __post_init__(self) -> None:
         if not isinstance(self.coordinates, str) or self.coordinates not in ORIENTATIONS:
-            raise DescriptionError(f"{type(self).__name__}: coordinates must be 'quaternion' or 'euler', "
-                                   f"got {self.coordinates!r}")
+            raise DescriptionError(f"{type(self).__name__}: coordinates must be 'quaternion' or 'euler', got "
+                                   f"{self.coordinates!r}")
         turn = ORIENTATIONS[self.coordinates]
         n = 3 if self.moves else 0
         for name, value in (("coordinate_names", (*turn.names, "tx", "ty", "tz")[:len(turn.names) + n]),

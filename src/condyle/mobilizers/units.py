@@ -54,6 +54,5 @@ def given_units(units: Any, names: Sequence[str], what: str) -> tuple[str, ...]:
     stated = (units,) if isinstance(units, str) else tuple(units or ())
     if stated and (len(stated) != len(names) or not all(isinstance(unit, str) for unit in stated)):
         raise DescriptionError(f"{what}: units: expected {len(names)}, one for each coordinate, such as "
-                               "'rad', 'deg', 'm' or "
-                               f"'mm', got {units!r}")
+                               f"'rad', 'deg', 'm' or 'mm', got {units!r}")
     return stated

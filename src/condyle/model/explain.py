@@ -29,9 +29,8 @@ class Explanation:
         if self.first is None:
             return "\n".join([*lines, "All intermediates are finite."])
         return "\n".join([*lines, f"The first that is not finite: {self.first} = {self.values[self.first]}. "
-                                  "What it is computed "
-                          "from is above it: look for a root of a negative number or a division by zero "
-                          "there."])
+                                  "What it is computed from is above it: look for a root of a negative "
+                                  "number or a division by zero there."])
 
 
 def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray) -> Explanation:

@@ -190,7 +190,7 @@ class PythonCurve(Curve):
         super().__post_init__()
         name = getattr(self.function, "__name__", type(self.function).__name__)
         if not callable(self.function):
-            raise DescriptionError(f"a muscle's curve is a function of one number or a Curve, got "
+            raise DescriptionError("a muscle's curve is a function of one number or a Curve, got "
                                    f"{self.function!r}")
         low, high = self.between or (0.5, 1.5)
         law = trace(self.function, ["x"], what=f"curve {name}", ranges=[(low, high)])

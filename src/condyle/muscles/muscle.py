@@ -42,7 +42,10 @@ class Fibre:
     """A fibre and its tendon over SX: lengths [m], velocities [m/s]; without units where they end in _n.
 
     Attributes:
-        f_L, f_V, f_P, damping: the terms of (3) over F_0, zero where the fibre is held at l_min.
+        f_L: of (3), zero where the fibre is held at l_min, as are the others.
+        f_V: of (3).
+        f_P: of (3).
+        damping: the last term of (3) over F_0.
     """
 
     l_M: ca.SX

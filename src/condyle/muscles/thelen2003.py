@@ -185,12 +185,11 @@ class Thelen2003(Muscle):
         super().__post_init__()
         if self.tendon == "elastic" and self.fiber_damping != 0.0:
             raise DescriptionError("Thelen2003: fiber_damping has no effect with an elastic tendon: its "
-                                   "fibre's velocity follows "
-                                   "from the curves alone; leave it out, or take tendon='rigid'")
+                                   "fibre's velocity follows from the curves alone; leave it out, or take "
+                                   "tendon='rigid'")
         if isinstance(self.fv_linear_extrap_threshold, float) and not self.fv_linear_extrap_threshold < 1:
             raise DescriptionError("Thelen2003: fv_linear_extrap_threshold is a share of Flen and must be "
-                                   "below 1, got "
-                                   f"{self.fv_linear_extrap_threshold!r}")
+                                   f"below 1, got {self.fv_linear_extrap_threshold!r}")
 
     def f_V(self, v_n: ca.SX, a: ca.SX) -> ca.SX:
         return self.force_velocity.at(v_n, a)

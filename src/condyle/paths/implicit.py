@@ -135,8 +135,8 @@ class ImplicitSurface(Surface):
             {KINKS[f.instruction_id(i)] for i in range(f.n_instructions()) if f.instruction_id(i) in KINKS}
         ):
             raise TraceError(
-                f"{what}: the function uses {', '.join(kinks)}, whose derivatives jump, but geodesics "
-                "need a curvature everywhere; write x**4 instead of abs(x)**4, for one"
+                f"{what}: the function uses {', '.join(kinks)}, whose derivatives jump, but geodesics need a "
+                "curvature everywhere; write x**4 instead of abs(x)**4, for one"
             )
         x = ca.SX.sym("x", 3)
         if not ca.depends_on(law.apply(*ca.vertsplit(x)), x):

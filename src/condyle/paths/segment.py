@@ -41,10 +41,14 @@ class Segment:
 
     Attributes:
         L: length [m].
-        e_in, e_out: unit directions of the path at A and at B.
-        n_P, n_Q: unit normals at P and Q.
-        across, along: alpha_A, alpha_B, gamma of b and of n [1/m].
-        P, Q: where the path touches and leaves the surface [m]; A and B of a straight one.
+        e_in: unit direction of the path at A.
+        e_out: at B.
+        n_P: unit normal at P.
+        n_Q: at Q.
+        across: alpha_A, alpha_B, gamma of b [1/m].
+        along: those of n [1/m].
+        P: where the path touches the surface [m]; A of a straight one.
+        Q: where it leaves [m]; B of a straight one.
         wrapped: 1 over the surface, 0 straight.
     """
 

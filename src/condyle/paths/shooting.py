@@ -93,7 +93,8 @@ class Start:
         kind: NONE, WRAPPED or MANDATORY.
         k: the axis of the half-planes, a unit vector from A into the surface.
         d: the half-plane at phi = 0, a unit vector across k.
-        theta, rho: near the point that is touched there [rad, m].
+        theta: near the point that is touched there [rad].
+        rho: likewise [m].
         forced: 1 where the path is to be the nearest stationary one instead of the shortest.
         size: of the surface [m].
     """

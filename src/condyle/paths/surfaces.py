@@ -203,9 +203,8 @@ class Ellipsoid(Surface):
         held = self.radii.parameters if isinstance(self.radii, Expression) else ()
         if names := sorted({p.name for p in held}):
             raise DescriptionError("Ellipsoid: radii: expected numbers [m], got Parameters "
-                                   f"({', '.join(names)}), by which its "
-                                   "geodesics have no derivatives; the radius of a Cylinder or a Sphere may "
-                                   "be one")
+                                   f"({', '.join(names)}), by which its geodesics have no derivatives; the "
+                                   "radius of a Cylinder or a Sphere may be one")
 
     def numbers(self) -> ca.SX:
         return sx(self.radii)

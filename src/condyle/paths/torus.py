@@ -48,13 +48,13 @@ class Torus(Surface):
         super().__post_init__()
         if names := sorted({p.name for p in self.parameters()}):
             raise DescriptionError(
-                f"Torus: radii: expected numbers [m], got Parameters ({', '.join(names)}), by which "
-                "its geodesics have no derivatives; the radius of a Cylinder or a Sphere may be one"
+                f"Torus: radii: expected numbers [m], got Parameters ({', '.join(names)}), by which its "
+                "geodesics have no derivatives; the radius of a Cylinder or a Sphere may be one"
             )
         if not isinstance(self.inner_radius, Datum) and not self.inner_radius < self.outer_radius:
             raise DescriptionError(
-                f"Torus: inner_radius = {self.inner_radius:g} m, of the tube, must be less than "
-                f"outer_radius = {self.outer_radius:g} m, of the circle in its middle"
+                f"Torus: inner_radius = {self.inner_radius:g} m, of the tube, must be less than outer_radius "
+                f"= {self.outer_radius:g} m, of the circle in its middle"
             )
 
     def numbers(self) -> ca.SX:

@@ -174,7 +174,6 @@ def _inertia_matrix(I: Array, what: str) -> Array:
     if large - (small + middle) > TRIANGLE_TOLERANCE * large:
         raise DescriptionError(
             f"{what}: inertia violates the triangle inequality: {shown}; no real body has one above the sum "
-            "of the "
-            "other two. Inertia is about the mass centre, in the body's axes"
+            "of the other two. Inertia is about the mass centre, in the body's axes"
         )
     return I

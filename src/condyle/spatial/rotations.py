@@ -101,8 +101,8 @@ def _unit(axis: Value) -> Array:
     wrong = ~(np.abs(length[..., 0] - 1) <= UNIT_TOLERANCE)
     if wrong.any():
         raise DescriptionError(
-            f"rotation_about: axis {a[wrong][0]} has length {length[wrong][0, 0]:.6g}; "
-            "a unit vector is needed: divide it by its length"
+            f"rotation_about: axis {a[wrong][0]} has length {length[wrong][0, 0]:.6g}; a unit vector is "
+            "needed: divide it by its length"
         )
     return a / length
 
@@ -172,7 +172,6 @@ def _checked(sequence: str) -> str:
     if not (isinstance(s, str) and len(s) == 3 and set(s) <= set("xyz") and s[0] != s[1] != s[2]):
         raise DescriptionError(
             f"Euler sequence {sequence!r} does not exist; it is three letters of x, y, z with neighbours "
-            "different, "
-            "such as 'xyz' or 'zxz', about body-fixed axes"
+            "different, such as 'xyz' or 'zxz', about body-fixed axes"
         )
     return s

@@ -137,8 +137,7 @@ def assemble_frames(system: System, state: State, goals: Goal | Sequence[Goal], 
         raise ShapeError(f"assemble_frames: t must be finite numbers [s] of shape (T,), got {t!r}") from None
     if times is not None and (times.ndim != 1 or not np.isfinite(times).all()):
         raise ShapeError("assemble_frames: t must be finite numbers [s] of shape (T,), got shape "
-                         f"{times.shape}"
-                         f"{', not all of them finite' if times.ndim == 1 else ''}")
+                         f"{times.shape}{', not all of them finite' if times.ndim == 1 else ''}")
     check_progress("assemble_frames", progress)
     T = frame_count(wanted, times)
     if not any(g.weights(T).any() for g in wanted):

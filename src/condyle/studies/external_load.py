@@ -52,7 +52,7 @@ class ExternalLoad:
 
     def __post_init__(self) -> None:
         if not isinstance(self.table, Table):
-            raise DescriptionError(f"ExternalLoad: table: expected a cd.Table, got "
+            raise DescriptionError("ExternalLoad: table: expected a cd.Table, got "
                                    f"{type(self.table).__name__}; a file is read by cd.read_table")
         if self.force is None and self.torque is None:
             raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")
@@ -124,8 +124,8 @@ class ExternalLoad:
             x = _bridged(time, x, unimportant & (np.isnan(x).any(axis=1) | (x == 0).all(axis=1)))
         if not np.isfinite(x).all():
             i, j = np.argwhere(~np.isfinite(x))[0]
-            raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {x[i, j]} at t = "
-                             f"{time[i]:g} s")
+            raise ShapeError(f"ExternalLoad on {self.body!r}: {columns[j]!r} is {x[i, j]} at t = {time[i]:g} "
+                             "s")
         if not len(time) or not (np.diff(time) > 0).all():
             raise ShapeError(f"ExternalLoad on {self.body!r}: the table needs rows whose times increase")
         t, step = motion.t, np.ptp(time) / max(len(time) - 1, 1)

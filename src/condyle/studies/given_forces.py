@@ -45,7 +45,8 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
     for name in system.muscles:
         if name not in forces.names:
             raise UnknownNameError("column", name, forces.names, "forces: every muscle needs a column [N]; "
-                                   "one that does not pull is a column of zeros")
+                                                                 "one that does not pull is a column of "
+                                                                 "zeros")
     known = at_times("forces", forces, motion.t)
     acting = [name for name in system.forces if isinstance(system.force(name), (PathLaw, Actuator))]
     tensions = {name: known[:, k] for k, name in enumerate(forces.names) if name in acting}

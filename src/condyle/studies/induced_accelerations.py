@@ -72,7 +72,7 @@ class InducedAccelerations(Display):
     def __getitem__(self, cause: str) -> Table:
         if cause not in self.tables:
             raise UnknownNameError("cause", cause, self.tables, "what contributes to one acceleration is "
-                                   "result.of('knee')")
+                                                                "result.of('knee')")
         return self.tables[cause]
 
     def __iter__(self) -> Iterator[str]:

@@ -153,6 +153,6 @@ def _said(motion: Motion, part: System, rest: Array, pulled: bool) -> Outcome:
         i, j = np.unravel_index(int(np.argmax(np.nan_to_num(abs(rest)))), rest.shape)
         speed = motion.system.speeds[j]
         unit = dict(generalised_forces(motion.system.compiled.model, {}))[speed]
-        text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators "
-                 f"(t = {motion.t[i]:g} s)")
+        text += (f"; forces leave up to {abs(rest[i, j]):.2g} {unit} at {speed} to actuators (t = "
+                 f"{motion.t[i]:g} s)")
     return Outcome(Status.FINISHED, text)

@@ -399,8 +399,8 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
     similar = f" Is it {' or '.join(map(repr, near))}?" if near else ""
     error = UnknownNameError("column", names[0], [])
     error.message = (f"motion: the table has no column {names[0]!r}, a coordinate of the "
-                     f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is "
-                     "a column of one value")
+                     f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is a "
+                     "column of one value")
     error.near = near
     raise error
 

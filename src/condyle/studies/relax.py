@@ -168,5 +168,5 @@ class _Descent:
         names = ", ".join(f"{name!r} (by {x:.3g})" for name, x in amounts.items() if x > SAME * max(largest,
                                                                                                     1e-3))
         raise DescriptionError("relax: these forces act at rest but store no energy that explains them: "
-                               f"{names}. Disable them "
-                               "(state.replace(disabled=...)), or write their energy as cd.forces.Potential")
+                               f"{names}. Disable them (state.replace(disabled=...)), or write their energy "
+                               "as cd.forces.Potential")

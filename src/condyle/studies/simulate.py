@@ -166,10 +166,9 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     happening = [*(e.name for e in given), *samples(system)]
     if happening and t_final < latest:
         raise DescriptionError(f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
-                               "and events, such as "
-                               f"{happening[0]!r}, do not happen backward in time: what an action did cannot "
-                               "be undone. Leave "
-                               "events= out, and run the pieces between them")
+                               f"and events, such as {happening[0]!r}, do not happen backward in time: what "
+                               "an action did cannot be undone. Leave events= out, and run the pieces "
+                               "between them")
     shortest = float(np.abs(t_final - start.t).min())
     if step is not None and shortest and step > shortest * (1 + 1e-9):
         warnings.warn(f"simulate: step = {step:g} s is longer than the run of {shortest:g} s, which is one "
@@ -230,8 +229,7 @@ def _method(integrator: Any) -> Method:
         return found
     if isinstance(integrator, type) and issubclass(integrator, Method):
         raise DescriptionError(f"simulate: integrator is the class {integrator.__name__}; write brackets and "
-                               "its numbers after "
-                               "it, or give the name of a method, such as 'merson'")
+                               "its numbers after it, or give the name of a method, such as 'merson'")
     stiff = "where it is stiff use 'rodas'" if integrator in IMPLICIT else ""
     raise UnknownNameError("integrator", integrator, METHODS, stiff)
 
@@ -260,10 +258,9 @@ def _check_constraints(system: System, members: Members, accuracy: float) -> Non
                                accuracy).items():
         who = "the state" if len(members) == 1 else f"member {i}"
         raise DescriptionError(f"simulate: {who} violates constraints by more than the accuracy "
-                               f"{accuracy:g}: {wrong}; "
-                               "start from q, u = system.project(state.q, state.u), or from "
-                               "cd.assemble(system, state)")
+                               f"{accuracy:g}: {wrong}; start from q, u = system.project(state.q, state.u), "
+                               "or from cd.assemble(system, state)")
     if system.constraints and len(members) and (weak := faint(system, members.y[0, :nq], members.tail[0])):
         warnings.warn(f"simulate: {', '.join(weak)} changes a million times less with the speeds than other "
-                      "constraints do, "
-                      "and may be taken for none in one loop with them: multiply the equation", stacklevel=4)
+                      "constraints do, and may be taken for none in one loop with them: multiply the "
+                      "equation", stacklevel=4)

@@ -47,8 +47,7 @@ def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any
     """See System.jvp."""
     if not isinstance(tangents, Mapping) or not tangents:
         raise DescriptionError(f"jvp({name!r}): tangents: expected a mapping from variables to directions, "
-                               "as "
-                               f"{{'q': dq}}, got {tangents!r}")
+                               f"as {{'q': dq}}, got {tangents!r}")
     wrt = tuple(tangents)
     function, arrays = _derivative(compiled, "jvp", name, arguments, wrt, options)
     result: Array = _called(function, [*arrays, *(tangents[variable] for variable in wrt)], options)
@@ -180,11 +179,10 @@ def _check_rank(compiled: Compiled, q: Any, u: Any, tail: Array) -> None:
     rank = np.linalg.matrix_rank(Y.reshape(Y.shape[:-1] + (m, m)), rtol=SMALLEST_EIGENVALUE,
                                  hermitian=True) if m else 0
     if np.any(rank < enabled):
-        raise ConstraintError("derivatives of multipliers exist at full rank only, but here the equations "
-                              "of the enabled "
-                              f"constraints have rank {np.min(rank)} of {int(np.max(enabled))}: some are "
-                              "redundant; disable "
-                              "them, or take derivatives of forward_dynamics, which always exist", {}, None)
+        raise ConstraintError("derivatives of multipliers exist at full rank only, but here the equations of "
+                              f"the enabled constraints have rank {np.min(rank)} of {int(np.max(enabled))}: "
+                              "some are redundant; disable them, or take derivatives of forward_dynamics, "
+                              "which always exist", {}, None)
 
 
 def _made(compiled: Compiled, kind: str, operator: Operator, wrt: tuple[str, ...], body: int | None, key: Any

@@ -94,12 +94,10 @@ class Description(Display):
         if mobilizer is None:
             wrong = f"{parent!r} is where the parent belongs. " if isinstance(parent, Mobilizer) else ""
             raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), "
-                                   "or cd.Weld() "
-                                   "for none")
+                                   "or cd.Weld() for none")
         if motion is not None and (name in self._forces or name in self._constraints):
             raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this "
-                                   "one is a "
-                                   f"{self._kind(name)}'s; rename one")
+                                   f"one is a {self._kind(name)}'s; rename one")
         return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
 
     @answered(skip=1)
@@ -136,8 +134,7 @@ class Description(Display):
         """
         if self._frozen:
             raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since "
-                              f"{self._frozen}; "
-                              "add it before, or to system.copy()")
+                              f"{self._frozen}; add it before, or to system.copy()")
         self._tree.register([Discrete(name, default)])
 
     def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:

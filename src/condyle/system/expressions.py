@@ -28,9 +28,8 @@ def casadi_function(compiled: Compiled, operator: str, body: int | None,
     found = record.expressions(s, **({"body": body} if record.per_body == "kernel" else {}))
     if lookups_in(found):
         raise DescriptionError(f"casadi({operator!r}): splines of many points, series or solvers in the "
-                               "system are looked up in "
-                               "tables, which a casadi.Function of expressions does not do; use system.jvp, "
-                               "vjp or jacobian")
+                               "system are looked up in tables, which a casadi.Function of expressions does "
+                               "not do; use system.jvp, vjp or jacobian")
     inside = ca.Function("inside", [s[a] for a in record.arguments], found)
     sizes = {a: n for a, n in record.inputs(model) if a != "tail"}
     sizes |= {v: model.tail[v].stop - model.tail[v].start for v in VARIABLES}

@@ -78,17 +78,14 @@ def check_step(name: str, value: float | None, start: float, end: float, row: in
     unit = float(np.spacing(latest))
     if value < COARSEST * unit and value < end - start:
         raise DescriptionError(f"{name} = {value:g} s is below what t can resolve: near t = {latest:g} s "
-                               "doubles "
-                               f"are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or let time "
-                               "start "
-                               "nearer to zero")
+                               f"doubles are {unit:.2g} s apart. Take at least {COARSEST * unit:.2g} s, or "
+                               "let time start nearer to zero")
     count, memory = (end - start) / value, _memory()
     if count * row > memory:
         raise DescriptionError(f"{name} = {value:g} s goes {count:.3g} times into the {end - start:g} s of "
-                               "the run; "
-                               f"that takes {count * row / 1e9:.3g} GB and this machine has "
-                               f"{memory / 1e9:.3g}. Take a "
-                               "longer one, or run in parts, each from traj[-1] of the one before")
+                               f"the run; that takes {count * row / 1e9:.3g} GB and this machine has "
+                               f"{memory / 1e9:.3g}. Take a longer one, or run in parts, each from traj[-1] "
+                               "of the one before")
 
 
 def _memory() -> float:

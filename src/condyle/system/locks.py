@@ -36,8 +36,8 @@ def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
             number = np.array(np.nan)
         if not np.isfinite(number).all():
             raise DescriptionError(f"locked: speed {name!r}: expected 'position', 'velocity', "
-                                   "'acceleration', or a number, the "
-                                   f"acceleration at which it is held [rad/s^2, m/s^2], got {level!r}")
+                                   "'acceleration', or a number, the acceleration at which it is held "
+                                   f"[rad/s^2, m/s^2], got {level!r}")
         given[name] = number if number.ndim else float(number)
     return given
 

@@ -25,27 +25,22 @@ def refuse_singular(tree: Tree, name: str, arguments: tuple[Any, ...], results: 
     if broken is not None:
         raise SingularError(
             f"{name}: the mobilizer of body {broken.name!r} ({broken.mobilizer!r}) is not a number or "
-            "infinite at "
-            f"{_at(broken, q)}{which}. Look in its functions for a root of a negative number or a division "
-            "by zero; "
-            "system.explain(state) shows all",
+            f"infinite at {_at(broken, q)}{which}. Look in its functions for a root of a negative number or "
+            "a division by zero; system.explain(state) shows all",
             broken.name, tree.speeds[broken.u.start], q[broken.q], results[0])
     carried = sum(b.mass for b in tree.bodies if b is not body and body.index in tree.path(b.index))
     if 0 < LIGHT * body.mass < carried and _independence(body, q[body.q]) > INDEPENDENT:
         raise SingularError(
             f"{name}: what speed {tree.speeds[k]!r} of body {body.name!r} ({body.mobilizer!r}) moves is lost "
-            "in rounding at "
-            f"{_at(body, q)}{which}: the body has {body.mass:.3g} kg and carries {carried:.3g} kg, and in a "
-            "direction in which "
-            "only its own inertia counts no digits of it are left. Give it more mass or inertia, weld it to "
-            "what it carries, or "
-            "lock that speed", body.name, tree.speeds[k], q[body.q], results[0])
+            f"in rounding at {_at(body, q)}{which}: the body has {body.mass:.3g} kg and carries "
+            f"{carried:.3g} kg, and in a direction in which only its own inertia counts no digits of it are "
+            "left. Give it more mass or inertia, weld it to what it carries, or lock that "
+            "speed", body.name, tree.speeds[k], q[body.q], results[0])
     raise SingularError(
         f"{name}: the mobilizer of body {body.name!r} ({body.mobilizer!r}) has lost a direction of motion: "
-        "speed "
-        f"{tree.speeds[k]!r} moves nothing new at {_at(body, q)}{which}. Use other coordinates there (a "
-        "quaternion instead of "
-        "angles), lock that speed, or stay away from it", body.name, tree.speeds[k], q[body.q], results[0])
+        f"speed {tree.speeds[k]!r} moves nothing new at {_at(body, q)}{which}. Use other coordinates there "
+        "(a quaternion instead of angles), lock that speed, or stay away from "
+        "it", body.name, tree.speeds[k], q[body.q], results[0])
 
 
 def _independence(body: Body, q: np.ndarray) -> float:
@@ -65,10 +60,9 @@ def refuse_rates(tree: Tree, name: str, arguments: tuple[Any, ...], results: lis
     words = f" ({body.mobilizer.singular})" if body.mobilizer.singular else ""
     raise SingularError(
         f"{name}: the coordinates of body {body.name!r} ({body.mobilizer!r}) cannot follow its speeds at "
-        f"{_at(body, q)}{which}: "
-        f"qdot = N(q) u is without bound there{words}. Use coordinates='quaternion' where the mobilizer has "
-        "them, or stay away "
-        "from it", body.name, tree.speeds[k], q[body.q], results[0])
+        f"{_at(body, q)}{which}: qdot = N(q) u is without bound there{words}. Use coordinates='quaternion' "
+        "where the mobilizer has them, or stay away from "
+        "it", body.name, tree.speeds[k], q[body.q], results[0])
 
 
 def _place(tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray

@@ -327,9 +327,8 @@ def _prescribed(system: System, new: dict[str, Any], results: dict[Any, Any], ta
         if not np.isfinite(x).all():
             i = int(np.flatnonzero(~np.isfinite(x))[0])
             raise ShapeError(f"{name}: {system.names(name)[i]!r} is {x[i]} by its prescribed motion at t = "
-                             f"{new['t']:g} s; it "
-                             "must be a finite number: look at the function, or disable it by the name of "
-                             "its body")
+                             f"{new['t']:g} s; it must be a finite number: look at the function, or disable "
+                             "it by the name of its body")
         if not np.array_equal(x, new[name]):
             new[name] = x
             results = {key: result for key, result in results.items() if result[0] < stage}

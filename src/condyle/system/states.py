@@ -99,8 +99,7 @@ class Batch:
         flat = [np.reshape(p, (len(p), int(np.prod(np.shape(p)[1:])))) for p in parts]
         if any(len(p) != m for p in flat) or sum(p.shape[1] for p in flat) != len(columns):
             raise ShapeError(f"{name}: give arguments for one state, or one per row with {m} of them first; "
-                             "the result has the "
-                             f"shape {', '.join(str(np.shape(p)) for p in parts)}")
+                             f"the result has the shape {', '.join(str(np.shape(p)) for p in parts)}")
         return self.table(columns, self._blank(np.concatenate([np.empty((m, 0)), *flat], axis=1)))
 
     def table(self, columns: Any, values: np.ndarray) -> Table:

@@ -37,8 +37,7 @@ class TimeDependence:
         if acting and (shape := next((np.shape(a) for a in arrays if _rank(a) > 1), None)) is not None:
             more = f" and {len(acting) - 1} more depend" if len(acting) > 1 else " depends"
             raise DescriptionError(f"{what}: {acting[0]}{more} on time, and there are many states, {shape}: "
-                                   "give t=, one "
-                                   "number or one per state [s]")
+                                   "give t=, one number or one per state [s]")
 
 
 def _rank(array: Any) -> int:

@@ -72,8 +72,8 @@ def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed:
     listed = ", ".join(f"{label} by {x:.3g}" for label, x in list(amounts.items())[:5])
     which = f" (state {where} of the batch)" if where else ""
     raise ConstraintError(f"{name}: no speeds satisfy the constraints; violated: {listed}{which}. Do they "
-                          "contradict each "
-                          "other, a lock or a motion? Disable one or free a speed", amounts, None)
+                          "contradict each other, a lock or a motion? Disable one or free a "
+                          "speed", amounts, None)
 
 
 def unmet(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray
@@ -108,8 +108,8 @@ def unmet(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.
                        for label in worst)
     return (f"no accelerations satisfy the constraints; violated: {listed}; allowed {UNMET:g} of the terms",
             "Do they contradict each other, a lock or a motion? Disable one or free a speed; where "
-            "constraints are redundant, "
-            "take the state to them first (system.project)", {label: amounts[label] for label in worst})
+            "constraints are redundant, take the state to them first "
+            "(system.project)", {label: amounts[label] for label in worst})
 
 
 _LOOK = "Look in its equations for a root of a negative number or a division by zero"

@@ -38,21 +38,19 @@ REMEDIES = {
     "spline": "Use cd.Spline(x, y) instead of a SciPy spline or np.interp.",
     "scipy": "SciPy cannot calculate with symbols: use NumPy's functions, or tabulate it and use "
              "cd.Spline(x, y).",
-    "store": "An array of floats cannot hold symbols: build it from its entries, np.array([[...], ...]), "
-             "or make it with dtype=object.",
+    "store": "An array of floats cannot hold symbols: build it from its entries, np.array([[...], ...]), or "
+             "make it with dtype=object.",
     "function": "Write it with arithmetic and NumPy's elementary functions, or tabulate it and use "
                 "cd.Spline(x, y).",
     "bool": "Use np.where(condition, a, b) or cd.where instead of if, while, and, or; combine conditions by "
-            "& | ~; "
-            "use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays of "
-            "symbols.",
+            "& | ~; use np.maximum and np.minimum instead of max and min; compare entries, not whole arrays "
+            "of symbols.",
     "truth": "Return the difference instead of a == b: a - b is zero, or changes sign, where they are equal; "
-             "to choose between "
-             "two numbers use np.where(condition, a, b).",
+             "to choose between two numbers use np.where(condition, a, b).",
     "int": "Leave out int(), or use np.floor or np.trunc; a table indexed by a symbol becomes cd.Spline(x, "
            "y).",
-    "float": "Leave out float() and dtype=float; use np.sin, np.sqrt, ... instead of the math module, "
-             "and cd.Spline(x, y) instead of a SciPy spline.",
+    "float": "Leave out float() and dtype=float; use np.sin, np.sqrt, ... instead of the math module, and "
+             "cd.Spline(x, y) instead of a SciPy spline.",
 }
 
 
@@ -143,8 +141,7 @@ def evaluate(call: UserCall, function: Callable[..., Any], flatten: Callable[[An
                     f"gives symbols to {library}, which fails: {error}. {REMEDIES[remedy]}") from error
         if symbolic and isinstance(error, TypeError) and "has no callable" in str(error):
             raise call.error(f"gives an array that mixes symbols and numbers to a NumPy function ({error}). "
-                             "Apply the "
-                             "function to the entries: np.array([np.sqrt(q), 1.0])") from error
+                             "Apply the function to the entries: np.array([np.sqrt(q), 1.0])") from error
         values = "symbols, one scalar for each argument" if symbolic else f"{[float(a) for a in arguments]}"
         error.add_note(f"Condyle called {call.function} for {call.what} with {values}.")
         raise
@@ -181,5 +178,4 @@ def check_arity(function: Callable[..., Any], names: tuple[str, ...], call: User
         signature.bind(*names)
     except TypeError as error:
         raise call.error(f"takes {signature}, but is called with {len(names)} value(s), "
-                         f"({', '.join(names)}): "
-                         f"{error}") from error
+                         f"({', '.join(names)}): {error}") from error

@@ -251,6 +251,5 @@ def _check_derivatives(traced: Traced, sample: Array, call: UserCall) -> None:
         if np.isfinite(traced(*point)).all() and not all(np.isfinite(np.array(d)).all()
                                                          for d in derivatives(point)):
             raise call.error(f"has a value but no derivative at {_named(traced, point)}: both sides of "
-                             "np.where are "
-                             "evaluated. Guard the side not taken: where(x > 0, np.sqrt(where(x > 0, x, "
-                             "1.0)), 0.0)")
+                             "np.where are evaluated. Guard the side not taken: where(x > 0, np.sqrt(where(x "
+                             "> 0, x, 1.0)), 0.0)")

@@ -42,11 +42,9 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
             if best[k] < SMALLEST_PIVOT:
                 raise DescriptionError(
                     f"body {body.name!r}: its {body.mobilizer!r} moves no inertia with speed {name!r} (mass "
-                    f"{body.mass:g} kg "
-                    "and what it carries), so that this acceleration has no answer; give the body or its "
-                    "children mass and "
-                    "inertia, or weld it: cd.Weld(). Each coordinate of a joint must move it in a way of its "
-                    "own")
+                    f"{body.mass:g} kg and what it carries), so that this acceleration has no answer; give "
+                    "the body or its children mass and inertia, or weld it: cd.Weld(). Each coordinate of a "
+                    "joint must move it in a way of its own")
 
 
 def _finite(tree: Tree, t: float, q: Array) -> bool:

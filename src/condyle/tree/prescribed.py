@@ -60,8 +60,7 @@ class Prescribed:
         given = [level for level in LEVELS if getattr(self, level) is not None]
         if len(given) != 1:
             raise DescriptionError("Prescribed: expected one of position=, velocity= and acceleration=, got "
-                                   f"{given or 'none'}; "
-                                   "the others follow from it")
+                                   f"{given or 'none'}; the others follow from it")
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}={brief(getattr(self, self.level))})"
@@ -108,8 +107,7 @@ def _columns(series: Any, entries: Entries, what: str) -> Array:
     if values.shape != (len(times), len(names)):
         shape = f"({len(times)}, {len(names)})"
         raise DescriptionError(f"{what}: (times, values): expected values of shape {shape} for {len(times)} "
-                               "times and the "
-                               f"coordinates {tuple(names)}, got shape {np.shape(series[1])}")
+                               f"times and the coordinates {tuple(names)}, got shape {np.shape(series[1])}")
     return values.T
 
 
@@ -120,8 +118,7 @@ def _entries(given: Any, names: Sequence[str], what: str) -> list[Any]:
         got = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
         hint = "; measured values need their times: (times, values)" if isinstance(given, np.ndarray) else ""
         raise DescriptionError(f"{what}: expected a function of t, or {len(names)} of them for "
-                               f"{tuple(names)}, None where one is "
-                               f"free, got {got}{hint}")
+                               f"{tuple(names)}, None where one is free, got {got}{hint}")
     return entries
 
 
@@ -267,8 +264,7 @@ class Driver:
         for p in self.parameters():
             if isinstance(p, Input) and self.level != "acceleration":
                 raise DescriptionError(f"{what}: contains {p!r}, but nothing says how fast an input changes; "
-                                       "use a "
-                                       "cd.Parameter or a function of t, or prescribe acceleration=")
+                                       "use a cd.Parameter or a function of t, or prescribe acceleration=")
         for rows, columns in self.parts if self.level == "position" else ():
             mine = [i for i in rows if i in self._chosen]
             if not mine or len(rows) == len(columns) == 1:
@@ -276,8 +272,7 @@ class Driver:
             if mine != rows:
                 missing = [names[i] for i in rows if i not in mine]
                 raise DescriptionError(f"{what}: {tuple(names[i] for i in rows)} move together; {missing} "
-                                       "must be given too, or "
-                                       "use velocity=")
+                                       "must be given too, or use velocity=")
             free = ca.SX.sym("q", m.nq)
             others = ca.vertcat(ca.SX(0, 1), *(free[i] for i in range(m.nq) if i not in self._chosen))
             if others.numel() and ca.depends_on(m.N(free)[rows, columns], others):
@@ -285,16 +280,15 @@ class Driver:
                                        "them, or velocity=")
             if len(columns) not in (len(rows), 3) or (len(rows) != len(columns) and len(rows) != 4):
                 raise DescriptionError(f"{what}: the {len(columns)} speeds of {m!r} cannot follow all "
-                                       f"{len(rows)} coordinates "
-                                       f"{tuple(names[i] for i in rows)}; prescribe velocity= instead")
+                                       f"{len(rows)} coordinates {tuple(names[i] for i in rows)}; prescribe "
+                                       "velocity= instead")
         rng = np.random.default_rng(0)
         for t in rng.uniform(0.0, 1.0, 4):
             values = self.at(t, m.random_q(rng), np.zeros(m.nu))
             if np.isfinite(np.concatenate(values)).all():
                 return
         raise DescriptionError(f"{what}: it, or its derivative with respect to time, is NaN or infinite at "
-                               "all points tried, "
-                               f"such as t = {t:.6g} s; expected finite values")
+                               f"all points tried, such as t = {t:.6g} s; expected finite values")
 
     def at(self, t: float, q: Any, u: Any, parameters: dict[str, float] | None = None) -> list[Array]:
         """Prescribed coordinates, speeds and accelerations as numbers."""

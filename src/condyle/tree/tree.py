@@ -174,8 +174,7 @@ class Tree:
             return self._unique(tuple(Coordinate(n) for n in names), taken, name)
         if isinstance(given, Mapping):
             raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got "
-                                   f"{given!r}; a default value "
-                                   "is given by cd.Coordinate(name, default)")
+                                   f"{given!r}; a default value is given by cd.Coordinate(name, default)")
         try:
             given = [given] if isinstance(given, (str, Coordinate)) else list(given)
         except TypeError:
@@ -184,8 +183,8 @@ class Tree:
         items = [c if isinstance(c, Coordinate) else Coordinate(c) for c in given]
         if len(items) != mobilizer.nq:
             raise DescriptionError(f"body {name!r}: {type(mobilizer).__name__} has {mobilizer.nq} "
-                                   "coordinates "
-                                   f"{mobilizer.coordinate_names}, but {len(items)} names were given")
+                                   f"coordinates {mobilizer.coordinate_names}, but {len(items)} names were "
+                                   "given")
         for c in items:
             if not isinstance(c.name, str) or not c.name:
                 raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got "
@@ -202,8 +201,8 @@ class Tree:
         mine: set[str] = set()
         for c in items:
             if c.name in taken or c.name in mine:
-                raise DescriptionError(f"body {body!r}: a coordinate {c.name!r} exists already; "
-                                       "give other names with coordinates=(...)")
+                raise DescriptionError(f"body {body!r}: a coordinate {c.name!r} exists already; give other "
+                                       "names with coordinates=(...)")
             mine.add(c.name)
         return items
 
@@ -220,14 +219,12 @@ def _check_stated(mobilizer: Mobilizer, what: str) -> None:
     silent = not any("quaternions" in vars(x) for x in (mobilizer, *own))
     if silent and mobilizer.coordinate_names[:4] == QUATERNION:
         raise DescriptionError(f"{what}: {type(mobilizer).__name__} has coordinates {QUATERNION}: if they "
-                               "are a unit quaternion "
-                               "its class must state quaternions = (slice(0, 4),), if they are not "
-                               "quaternions = ()")
+                               "are a unit quaternion its class must state quaternions = (slice(0, 4),), if "
+                               "they are not quaternions = ()")
     for names, units in (("coordinate_names", "units"), ("speed_names", "speed_units")):
         if len(getattr(mobilizer, names)) != len(getattr(mobilizer, units)):
             raise DescriptionError(f"{what}: {type(mobilizer).__name__}: {units} must be one for each of "
-                                   f"{names} "
-                                   f"{getattr(mobilizer, names)}, got {getattr(mobilizer, units)}")
+                                   f"{names} {getattr(mobilizer, names)}, got {getattr(mobilizer, units)}")
 
 
 def _finite(value: object) -> bool:
@@ -263,8 +260,8 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
             for p in expression.parameters:
                 if isinstance(p, (Input, Discrete)):
                     raise DescriptionError(f"{what}: {name} contains {p!r}, but {p.kind}s act on forces; "
-                                           "what describes a body, "
-                                           "and may change from call to call, is a cd.Parameter")
+                                           "what describes a body, and may change from call to call, is a "
+                                           "cd.Parameter")
             if expression.parameters:
                 symbolic[name] = expression
     for name in ("p_PF", "p_BM"):

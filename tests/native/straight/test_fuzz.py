@@ -59,8 +59,7 @@ def check_close(seed: int, contract: bool) -> tuple[int, int]:
         where = f"seed {seed}, graph {i}, contract {contract}"
         bad = np.argwhere(known & ~right)
         assert not len(bad), (f"{where}: at {x[bad[0, 0]]}: {got[bad[0, 0]]} instead of "
-                              f"{expected[bad[0, 0]]}, allowed "
-                              f"{allowed[bad[0, 0]]}\n{f.str(True)}")
+                              f"{expected[bad[0, 0]]}, allowed {allowed[bad[0, 0]]}\n{f.str(True)}")
         lanes = wide(i, x)[0]
         # of a NaN: either sign
         alike = same(got, lanes) | (~known if "copysign" in f.str(True) else False)

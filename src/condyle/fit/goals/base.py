@@ -134,8 +134,7 @@ class Goal:
         if (shape and value.shape[-len(shape):] != shape) or value.ndim - len(shape) not in (0, 1):
             numbers = ", ".join(map(str, shape))
             raise ShapeError(f"{what}: {target} has shape {value.shape}; expected ({numbers}) for one frame "
-                             "or "
-                             f"({', '.join(['T', *map(str, shape)])}) for T frames")
+                             f"or ({', '.join(['T', *map(str, shape)])}) for T frames")
         if value.ndim > len(shape) and not len(value):
             raise ShapeError(f"{what}: {target} has no frames, shape {value.shape}")
         if np.isinf(value).any():
@@ -162,8 +161,7 @@ class Goal:
         for p in self.law.parameters():
             if p.name not in tree.parameters.names:
                 raise DescriptionError(f"goal {self.name!r}: asks for parameter {p.name!r}, which the system "
-                                       "does not have; it "
-                                       f"has {list(tree.parameters.names)}")
+                                       f"does not have; it has {list(tree.parameters.names)}")
 
     def unit_in(self, system: System) -> str:
         """The unit of its error."""

@@ -76,19 +76,16 @@ class Explicit(Method):
         s = len(self.b)
         if [len(row) for row in self.A] != list(range(s)):
             raise DescriptionError(f"{what}: A must have {s} rows of 0, 1, 2, ... numbers, one per weight of "
-                                   "b, got rows of "
-                                   f"{[len(row) for row in self.A]}: only what is below the diagonal, A=((), "
-                                   "(1/2,), (0, 1))")
+                                   f"b, got rows of {[len(row) for row in self.A]}: only what is below the "
+                                   "diagonal, A=((), (1/2,), (0, 1))")
         if not abs(sum(self.b) - 1) <= ROUNDING:
             raise DescriptionError(f"{what}: the weights b must add up to 1, got {sum(self.b)!r}")
         if self.e and (len(self.e) not in (s, s + 1) or not abs(sum(self.e)) <= ROUNDING):
             raise DescriptionError(f"{what}: the weights e of the error must be {s} or {s + 1} numbers that "
-                                   "add up to 0, got "
-                                   f"{len(self.e)} that add up to {sum(self.e)!r}")
+                                   f"add up to 0, got {len(self.e)} that add up to {sum(self.e)!r}")
         if bool(self.e) != bool(self.estimate):
             raise DescriptionError(f"{what}: e and estimate, the order of the error estimate, belong "
-                                   "together; got e = "
-                                   f"{self.e!r} and estimate = {self.estimate!r}")
+                                   f"together; got e = {self.e!r} and estimate = {self.estimate!r}")
 
     @property
     def first_same_as_last(self) -> bool:

@@ -342,7 +342,8 @@ class PathRows:
     """The rows of laws along paths and of their spans, and passes over them.
 
     Attributes:
-        kinds, spans: of laws and of spans.
+        kinds: of laws.
+        spans: kinds of spans.
         members: the laws, by their places among the forces.
     """
 

@@ -203,8 +203,8 @@ class _Evaluator:
             called = {"tail": "t, parameters and other options"}
             got = ", ".join(f"{name} {a.shape}" if name not in called else f"{called[name]} {a.shape[:-1]}"
                             for (name, _), a in zip(self._inputs, rows) if a.ndim > 1)
-            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}; "
-                             "give as many rows of each, or one") from None
+            raise ShapeError(f"{self.name}: shapes do not broadcast before their last dimension: {got}; give "
+                             "as many rows of each, or one") from None
 
     def _check_finite(self, rows: list[np.ndarray], batch: tuple[int, ...],
                       results: list[np.ndarray]) -> None:

@@ -76,8 +76,7 @@ class Info:
 
     def __str__(self) -> str:
         head = (f"{self.directory or 'no directory'}: {self.entries} entries, {self.bytes / 1e6:.1f} MB of "
-                "at most "
-                f"{self.limit / 1e6:.0f} MB")
+                f"at most {self.limit / 1e6:.0f} MB")
         if self.unfinished:
             head += (f"\n{self.unfinished} unfinished, of processes at work or killed; `condyle cache clear` "
                      "removes them too")
@@ -198,8 +197,7 @@ def _place(key: str, create: bool = False) -> tuple[Path, str] | None:
     if directory is not None and note.endswith(_RUN) and directory not in _warned:
         _warned.add(directory)
         warnings.warn(f"the cache of machine code {directory} is not used: {note}. Everything works, and is "
-                      "compiled anew in "
-                      "every process", RuntimeWarning, stacklevel=2)
+                      "compiled anew in every process", RuntimeWarning, stacklevel=2)
     if directory is None or note or (fixed := _surroundings()) is None:
         return None
     return directory, hashlib.sha256(f"{fixed}\n{key}".encode()).hexdigest()

@@ -132,8 +132,7 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> None:
         needed |= wants
     if missing := sorted(name for name in needed - defined if not _in_process(name)):
         raise NativeError(f"the compiled code calls functions that exist nowhere: {', '.join(missing)}; give "
-                          "their "
-                          "addresses in `symbols`")
+                          "their addresses in `symbols`")
 
 
 @functools.cache

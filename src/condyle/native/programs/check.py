@@ -66,8 +66,7 @@ class _Inspector:
             case While(flag=flag, limit=limit, status=status):
                 if limit is None:
                     raise DescriptionError(f"{self.where}: has no limit. A flag that stays set loops without "
-                                           "end: "
-                                           "give limit=, a number or the name of a count")
+                                           "end: give limit=, a number or the name of a count")
                 self.word(flag, "flag")
                 self.word(status, "status")
                 self.count(limit, "limit")
@@ -98,8 +97,7 @@ class _Inspector:
                 self.call(node)
             case _:
                 raise DescriptionError(f"{self.where}: a {type(node).__name__} is no node. Nodes are Kernel, "
-                                       "While, "
-                                       "If, Scan, Get, Put, Take, Call, and lists of them")
+                                       "While, If, Scan, Get, Put, Take, Call, and lists of them")
 
     def slice(self, name: str) -> int:
         if name not in self.sizes:
@@ -181,8 +179,7 @@ class _Inspector:
         if name in self.sizes:
             if size == 0 or self.sizes[name] % size:
                 raise DescriptionError(f"{self.where}: slice {name!r} of size {self.sizes[name]} is no table "
-                                       "of rows "
-                                       f"of {size}, the size of {array!r}")
+                                       f"of rows of {size}, the size of {array!r}")
             return
         stream = self.stream(name)
         if stream.size != size:
@@ -190,8 +187,7 @@ class _Inspector:
                                    f"has {size}")
         if any(isinstance(n, Scan) and name in n.steps for n in self.path):
             raise DescriptionError(f"{self.where}: {name!r} moves with a Scan around this node; index "
-                                   "another stream, "
-                                   "or take it from the Scan's streams")
+                                   "another stream, or take it from the Scan's streams")
         if writes:
             self.written.add(name)
 

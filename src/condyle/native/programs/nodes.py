@@ -46,12 +46,11 @@ class LaneStatus(enum.IntEnum):
 _ADVICE = {
     LaneStatus.OK: "every loop ended by itself",
     LaneStatus.LIMIT: "a loop reached its limit: start nearer to the solution, loosen the tolerance or raise "
-                      "the "
-                  "limit",
+                      "the limit",
     LaneStatus.NAN: "the flag of a loop became NaN: look for a division by zero or a root of a negative "
                     "number",
     LaneStatus.INDEX: "a table was asked for a row that it does not have: the nearest was read, nothing was "
-                  "written",
+                      "written",
     LaneStatus.USER: "a kernel of the program reported this",
 }
 

@@ -58,8 +58,7 @@ class Instructions:
                 raise NativeError(f"function {f.name()!r} has free symbols {f.free_sx()}; make them inputs")
             elif op == ca.OP_CALL:
                 raise NativeError(f"function {f.name()!r} calls a function that was made with never_inline; "
-                                  "machine "
-                                  "code needs its operations: make that function without the option")
+                                  "machine code needs its operations: make that function without the option")
             else:
                 a = newest[i[0]]
                 b = newest[i[1]] if len(i) > 1 else -1

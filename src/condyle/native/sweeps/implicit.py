@@ -47,9 +47,8 @@ def implicit(solver: Solver, residual: Residual, p: ca.SX, order: int = 1,
     r = ca.densify(ca.vec(ca.SX(residual(y, a))))
     if not 1 <= n < solver.width or r.numel() != n or order < 1:
         raise DescriptionError(f"implicit: {r.numel()} equations, {n} unknowns, order {order}; expected as "
-                               "many equations as "
-                               f"unknowns, 1 to {solver.width - 1} (the results of {solver.name!r}), and "
-                               "order 1 or more")
+                               f"many equations as unknowns, 1 to {solver.width - 1} (the results of "
+                               f"{solver.name!r}), and order 1 or more")
     f = ca.Function("residual", [y, a], [r, ca.densify(ca.jacobian(r, y))])
     p = ca.densify(ca.vec(ca.SX(p)))
     row = get(solver, p)

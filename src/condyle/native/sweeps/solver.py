@@ -111,8 +111,7 @@ class Solver:
             f = getattr(self, part)
             if f is not None and (found := _sizes(f)) != (ins, outs):
                 raise DescriptionError(f"Solver {self.name!r}: {part} has sizes {found[0]} -> {found[1]}; "
-                                       f"expected {ins} -> "
-                                       f"{outs}")
+                                       f"expected {ins} -> {outs}")
 
     @property
     def needs(self) -> int:

@@ -249,8 +249,7 @@ class Sweep:
                 if where == "constant":
                     if x.nnz() != self.constants[name].shape[1]:
                         raise NativeError(f"rows: constant {name!r} has {self.constants[name].shape[1]} "
-                                          "numbers per row, "
-                                          f"a kernel reads {x.nnz()}")
+                                          f"numbers per row, a kernel reads {x.nnz()}")
                     used[t][name] = x.nnz()
         return [_slices(sizes) for sizes in used]
 

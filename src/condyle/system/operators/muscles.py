@@ -131,6 +131,6 @@ def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names
         i, k = np.argwhere(lost)[0]
         raise ConvergenceError(
             f"muscle_equilibrium: {names[k]!r} finds no balance{f' in state {i}' * (states > 1)}: at a fibre "
-            f"length of {l_M[i, k]:.6g} m its forces differ by {r[i, k]:.3g} of the maximal isometric "
-            "force; is a curve of the muscle not a number there, or does it jump?", found, Status.NOT_FINITE)
+            f"length of {l_M[i, k]:.6g} m its forces differ by {r[i, k]:.3g} of the maximal isometric force; "
+            "is a curve of the muscle not a number there, or does it jump?", found, Status.NOT_FINITE)
     return found

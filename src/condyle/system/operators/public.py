@@ -156,8 +156,7 @@ def state_method(record: Operator) -> Callable[..., Any]:
                                        "change a State by state.replace(...)")
         if len(arguments) > len(known):
             raise ArgumentError(f"State.{name}: takes {len(known)} arguments ({', '.join(known)}), got "
-                                f"{len(arguments)}; a State "
-                                f"has {', '.join(arrays)} itself")
+                                f"{len(arguments)}; a State has {', '.join(arrays)} itself")
         if moves and not arguments and named.get("udot") is None:
             named["udot"] = self.udot
         try:
