@@ -43,7 +43,8 @@ def test_two_formulations(moving, passive, evidence):
     part = acting(arm(), ["gravity"], pulled=arm().muscles)
     F = part.batch(moved, pulls=here.forces.values).ask("reactions", (), {})
     reaction = (np.abs(F - there.reactions) / np.abs(F).max(axis=(0, 1))).max()
-    evidence("static optimisation of arm26 in minimal and maximal coordinates: activations", a, 1e-8)
+    evidence("static optimisation of arm26 in minimal and maximal coordinates: activations", a, 1e-8,
+             headline="formulations")
     evidence("joint reactions with these forces in minimal and maximal coordinates, relative", reaction, 1e-8)
     assert a < 1e-8
     assert reaction < 1e-8

@@ -51,7 +51,7 @@ def test_lengths_and_moment_arms(leg, evidence):
              np.abs(leg.path_lengths(q) - EXPECTED["lengths"]).max(), 1e-13)
     # knee_angle_pat_r too, which a constraint couples to the knee
     evidence("leg6dof9musc against OpenSim 4.6: moment arms [m]",
-             np.abs(leg.moment_arms(q) - EXPECTED["moment_arms"]).max(), 1e-12)
+             np.abs(leg.moment_arms(q) - EXPECTED["moment_arms"]).max(), 1e-12, headline="arms")
 
 
 def test_mass_matrix_and_inverse_dynamics(leg, evidence):

@@ -18,7 +18,8 @@ def test_arm26_against_opensim(evidence):
     assert tau.names == ("r_shoulder_elev", "r_elbow_flex")
     assert tau.units == ("N m", "N m")
     evidence("inverse dynamics of arm26 against OpenSim's solver, analytic accelerations [N m]",
-             abs(tau.values - moments()).max(), 1e-9)         # both are exact recursions: rounding
+             abs(tau.values - moments()).max(), 1e-9,         # both are exact recursions: rounding
+             headline="moments")
 
 
 def test_muscles_are_left_out_and_it_says_so():

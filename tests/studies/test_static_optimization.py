@@ -29,7 +29,8 @@ def test_opensim(physiology, reserves, evidence):
                                    reserves=1.0 if reserves else None)
     expected = opensim(physiology, reserves)
     off = np.abs(found.activations.values - expected[:, :6])[INNER].max()
-    evidence("static optimisation of arm26 against OpenSim's tool, activations", off, 4e-3)
+    evidence("static optimisation of arm26 against OpenSim's tool, activations", off, 4e-3,
+             headline="activations")
     assert off < 4e-3
     if reserves:
         assert np.abs(found.reserves.values - expected[:, 6:])[INNER].max() < 4e-3
