@@ -32,6 +32,10 @@ from condyle.system.unmet import refuse_accelerations
 from condyle.system.unsolved import refuse_unsolved
 from condyle.tree.tree import Tree
 
+SMALL = 1000
+"""Numbers up to which their product with themselves is the quickest look for NaN. For many, BLAS would wake
+other threads, which then keep a core busy."""
+
 
 class Compiled:
     """Machine code of one system, and what it needs.
@@ -155,7 +159,7 @@ class Compiled:
             """The builtin; the method says why a result is not a number."""
             result = call(*arguments, **options) if options else direct(*arguments)
             x = result if type(result) is np.ndarray and result.ndim == 1 else np.ravel(result)
-            total = x.dot(x)
+            total = x.dot(x) if x.size < SMALL else x.sum()
             return result if total == total else method(*arguments, **options)
 
         return looked_at
