@@ -90,6 +90,14 @@ def test_point_that_comes_and_goes():
     assert traj(jump.t).q[0] == pytest.approx(0.4, abs=1e-9)
 
 
+def test_ensembles_say_that_they_do_not_look():
+    system = pendulum(("ground", (0.5, 0, 0)),
+                      cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
+                      ("bob", (0, -0.5, 0)))
+    with pytest.warns(UserWarning, match="an ensemble do not look for jumps"):
+        cd.simulate(system, [system.state(u=[u]) for u in (2.9, 3.0)], 0.05)
+
+
 def test_lift_off_is_no_jump():
     """A path that touches down and lifts off goes on smoothly: no step ends there."""
     system = pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),

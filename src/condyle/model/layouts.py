@@ -20,8 +20,8 @@ from condyle.model.looped import passes
 from condyle.model.looped.constrained import LEVELS, accelerations, position_changes, velocity_changes
 from condyle.model.looped.gradient import forward_gradient
 from condyle.model.looped.law_rows import OPERATIONS, law_kinds
+from condyle.model.looped.path_laws import LAW, is_row, operations, path_kinds, span_size
 from condyle.model.looped.path_operators import controlled_kinds
-from condyle.model.looped.path_rows import LAW, is_row, operations, path_kinds, span_size
 from condyle.model.looped.tables import Looped
 from condyle.model.model import Model
 from condyle.model.operators import OPERATORS

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.integrate.branches import MOST
+from condyle.integrate.branches import MOST, Branches
 from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
@@ -25,6 +25,7 @@ from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
+from condyle.presentation import cut
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
@@ -188,6 +189,11 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         if happening:
             settings.witnesses = Witnesses(system, given)
             return EachRun(start, *native(system, method), method, settings, times).go(thread_count(threads))
+        if (branches := Branches.of(system)) is not None:
+            names = cut(dict.fromkeys(name for owners in branches.owners for name in owners))
+            warnings.warn("simulate: runs of an ensemble do not look for jumps in lengths of paths, which "
+                          f"surfaces and points of {names} may make; simulate one state to see whether there "
+                          "are some", stacklevel=3)
         program, tables = native(system, method, "times" if times is not None else "steps")
         return EnsembleRun(start, program, tables, method, settings, times).go(thread_count(threads))
     finally:

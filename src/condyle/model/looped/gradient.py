@@ -36,15 +36,9 @@ from condyle.model.looped.passes import (
     of_held,
     with_laws,
 )
-from condyle.model.looped.path_rows import (
-    LawView,
-    PathKind,
-    PathRows,
-    SpanKind,
-    asks_for_state,
-    path_kinds,
-    tension,
-)
+from condyle.model.looped.path_laws import LawView, PathKind, path_kinds
+from condyle.model.looped.path_rows import PathRows, asks_for_state, tension
+from condyle.model.looped.span_rows import SpanKind
 from condyle.model.looped.tables import Draft, Looped, packed
 from condyle.model.model import Model
 

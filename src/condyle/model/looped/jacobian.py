@@ -35,7 +35,7 @@ from condyle.model.looped.gradient import has_looped_gradient
 from condyle.model.looped.law_rows import law_kinds
 from condyle.model.looped.passes import has_forces, nothing, of_held, solve
 from condyle.model.looped.path_jacobian import PathColumns
-from condyle.model.looped.path_rows import path_kinds
+from condyle.model.looped.path_laws import path_kinds
 from condyle.model.looped.tables import PAIR, Draft, Looped, packed, unpacked
 from condyle.model.model import Model
 from condyle.model.symbols import Symbols

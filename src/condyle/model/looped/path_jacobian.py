@@ -24,7 +24,9 @@ import numpy as np
 
 from condyle.dynamics.kinematics import Pair
 from condyle.forces.path import PathLaw
-from condyle.model.looped.path_rows import LawView, PathKind, PathRows, SpanKind, tension, wrenches
+from condyle.model.looped.path_laws import LawView, PathKind
+from condyle.model.looped.path_rows import PathRows, tension, wrenches
+from condyle.model.looped.span_rows import SpanKind
 from condyle.model.looped.tables import PAIR, Draft, Looped, unpacked
 from condyle.native.sweeps.sweep import RowKernel
 

@@ -21,7 +21,8 @@ import numpy as np
 from condyle.dynamics.kinematics import BodyKinematics, step
 from condyle.mobilizers import Mobilizer, NumberedMobilizer, sines_first
 from condyle.model.looped.law_rows import LawKind, law_kinds
-from condyle.model.looped.path_rows import PathRows, path_kinds
+from condyle.model.looped.path_laws import path_kinds
+from condyle.model.looped.path_rows import PathRows
 from condyle.model.model import Model
 from condyle.native.sweeps.schedule import on_levels, walked
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
