@@ -3,6 +3,7 @@ with each state."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.spatial import too_large
+from condyle.spatial import Transform, too_large
 from condyle.trace import DEFAULTED, Symbol, Traced, defaulted_in
 from condyle.trace.quantity import FINITE, POSITIVE, Quantity
 
@@ -106,7 +107,7 @@ def conditions_on(value: Any, positive: bool = False) -> ca.SX:
 
 def text(value: Any) -> str:
     """Text that determines a constant or a traced law: all digits of numbers, names and defaults of
-    Parameters, tables."""
+    Parameters, tables, a digest of all numbers of an array."""
     if isinstance(value, Symbol) and hasattr(value, "default"):
         return repr(value)
     if isinstance(value, Symbol):
@@ -114,6 +115,11 @@ def text(value: Any) -> str:
         return f"{ca.Function('f', [p.sx for p in parameters], [value.sx]).serialize()} of {text(parameters)}"
     if isinstance(value, Traced):
         return f"Traced({value.text}, {text(value.outside)})"
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Transform):
+        return f"Transform({text(value.R)}, {text(value.p)})"
+    if isinstance(value, np.ndarray) and value.dtype != object:     # its repr leaves numbers out
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"array({value.shape}, {value.dtype.str}, {digest})"
+    if isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str):
         return f"({', '.join(map(text, value))})"
     return repr(value)
