@@ -1,0 +1,122 @@
+"""Pictures of examples: `python docs/gallery.py` runs them and draws docs/img/NAME.png from what they
+computed; `python docs/gallery.py knee screw` only these.
+
+A picture is a function here with the name of its example. It gets the example's variables and an empty
+figure.
+"""
+from __future__ import annotations
+
+import contextlib
+import io
+import runpy
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+ROOT = Path(__file__).resolve().parent.parent
+INK, BLUE, RED, GREEN = "#20303c", "#2f6f9f", "#c0504d", "#4f8a4b"
+PICTURES: dict[str, Callable[[Any, Figure], None]] = {}
+
+
+def picture(draw: Callable[[Any, Figure], None]) -> Callable[[Any, Figure], None]:
+    PICTURES[draw.__name__] = draw
+    return draw
+
+
+def main(names: list[str]) -> None:
+    matplotlib.use("Agg")
+    for name in names or PICTURES:
+        with contextlib.redirect_stdout(io.StringIO()):
+            values = runpy.run_path(str(ROOT / "examples" / f"{name}.py"), run_name="__main__")
+        figure = plt.figure(figsize=(6.4, 3.2), layout="constrained", facecolor="white")
+        PICTURES[name](SimpleNamespace(**_public(values)), figure)
+        figure.savefig(ROOT / "docs" / "img" / f"{name}.png", dpi=100)
+        plt.close(figure)
+
+
+def _public(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if not name.startswith("_")}
+
+
+def plain(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
+    """Axes without a box."""
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(alpha=0.2)
+    return axes
+
+
+def space(figure: Figure, *position: int) -> Any:
+    """Three-dimensional axes of equal scales without a box."""
+    axes: Any = figure.add_subplot(*(position or (1, 1, 1)), projection="3d")
+    axes.set_axis_off()
+    return axes
+
+
+def triad(axes: Any, R: np.ndarray, p: np.ndarray, size: float) -> None:
+    """The axes of a frame: x red, y green, z blue."""
+    for column, colour in zip(R.T, (RED, GREEN, BLUE), strict=True):
+        axes.plot(*np.transpose([p, p + size * column]), color=colour, linewidth=1.2)
+
+
+def seen(axes: Any, elev: float, azim: float, zoom: float = 1.3, up: str = "y") -> None:
+    """Equal scales, and where it is seen from [degrees]."""
+    axes.set_aspect("equal")
+    axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=zoom)
+    axes.view_init(elev=elev, azim=azim, vertical_axis=up)
+
+
+@picture
+def screw(v: Any, figure: Figure) -> None:
+    axes = plain(figure.add_subplot(), "time [s]", "turns")
+    axes.plot(v.times, v.exact / (2 * np.pi), color=INK, linewidth=5, alpha=0.2, label="closed form")
+    for name, colour, angle in zip(("screw", "cylinder and coupler"), (BLUE, RED), v.turn, strict=True):
+        axes.plot(v.times, angle / (2 * np.pi), color=colour, linestyle="-" if colour == BLUE else ":",
+                  label=name)
+    axes.legend(frameon=False)
+
+
+@picture
+def scapula(v: Any, figure: Figure) -> None:
+    axes = space(figure)
+    state, root = v.b, v.b.body_pose("thorax")
+    a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19))
+    ball = np.stack([np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b)], -1)
+    axes.plot_wireframe(*np.moveaxis((ball * v.glide.radii) @ root.R.T + root.p, -1, 0), color=RED,
+                        linewidth=0.4, alpha=0.5)
+    joints = [state.body_pose(name).p for name in ("scapula", "humerus")]
+    elbow = state.body_pose("forearm").p
+    axes.plot(*np.transpose([*joints, elbow, (0, 0, 0)]), color=INK, linewidth=4, alpha=0.6, marker="o")
+    X = state.body_pose("scapula")
+    triad(axes, X.R, X.p, 0.08)
+    seen(axes, elev=12, azim=-60, zoom=1.7)
+
+
+@picture
+def knee(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
+    for t, fade in zip(np.linspace(0, 0.24, 6), np.linspace(0.25, 1, 6), strict=True):
+        q = v.swing(t).q
+        at = [v.leg.station_position(q, body, p) for body, p in (
+            ("thigh", (0, 0, 0)), ("thigh", (0, -0.4, 0)), ("shank", (0, 0, 0)), ("shank", (0, -0.4, 0)))]
+        left.plot(*np.transpose(at)[:2], color=INK, alpha=fade, linewidth=2)
+    left.set_aspect("equal")
+    left.set_axis_off()
+    angle = np.linspace(-2.0944, 0.2, 200)
+    plain(right, "knee angle [degrees]", "tibia in femur [mm]")
+    right.plot(np.degrees(angle), 1e3 * v.forward(angle), color=BLUE, label="forward")
+    right.plot(np.degrees(angle), 1e3 * (v.up(angle) + 0.4), color=RED, label="up, 400 mm added")
+    right.legend(frameon=False)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
