@@ -68,6 +68,7 @@ from condyle.studies.external_load import ExternalLoad
 from condyle.studies.induced_accelerations import InducedAccelerations, induced_accelerations
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.joint_reactions import joint_reactions
+from condyle.studies.joints.frames import MeasuredFrames
 from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.relax import relax
@@ -90,7 +91,7 @@ __all__ = [
     "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
     "Discrete", "Ellipsoid", "Ensemble", "Event", "ExternalLoad", "Frames", "Free", "FreeLine",
     "FrozenError", "FunctionBased", "Gimbal", "InducedAccelerations", "Input", "LineOrientation",
-    "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar",
+    "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar",
     "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords",
     "Spline", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory",
     "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble",

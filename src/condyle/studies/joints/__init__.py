@@ -1,0 +1,1 @@
+"""Joints from measurements: frames of two bones, marker clusters, fits of mobilizers to them."""
