@@ -91,14 +91,14 @@ __all__ = [
     "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
     "Discrete", "Ellipsoid", "Ensemble", "Event", "ExternalLoad", "Frames", "Free", "FreeLine",
     "FrozenError", "FunctionBased", "Gimbal", "InducedAccelerations", "Input", "LineOrientation",
-    "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar",
-    "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords",
-    "Spline", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory",
-    "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble",
-    "assemble_frames", "compose", "constraints", "forces", "functions", "goals",
-    "induced_accelerations", "integrators",
-    "inverse_dynamics", "joint_reactions", "maximal", "measures", "models", "muscle_analysis", "muscles",
-    "paths", "read_table", "relax", "simulate", "static_optimization", "where",
+    "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError",
+    "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
+    "SphericalCoords", "Spline", "Stage", "State", "StaticOptimization", "Status", "System", "Table",
+    "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld",
+    "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions", "goals",
+    "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions", "maximal", "measures",
+    "models", "muscle_analysis", "muscles", "paths", "read_table", "relax", "simulate",
+    "static_optimization", "where",
 ]
 
 
