@@ -118,5 +118,21 @@ def knee(v: Any, figure: Figure) -> None:
     right.legend(frameon=False)
 
 
+@picture
+def protein(v: Any, figure: Figure) -> None:
+    axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [ps]", "")
+    still, moving = v.found.atoms["stationary"], v.found.atoms["mobile"]
+    axes.plot(*still.T, color=GREEN, linewidth=2)
+    for q in (0.0, 0.5, 1.0):
+        X = v.found.system.body_pose([q], "mobile")
+        axes.plot(*(moving @ X.R.T + X.p).T, color=BLUE, linewidth=2, alpha=0.3 + 0.7 * q)
+    axis = v.found.point + np.outer((-1.2, 1.2), v.found.axis)
+    axes.plot(*axis.T, color=RED, linestyle="--", linewidth=1)
+    seen(axes, elev=15, azim=-60, zoom=1.1, up="z")
+    right.plot(100 * v.s, v.motive[:, 0], color=BLUE, label="motive force [kJ/mol]")
+    right.plot(100 * v.s, np.linalg.norm(v.load, axis=1), color=RED, label="hinge force [kJ/(mol nm)]")
+    right.legend(frameon=False, fontsize=8)
+
+
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -30,10 +30,10 @@ def system_of(given: str) -> System:
     if path.suffix in (".py", ".osim") or path.is_file():
         if path.suffix != ".py":
             raise DescriptionError(f"{given}: expected a Python file, or the name of a ready model: "
-                                   f"{', '.join(models.__all__)}{_other(path.suffix)}")
+                                   f"{', '.join(models.READY)}{_other(path.suffix)}")
         return _only(names_of(path), path)
-    if given not in models.__all__:
-        raise UnknownNameError("model", given, models.__all__, f"ready models: {', '.join(models.__all__)}; "
+    if given not in models.READY:
+        raise UnknownNameError("model", given, models.READY, f"ready models: {', '.join(models.READY)}; "
                                                                "your own is a Python file that makes a "
                                                                "System, such as leg.py")
     system = getattr(models, given)()
