@@ -26,17 +26,28 @@ from condyle.mobilizers import (
     Screw,
     Slider,
     SphericalCoords,
+    SplineCurve,
     Translation,
     Universal,
     Weld,
     compose,
 )
-from condyle.spatial import rotation_from_quaternion, rotation_x, rotation_z
+from condyle.spatial import exp_so3, rotation_from_quaternion, rotation_x, rotation_z
 
 RADII = (0.7, 1.1, 1.6)                                      # [m], of ellipsoids
 KNOTS = np.linspace(-2, 2, 9)
 TIMED = Custom(("a", "b"), lambda t, a, b: (rotation_x(a + 0.5 * t) @ rotation_z(b), (0.2 * t * a, b, t**2)),
                time=True)
+
+
+def frames(n: int, turn: float = -1.9) -> tuple[np.ndarray, np.ndarray]:
+    """n frames of a knee-like motion, or of a loop that turns once about z if the turn is 2 pi."""
+    a = turn * np.arange(n) / (n if turn == 2 * np.pi else n - 1)
+    vectors = np.stack([0.2 * np.sin(a), 0.1 * np.cos(2 * a), a], axis=1)
+    return exp_so3(vectors), np.stack([0.3 * np.cos(a), 0.2 * np.sin(a), 0.05 * np.sin(3 * a)], axis=1)
+
+
+LOOP = 2 * np.pi
 
 EVERY: dict[str, Mobilizer] = {
     "Weld": Weld(),
@@ -82,8 +93,16 @@ EVERY: dict[str, Mobilizer] = {
                        speeds=("wx", "wy", "wz"), default=(1, 0, 0, 0), units=("1",) * 4),
     "Custom-hinge": Custom("q", lambda q: (rotation_x(q), (q**2, 0, 0)),
                            hinge=lambda q: [[1], [0], [0], [2 * q], [0], [0]]),
+    "SplineCurve": SplineCurve(frames(7)),
+    "SplineCurve-long": SplineCurve(frames(30), domain=(-1, 2), ends="mirrored"),
+    "SplineCurve-5": SplineCurve(frames(9), 5),
+    "SplineCurve-6": SplineCurve(frames(9), 6),
+    "SplineCurve-closed": SplineCurve(frames(9, LOOP), closed=True),
+    "SplineCurve-closed-5": SplineCurve(frames(20, LOOP), 5, True),
     "compose": compose(BendStretch(), Slider("z"), Pin("x")),
     "compose-time": compose(TIMED, Cylinder()),
+    "compose-curve-pin": compose(SplineCurve(frames(7)), Pin("x")),
+    "compose-curves": compose(SplineCurve(frames(7)), SplineCurve(frames(8, LOOP), closed=True).reversed()),
 }
 BUILT_IN = [name for name in EVERY if not name.startswith(("Custom", "FunctionBased", "compose"))]
 """Those with closed forms of their own."""

@@ -16,6 +16,7 @@ import numpy as np
 from mpmath import mpf
 
 import condyle as cd
+from condyle.native.sweeps.lookup import assembled
 from tests.mobilizers.every import EVERY, RADII
 
 EPS = np.finfo(float).eps
@@ -242,8 +243,9 @@ def evaluate(made, mobilizer, t, q, u):
     m = made(mobilizer, st, sq, su)
     parts = [m.R, m.p, ca.vertcat(m.H_w, m.H_v), ca.vertcat(m.w_t, m.v_t), ca.vertcat(m.bias_w, m.bias_v),
              mobilizer.N(sq)]
-    f = ca.Function("motion", [st, sq, su], [ca.densify(ca.vec(x)) for x in parts])
-    values = f.map(n)(t.reshape(1, n), q.T, u.T)
+    f = assembled("motion", [st, sq, su], [ca.vec(x) for x in parts])
+    states = [t.reshape(1, n), q.T, u.T]
+    values = f.map(n)(*states) if isinstance(f, ca.Function) else f.evaluate(states)
     R, p, H, Vt, bias, N = (np.array(v).T.reshape(n, x.shape[1], x.shape[0]).swapaxes(1, 2) if x.numel() else
                             np.zeros((n, *x.shape)) for v, x in zip(values, parts))
     return R, p[..., 0], H, Vt[..., 0], bias[..., 0], N

@@ -23,6 +23,7 @@ from condyle.mobilizers.lower_pairs import Cylinder, Pin, Planar, Screw, Slider,
 from condyle.mobilizers.numbers import NumberedMobilizer, Pattern, pattern
 from condyle.mobilizers.polar import BendStretch, SphericalCoords
 from condyle.mobilizers.sines import sines_first
+from condyle.mobilizers.spline_curve import SplineCurve
 
 __all__ = [
     "Ball",
@@ -47,6 +48,7 @@ __all__ = [
     "Screw",
     "Slider",
     "SphericalCoords",
+    "SplineCurve",
     "Translation",
     "Universal",
     "Weld",
@@ -63,4 +65,5 @@ __all__ = [
 
 spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine,
        FunctionBased, Gimbal,
-       LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, Translation, Universal, Weld)
+       LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, Translation, Universal,
+       Weld)

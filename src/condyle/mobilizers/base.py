@@ -13,6 +13,7 @@ passes.
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
@@ -120,13 +121,26 @@ class Mobilizer:
         N = ca.sparsify(self.N(q))
         return N.T if N.is_eye() else ca.solve(N.T @ N, N.T)
 
+    @property
+    def domains(self) -> tuple[tuple[float, float], ...]:
+        """(low, high) of each coordinate, where it is defined, in its unit; (-inf, inf) if everywhere.
+
+        Beyond, a mobilizer goes on as it says itself; `cd.simulate` reports that a domain was left.
+        """
+        return ((-math.inf, math.inf),) * self.nq
+
     def default_q(self) -> Array:
-        """Coordinates of the reference configuration, shape (nq,)."""
-        return np.zeros(self.nq)
+        """Coordinates of the reference configuration, shape (nq,): zero, or the end of the domain nearest to
+        it."""
+        low, high = np.array(self.domains).reshape(-1, 2).T
+        return np.clip(np.zeros(self.nq), low, high)
 
     def random_q(self, rng: np.random.Generator) -> Array:
-        """Some valid coordinates, for checks and tests."""
-        return rng.uniform(-1.0, 1.0, self.nq)
+        """Some valid coordinates, for checks and tests: within the domains, and within 1 of zero where these
+        have no end."""
+        low, high = np.array(self.domains).reshape(-1, 2).T
+        low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2.0, -1.0))
+        return rng.uniform(low, np.where(np.isfinite(high), high, low + 2.0))
 
     def fit_q(self, X_FM: Transform | ArrayLike, q: ArrayLike | None = None, t: float = 0.0) -> tuple[
             Array, Array]:
@@ -262,6 +276,10 @@ class Reversed(Mobilizer):
         for name in ("coordinate_names", "speed_names", "quaternions", "named_by_user", "uses_time",
                      "singular"):
             object.__setattr__(self, name, getattr(self.forward, name))
+
+    @property
+    def domains(self) -> tuple[tuple[float, float], ...]:
+        return self.forward.domains
 
     @cached_property
     def units(self) -> tuple[str, ...]:

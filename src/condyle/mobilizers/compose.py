@@ -62,6 +62,10 @@ class Composition(Mobilizer):
                             ("uses_time", a.uses_time or b.uses_time), ("singular", singular)):
             object.__setattr__(self, name, value)
 
+    @property
+    def domains(self) -> tuple[tuple[float, float], ...]:
+        return (*self.a.domains, *self.b.domains)
+
     @cached_property
     def units(self) -> tuple[str, ...]:
         return (*self.a.units, *self.b.units)

@@ -1,0 +1,58 @@
+"""B-splines in the form that a table of rows takes: knots, and cumulative polynomials of every interval.
+docs/theory/spline_joints.md (2)-(4)."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array
+
+
+def clamped(inner: Array, order: int) -> Array:
+    """Knots with their ends repeated, so that the spline begins at its first control frame and ends at its
+    last."""
+    ends = order - 1
+    return np.concatenate([np.full(ends, inner[0]), inner, np.full(ends, inner[-1])])
+
+
+def periodic(knots: Array, order: int) -> Array:
+    """Knots -order .. n + order of a closed spline of n intervals, from its n + 1 knots."""
+    n = len(knots) - 1
+    index = np.arange(-order, n + order + 1)
+    return knots[index % n] + (index // n) * (knots[-1] - knots[0])
+
+
+def mirrored(knots: Array) -> Array:
+    """Three more knots beyond each end, at the distances of those inside."""
+    return np.concatenate([2 * knots[0] - knots[3:0:-1], knots, 2 * knots[-1] - knots[-2:-5:-1]])
+
+
+def cumulative(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
+    """Taylor coefficients at t_i of Bt_(i-k+2) .. Bt_i on [t_i, t_(i+1)), for every interval i.
+
+        B_(j,r) = (q - t_j)/(t_(j+r-1) - t_j) B_(j,r-1) + (t_(j+r) - q)/(t_(j+r) - t_(j+1)) B_(j+1,r-1)    (2)
+        Bt_j = B_j + B_(j+1) + ... + B_i                                                                  (3)
+
+    Args:
+        t: knots, none decreasing.
+        order: k, one more than the degree.
+        intervals: the i, of length > 0, shape (m,).
+
+    Returns:
+        shape (m, k - 1, k); of the last, c x^(k-1), all but one coefficient are exactly zero.
+    """
+    k, m = order, len(intervals)
+    origin = t[intervals]
+    # B_(i-r+1,r) .. B_(i,r) as polynomials of q - t_i
+    B = np.zeros((m, 1, k))
+    B[:, 0, 0] = 1.0
+    for r in range(2, k + 1):
+        higher = np.zeros((m, r, k))
+        for a in range(r - 1):                               # B_(j,r-1), j = i - r + 2 + a, enters two
+            j = intervals - r + 2 + a
+            share = B[:, a] / (t[j + r - 1] - t[j])[:, None]
+            turn = np.roll(share, 1, axis=1)                 # times q - t_i: the highest coefficient is zero
+            higher[:, a + 1] += turn + (origin - t[j])[:, None] * share
+            higher[:, a] += (t[j + r - 1] - origin)[:, None] * share - turn
+        B = higher
+    return np.cumsum(B[:, :0:-1], axis=1)[:, ::-1]
