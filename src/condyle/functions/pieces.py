@@ -17,7 +17,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.functions.base import Function, Number, at_default
-from condyle.native.sweeps.lookup import Table, get
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.table import Table
 from condyle.trace import Symbol
 
 LOOK_UP_FROM = 16

@@ -32,7 +32,8 @@ from condyle.integrate.lines import (
 )
 from condyle.model.time import TimeReader, time_readers
 from condyle.native.straight.graph import CHOICE, Graph
-from condyle.native.sweeps.lookup import Origin, Table, lookups_in
+from condyle.native.sweeps.lookup import Origin, lookups_in
+from condyle.native.sweeps.table import Table
 from condyle.system.system import System
 
 TIME, STATE, CURVED = 1, 2, 4

@@ -12,7 +12,8 @@ import condyle as cd
 from condyle.mobilizers import base
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps import lookup
-from condyle.native.sweeps.lookup import Closure, Staged, Table, assembled, get, lookups_in
+from condyle.native.sweeps.lookup import Closure, Staged, assembled, get, lookups_in
+from condyle.native.sweeps.table import Table
 from tests.process import ROOT, output
 
 EPS = np.finfo(float).eps
@@ -59,6 +60,19 @@ def test_every_index_gives_its_row(table, evaluator):
     np.testing.assert_array_equal(f(INDICES[:, None]), expected)
     np.testing.assert_array_equal(one_by_one(f, INDICES[:, None]), expected)
     np.testing.assert_array_equal(one_by_one(f.fast, INDICES[:, None]), expected)
+
+
+@pytest.mark.parametrize("W", [2, 4, 8])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 11, 17])
+def test_rows_of_every_width_are_transposed_into_lanes(W, size, monkeypatch):
+    """Widths below the number of lanes, multiples of it and others: each lane has its own row, bit for
+    bit."""
+    monkeypatch.setenv("CONDYLE_LANES", str(W))
+    table = Table.of(np.random.default_rng(size).normal(size=(7, size)))
+    x = ca.SX.sym("x")
+    f = native(lambda: Staged("rows", [x], [get(table, x)]), [("x", 1)], [("row", size)])
+    expected = np.stack([table.rows[row_number(i, 7)] for i in INDICES])
+    np.testing.assert_array_equal(f(INDICES[:, None]), expected)
 
 
 def test_lanes_do_not_disturb_each_other(evaluator):

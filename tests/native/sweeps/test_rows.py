@@ -7,7 +7,8 @@ import pytest
 
 from condyle.errors import NativeError
 from condyle.native.calls.function import NativeFunction
-from condyle.native.sweeps.lookup import Table, get
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
 
 # rows; states: some blocks of lanes and a part of one

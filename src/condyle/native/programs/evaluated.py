@@ -9,7 +9,8 @@ import numpy as np
 
 from condyle.native.programs.nodes import Get, Kernel, Node, Stream
 from condyle.native.straight.composite import Composite
-from condyle.native.sweeps.lookup import Staged, Stages, Table
+from condyle.native.sweeps.lookup import Staged, Stages
+from condyle.native.sweeps.table import Table
 
 
 class Evaluated:

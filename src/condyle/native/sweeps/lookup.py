@@ -20,9 +20,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import NativeError
-from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import INT, LONG, POINTER, Value
+from condyle.native.ir.values import LONG, POINTER
 from condyle.native.straight.emit import add_kernel, kernel_arguments
 
 
@@ -48,44 +47,6 @@ class Origin(Protocol):
         """Define `void @symbol(ptr index, ptr row, ptr work)`, once in a module; returns the symbol."""
     def evaluate(self, index: np.ndarray) -> np.ndarray:
         """Rows (width, states) at indices (needs, states)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Constant rows, shape (rows, size). The second column of a ladder holds numbers that an argument is
-    compared with."""
-
-    rows: np.ndarray
-    ladder: bool = False
-
-    name = ""
-    needs = 1
-
-    @staticmethod
-    def of(rows: Any, ladder: bool = False) -> Table:
-        array = np.array(rows, dtype=float)
-        array.flags.writeable = False
-        return Table(array, ladder)
-
-    @property
-    def width(self) -> int:
-        return self.rows.shape[1]
-
-    @cached_property
-    def text(self) -> str:
-        """Digest of its numbers, the same in every process."""
-        return hashlib.sha256(repr(self.rows.shape).encode() + self.rows.tobytes()).hexdigest()
-
-    def n_instructions(self) -> int:
-        return 0
-
-    def emit(self, module: Module) -> str:
-        return module.define(f"table.{self.text[:32]}.{module.lanes.W}",
-                             lambda symbol: _write_get(module, symbol, self.rows))
-
-    def evaluate(self, index: np.ndarray) -> np.ndarray:
-        numbers = np.clip(np.nan_to_num(np.floor(index[0])), 0, len(self.rows) - 1).astype(int)
-        return self.rows[numbers].T
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,28 +298,3 @@ def _add_each(module: Module, symbol: str, needs: int, width: int) -> str:
                 b.call(symbol, b.at(index, k * needs), b.at(row, k * width), work)
 
     return module.define(f"{symbol}.each", write)
-
-
-def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
-    """Define row <- table[index] for all lanes at once; an index that is NaN or out of range takes the first
-    or last row."""
-    L, (count, size) = module.lanes, rows.shape
-    last = float(count - 1)
-    with module.function(name, [POINTER] * 3) as b:
-        index, row, _ = b.arguments
-        table = b.symbol(module.table(f"{name}.rows", rows))
-        x = b.load(index)
-        x = b.select(b.compare("oge", x, 0.0), x, 0.0)
-        x = b.select(b.compare("olt", x, last), x, last)
-        first = b.convert("fptosi", x, L.I) * size
-        for j in range(size):
-            b.store(_gathered(b, b.at(table, first + j)), b.at(row, j * L.W))
-
-
-def _gathered(b: Builder, places: Value) -> Value:
-    """A double from each address."""
-    L = b.lanes
-    if L.W == 1:
-        return b.load(places)
-    return b.outside(f"llvm.masked.gather.{L.suffix}.v{L.W}p0", places, b.number(8, INT), b.number(1, L.B),
-                     0.0, result=L.T)
