@@ -1,4 +1,4 @@
-"""Mobilizers that look rows of tables up: their descriptions."""
+"""Mobilizers that look rows of tables up: their descriptions, sizes and layouts."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -9,8 +9,10 @@ import pytest
 
 import condyle as cd
 from condyle.functions.pieces import Pieces
+from condyle.mobilizers import motion_size
 from condyle.mobilizers.base import RelativeMotion, zeros
 from condyle.mobilizers.constants import text
+from condyle.native.sweeps.lookup import lookups_in
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,3 +61,25 @@ def test_long_arrays_that_differ_in_the_middle_are_two_joints():
 def test_text_of_arrays_and_transforms_is_whole(a, b):
     assert text(a) != text(b)
     assert text((a, "x")) != text((b, "x"))
+
+
+def test_wide_rows_are_looked_up_however_few_they_are():
+    """So that joints of 4 and of 1,000 rows have the same operations."""
+    x, look_up = ca.SX.sym("x"), True
+    sizes = []
+    for n in (2, 4, 1000):
+        row = Pieces(np.arange(1.0, n), np.random.default_rng(n).normal(size=(n, 20))).at(x, look_up)
+        sizes.append((len(lookups_in([row])), ca.Function("f", [row], [ca.sum1(row)]).n_instructions()))
+    assert sizes[0][0] == 2 and len(set(sizes)) == 1
+    few = Pieces(np.arange(1.0, 4), np.random.default_rng(0).normal(size=(4, 5)))
+    assert not lookups_in([few.at(x, look_up)])
+
+
+def test_a_selection_counts_as_one_operation():
+    def size(n):
+        x = np.linspace(-1, 1, n)
+        return motion_size(cd.FunctionBased("q", (None, None, lambda q: q), (cd.Spline(x, x**3), None, None)))
+
+    more = size(15) - size(7)
+    # eight more breaks: five selections of coefficients, a comparison and the number it needs
+    assert more <= 7 * 8

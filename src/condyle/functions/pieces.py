@@ -2,8 +2,8 @@
 (8)-(10).
 
 An expression has no branches. On Symbols the row of numbers that holds at x is looked up in a table, at a
-cost that does not depend on how many there are; where there are few, and on bare SX, which must be an
-expression by itself, it is selected.
+cost that does not depend on how many there are; where there are few short ones, and on bare SX, which must be
+an expression by itself, it is selected.
 """
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ LOOK_UP_FROM = 16
 straight/selection.py makes cheap tables of selections among sixteen. Measured on forward dynamics of seven
 knees: at 15 points selecting is 1.15 times as fast for two cubics a knee and 1.3 times for four, in batches
 and for one state; at 30, looking up is."""
+
+WIDE = 16
+"""Numbers per row from which it is looked up, however few the rows are: to select each number takes longer
+than to load it, and machine code that grows with the rows. (Joints along a spline have 46 and more.)"""
 
 MOST_BUCKETS = 20_000, 64, 1_000_000
 """Where breaks lie closer than their range divided by the first, or, if they are many, by the second times
@@ -57,8 +61,9 @@ class Pieces:
         row = ca.SX(ca.DM(self.rows[0]))
         some = np.flatnonzero(self.varies).tolist()
         if some:
-            long = look_up and len(self.breaks) >= LOOK_UP_FROM and self._tables is not None
-            row[some] = self._looked_up(x) if long else self._selected(x, self.rows[:, some])
+            long = len(self.breaks) >= LOOK_UP_FROM or len(some) >= WIDE
+            row[some] = (self._looked_up(x) if look_up and long and self._tables is not None
+                         else self._selected(x, self.rows[:, some]))
         return row
 
     @cached_property
@@ -69,7 +74,7 @@ class Pieces:
         included: its row says which of the rows holds at its left edge, and from which x the next one does.
         """
         x = self.breaks
-        width = 0.9 * float(np.diff(x).min())
+        width = 0.9 * float(np.diff(x).min(initial=1.0 if len(x) == 1 else math.inf))
         count = math.ceil((x[-1] - x[0]) / width) + 1
         few, each, many = MOST_BUCKETS
         if count > max(few, min(each * len(x), many), 2 * len(x)):

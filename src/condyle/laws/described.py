@@ -21,8 +21,8 @@ import numpy as np
 from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
 from condyle.laws.names import body_name, known_body, name
-from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.solver import Solver
+from condyle.native.sweeps.table import Table
 from condyle.spatial import Transform
 from condyle.trace.parameter import Expression, Parameter, as_sx
 from condyle.trace.quantity import Quantity

@@ -357,8 +357,11 @@ def traced(mobilizer: Mobilizer) -> Closure:
 
 
 def motion_size(mobilizer: Mobilizer) -> int:
-    """How many operations a mobilizer's equations take."""
-    return traced(mobilizer).function.n_instructions()
+    """How many operations a mobilizer's equations take. To select one of two values is one of them; CasADi
+    has four, two that may be zero, their sum and a number."""
+    f = traced(mobilizer).function
+    halves = sum(f.instruction_id(k) == ca.OP_IF_ELSE_ZERO for k in range(f.n_instructions()))
+    return f.n_instructions() - 3 * (halves // 2)
 
 
 def motion_symbols(mobilizer: Mobilizer) -> ca.SX:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from condyle.errors import DescriptionError, NativeError
-from condyle.native.machine import jit, parallel
+from condyle.native.ir.module import Module
+from condyle.native.machine import elf, jit, parallel
 from tests.native.straight.kernels import Kernels
 from tests.native.straight.test_emit import chain
 
@@ -91,3 +92,42 @@ def test_joined_objects_that_are_torn():
     for torn in (data[:-1], data[:20], data[:18], data + b"\0"):
         with pytest.raises(NativeError, match="cannot be loaded"):
             jit.Library(torn)
+
+
+TABLE = np.random.default_rng(0).normal(size=1000)
+
+
+def reads_table(share: bool) -> Module:
+    """f(x) is number x of TABLE; if it is to be shared, in a part of a module that can be compiled by
+    itself."""
+    module = Module()
+    name = module.table("numbers", TABLE)
+    with module.function("g", ["i64"], result="double", note=parallel.PART if share else "") as b:
+        b.give(b.load(b.at(b.symbol(name), b.arguments[0])))
+    with module.function("f", ["double"], result="double", internal=False) as b:
+        b.give(b.call("g", b.convert("fptosi", b.arguments[0], "i64"), result="double"))
+    return module
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_long_tables_are_object_files_of_their_own(as_text, monkeypatch):
+    """Where we can write these, else text; both are the same numbers, also in modules that are divided."""
+    if as_text:
+        monkeypatch.setattr(jit, "elf_machine", lambda: 0)
+    elif not jit.elf_machine():
+        pytest.skip("object files of this system have another form than ELF, which is what we write")
+    monkeypatch.setattr(parallel, "_CHUNK", 100)
+    for share in (False, True):
+        module = reads_table(share)
+        assert (len(module.text()) > TABLE.nbytes) == as_text and len(module.objects()) == (not as_text)
+        assert len(parallel.divide(module.text())) == 1 + share
+        library = jit.Library(module.compile(), module.compile())       # twice, as two kernels have it
+        assert [call(library, float(k)) for k in range(1000)] == TABLE.tolist()
+
+
+def test_an_object_file_of_data_is_read_as_it_was_written():
+    data = elf.data_object(62, "numbers", TABLE.tobytes(), 64)
+    assert elf.symbols(data) == ({"numbers"}, set()) and TABLE.tobytes() in data
+    for size in (10, 100, len(data) - 1):
+        with pytest.raises(ValueError, match=r"torn|ends|begins"):
+            elf.symbols(data[:size])

@@ -16,8 +16,8 @@ from condyle.native.programs.nodes import LaneStatus
 from condyle.native.sweeps import solver as codes
 from condyle.native.sweeps.implicit import bracketed, implicit
 from condyle.native.sweeps.lookup import Closure, Staged, get
-from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.solver import Solver
+from condyle.native.sweeps.table import Table
 
 EPS = np.finfo(float).eps
 _keys = itertools.count()

@@ -270,7 +270,9 @@ SCRIPT = """
 import sys
 import numpy as np
 sys.path.insert(0, {root!r})
+from condyle.native.ir import module
 from tests.native.sweeps.test_lookup import X, with_spline
+module._LONG = 100                                          # tables are object files of their own
 bump = float(sys.argv[1])
 system = with_spline("function", np.sin(X) + bump * (X > 0.3) * (X < 0.6))
 found = system.forward_dynamics([0.37], [0.8])

@@ -8,8 +8,8 @@ import pytest
 from condyle.errors import NativeError
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.table import Table
 from condyle.native.sweeps.sweep import Line, Pass, RowKernel, Sweep
+from condyle.native.sweeps.table import Table
 
 # rows; states: some blocks of lanes and a part of one
 N, STATES = 23, 21

@@ -1,6 +1,7 @@
 """A module of LLVM IR: functions, tables, and declarations of what is outside."""
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,9 +10,11 @@ import numpy as np
 
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
-from condyle.native.machine import jit
+from condyle.native.machine import elf, jit
 
 _LINE = 64                                                  # bytes that memory moves at once
+_LONG = 4096
+"""Bytes from which a table is an object file of its own: as text, a million bytes take half a second."""
 
 
 class Module:
@@ -46,8 +49,14 @@ class Module:
         self._declared[name] = f"declare {result} @{name}({', '.join(arguments)}) nounwind"
 
     def table(self, name: str, values: np.ndarray) -> str:
-        """A constant array, in C order; returns its name."""
+        """A constant array, in C order; returns its name, which may be another: long ones are object files,
+        whose names say what they hold."""
         data = np.ascontiguousarray(values).tobytes()
+        if len(data) >= _LONG and (machine := jit.elf_machine()):
+            name = f"data.{hashlib.sha256(data).hexdigest()[:32]}"
+            self._declared[name] = f"@{name} = external constant [{len(data)} x i8], align {_LINE}"
+            self._linked[name] = lambda: elf.data_object(machine, name, data, _LINE)
+            return name
         text = "\\" + data.hex("\\") if data else ""
         self.add(f'@{name} = private constant [{len(data)} x i8] c"{text}", align {_LINE}')
         return name

@@ -51,6 +51,14 @@ def fuses() -> bool:
 
 
 @functools.cache
+def elf_machine() -> int:
+    """The number of the processor in ELF files; 0 where object files have another form, or where we have not
+    tried to write them."""
+    triple = host()[0]
+    return 62 if triple.startswith("x86_64") and "linux" in triple else 0
+
+
+@functools.cache
 def versions() -> str:
     """What the meaning of an object file depends on beside its source."""
     triple, cpu, features = host()

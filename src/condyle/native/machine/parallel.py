@@ -25,7 +25,7 @@ _PIECE = re.compile(rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n
                     re.M | re.S)
 _CALLED = re.compile(r"@([\w.$]+)\(")
 _NAMED = re.compile(r"@([\w.$]+)")
-_TABLE = re.compile(r"^(@([\w.$]+) = private constant .*)$", re.M)
+_TABLE = re.compile(r"^(@([\w.$]+) = (?:private|external) constant .*)$", re.M)
 # characters of parts in one module: about 3,000 operations
 _CHUNK = 250_000
 _MAGIC = b"condyle objects\0"
