@@ -70,6 +70,8 @@ from condyle.studies.induced_accelerations import InducedAccelerations, induced_
 from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.joints.frames import MeasuredFrames
+from condyle.studies.joints.frames_file import read_frames
+from condyle.studies.joints.markers import marker_positions, relative_frames
 from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.relax import relax
@@ -97,9 +99,9 @@ __all__ = [
     "SphericalCoords", "Spline", "SplineCurve", "Stage", "State", "StaticOptimization", "Status", "System",
     "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld",
     "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions", "goals",
-    "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions", "maximal", "measures",
-    "models", "muscle_analysis", "muscles", "paths", "read_table", "relax", "simulate",
-    "static_optimization", "where",
+    "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions", "marker_positions",
+    "maximal", "measures", "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_table",
+    "relative_frames", "relax", "simulate", "static_optimization", "where",
 ]
 
 

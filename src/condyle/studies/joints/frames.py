@@ -150,6 +150,19 @@ class MeasuredFrames(Display):
                               self.units,
                               self.residuals, self.source)
 
+    def save(self, path: str | Path) -> None:
+        """Write a .csv file that `cd.read_frames` reads back to the same frames, to the last digit.
+
+        Args:
+            path: where to write; it must end in .csv. It appears whole or not at all.
+
+        Raises:
+            DescriptionError: another ending, or a folder that does not exist.
+        """
+        from condyle.studies.joints.frames_file import write_frames
+
+        write_frames(self, path)
+
 
 def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: int = 2, coordinates: int = 1,
                  degrees: bool = False) -> MeasuredFrames:
@@ -183,11 +196,11 @@ def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: i
     if not good.all():
         left = np.flatnonzero(~good)
         warnings.warn(f"{who}: {len(left)} of {n} frames have a number that is missing or not finite and are "
-                      f"left out: {_listed(left)}", stacklevel=3)
+                      f"left out: {listed(left)}", stacklevel=3)
         R, p, values = R[good], p[good], None if values is None else values[good]
     source = np.flatnonzero(good)
-    R = _rotations(who, R, source)
-    _check_sizes(who, p, source)
+    R = proper_rotations(who, R, source)
+    check_sizes(who, p, source)
     if len(p) < fewest:
         raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}; measure more, or ask "
                                "for fewer control frames or a lower order")
@@ -283,15 +296,20 @@ def _coordinates(who: str, q: ArrayLike, n: int, d: int) -> Array:
 
 # ---- Checks ------------------------------------------------------------------------------------------------
 
-def _rotations(who: str, R: Array, source: Indices) -> Array:
-    """The rotations, repaired where they nearly are ones."""
+def proper_rotations(who: str, R: Array, numbers: Indices, noun: str = "frame") -> Array:
+    """The rotations, repaired where they nearly are ones.
+
+    Args:
+        numbers: what errors call each, after the noun.
+    """
     if not len(R):
         return R
     off = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max(axis=(1, 2))
     mirrored = np.linalg.det(R) < 0
     if mirrored.any() and (off[mirrored] <= REPAIRED).any():
         bad = np.flatnonzero(mirrored & (off <= REPAIRED))
-        which = "all frames are reflections" if len(bad) == len(R) else f"{_listed(source[bad])}: reflections"
+        which = ("all frames are reflections" if len(bad) == len(R)
+                 else f"{listed(numbers[bad], noun)}: reflections")
         raise DescriptionError(f"{who}: {which} (determinant -1): their axes are left-handed. Reverse one "
                                "axis, or see whether two columns were exchanged")
     if off.max() > REPAIRED:
@@ -300,24 +318,24 @@ def _rotations(who: str, R: Array, source: Indices) -> Array:
         hint = (f"; its axes have length {scale:.4g}: divide by it" if abs(scale - 1) > REPAIRED
                 and np.abs(R[k].T @ R[k] - scale**2 * np.eye(3)).max() < REPAIRED * scale**2 else
                 "; are these angles or quaternions, or is the order of the nine numbers another?")
-        raise DescriptionError(f"{who}: frame {source[k]}: R is not a rotation: the largest entry of R'R - 1 "
-                               f"is {off[k]:.3g}, up to {REPAIRED} is repaired{hint}")
+        raise DescriptionError(f"{who}: {noun} {numbers[k]}: R is not a rotation: the largest entry of R'R - "
+                               f"1 is {off[k]:.3g}, up to {REPAIRED} is repaired{hint}")
     if off.max() > EXACT:
         k = int(off.argmax())
         if off.max() > 1e-4:
             warnings.warn(f"{who}: {int((off > EXACT).sum())} rotations were not quite orthogonal and were "
-                          f"replaced by the nearest ones; the worst is frame {source[k]}, R'R - 1 up to "
+                          f"replaced by the nearest ones; the worst is {noun} {numbers[k]}, R'R - 1 up to "
                           f"{off[k]:.2g}: give more digits", stacklevel=4)
         R = np.where((off > EXACT)[:, None, None], nearest_rotations(R), R)
     return R
 
 
-def _check_sizes(who: str, p: Array, source: Indices) -> None:
+def check_sizes(who: str, p: Array, numbers: Indices, noun: str = "frame") -> None:
     far = np.linalg.norm(p, axis=1)
     if len(far) and np.median(far) > FAR:
         k = int(far.argmax())
-        raise DescriptionError(f"{who}: the positions are in metres, but frame {source[k]} is {far[k]:.4g} m "
-                               "from F: are they in millimetres? Divide them by 1000. If they are poses in "
+        raise DescriptionError(f"{who}: the positions are in metres, but {noun} {numbers[k]} is {far[k]:.4g} "
+                               "m from F: are they in millimetres? Divide them by 1000. If they are poses in "
                                "the laboratory, give those of one bone in the other, X_GF.inverse() @ X_GM")
 
 
@@ -329,7 +347,7 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
     same = np.flatnonzero(steps == 0)
     if len(same):
         warnings.warn(f"{who}: {len(same)} frames are exact copies of the one before: "
-                      f"{_listed(source[1:][same])}", stacklevel=4)
+                      f"{listed(source[1:][same])}", stacklevel=4)
     turn = turns(R[:-1], R[1:])
     if len(turn) and turn.max() > LARGEST_STEP:
         k = int(turn.argmax())
@@ -376,6 +394,6 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
                       stacklevel=4)
 
 
-def _listed(indices: Indices) -> str:
+def listed(indices: Indices, noun: str = "frame") -> str:
     """Frames by number, the first ones."""
-    return f"frame{'s' if len(indices) > 1 else ''} {cut([str(int(k)) for k in indices])}"
+    return f"{noun}{'s' if len(indices) > 1 else ''} {cut([str(int(k)) for k in indices])}"
