@@ -27,6 +27,7 @@ from condyle.mobilizers import (
     Slider,
     SphericalCoords,
     SplineCurve,
+    SplineSurface,
     Translation,
     Universal,
     Weld,
@@ -48,6 +49,19 @@ def frames(n: int, turn: float = -1.9) -> tuple[np.ndarray, np.ndarray]:
 
 
 LOOP = 2 * np.pi
+_a, _b = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 6), indexing="ij")
+SURFACE = np.array([0.4 * _a, 0.3 * _b, 0.1 * np.cos(2 * _a) * np.cos(_b), 0.5 * np.sin(_b),
+                    0.4 * np.sin(_a) - 0.1 * _b,
+                    0.3 * _a * _b])
+"""Control values of a surface: x, y, z, angles about x, y, z."""
+RIPPLE = np.zeros((6, 5, 6))
+RIPPLE[2], RIPPLE[3] = 0.1 * np.cos(3 * _a + _b), 0.1 * np.sin(2 * _b)
+BENT = ("ry", "tz", "rx", "tx", "rz", "ty")
+"""Rotations and translations by turns."""
+_angle = 2 * np.pi * np.arange(6) / 6
+RING = np.array([np.cos(_angle), np.sin(_angle), 0.1 * np.sin(2 * _angle), 0 * _angle, 0.1 * np.cos(_angle),
+                 _angle])
+"""Control values of a closed curve that turns once about z."""
 
 EVERY: dict[str, Mobilizer] = {
     "Weld": Weld(),
@@ -84,6 +98,12 @@ EVERY: dict[str, Mobilizer] = {
                                         (lambda t, q: 0.1 * t * q, None, None), time=True),
     "FunctionBased-spline": FunctionBased(("a",), (None, None, lambda q: q),
                                           (cd.Spline(KNOTS, 0.1 * np.cos(KNOTS)), None, None)),
+    "SplineSurface": SplineSurface(SURFACE, domain=((-1, 1), (-1, 2)),
+                                   X=cd.Transform(rotation_x(0.4), (0.1, 0.2, 0.3))),
+    "SplineSurface-time": SplineSurface(SURFACE, domain=((-1, 1), (-1, 2)),
+                                        modes=[(RIPPLE, lambda t: np.sin(2 * t + 0.3))]),
+    "SplineSurface-order": SplineSurface(0.5 * SURFACE, order=5, axes=BENT),
+    "SplineSurface-closed": SplineSurface(RING, closed=True, domain=(0, 3)),
     "Custom": Custom("knee", lambda q: (rotation_z(q), (0.1 * np.sin(2 * q), q**2 / (1 + q**2), 0.0))),
     "Custom-time": TIMED,
     "Custom-N": Custom(("w", "x", "y", "z"),

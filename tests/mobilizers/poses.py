@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import casadi as ca
 import mpmath
@@ -17,7 +18,7 @@ from mpmath import mpf
 
 import condyle as cd
 from condyle.native.sweeps.lookup import assembled
-from tests.mobilizers.every import EVERY, RADII
+from tests.mobilizers.every import BENT, EVERY, RADII, RING, RIPPLE, SURFACE
 
 EPS = np.finfo(float).eps
 STATES = 100
@@ -78,6 +79,52 @@ def timed(t, q):
     return turn("x", q[0] + t / 2) @ turn("z", q[1]), vector(mpf(0.2) * t * q[0], q[1], t**2)
 
 
+def b_splines(t, k, x):
+    """All B-splines of order k on knots t at x, by Cox and de Boor."""
+    B = [mpf(a <= x < b) for a, b in pairwise(t)]
+    for r in range(2, k + 1):
+        B = [(B[j] and (x - t[j]) / (t[j + r - 1] - t[j]) * B[j])
+             + (B[j + 1] and (t[j + r] - x) / (t[j + r] - t[j + 1]) * B[j + 1])
+             for j in range(len(B) - 1)]
+    return B
+
+
+def clamped(low, high, n, k):
+    inner = np.linspace(low, high, n - k + 2)
+    return [mpf(x) for x in (*[low] * (k - 1), *inner, *[high] * (k - 1))]
+
+
+def on_surface(c, knots, k, q, axes=("tx", "ty", "tz", "rx", "ry", "rz"), X=None):
+    """lee2008 (25). c: (6, n1, n2), floats or mpf."""
+    weights = [b_splines(t, k, x) for t, x in zip(knots, q)]
+    phi = [mpmath.fsum(a * b * mpf(c[f, i, j]) for i, a in enumerate(weights[0]) if a for j,
+                       b in enumerate(weights[1]) if b)
+           for f in range(6)]
+    return product(axes, phi, X)
+
+
+def product(axes, phi, X=None):
+    X = X or (xyz(NONE), NONE)
+    for axis, value in zip(axes, phi):
+        step = (turn(axis[1], value), NONE) if axis[0] == "r" else (
+            xyz(NONE), vector(*(value if axis[1] == e else 0 for e in "xyz")))
+        X = then(X, *step)
+    return X
+
+
+def on_ring(q):
+    """Six control values, period 3, uniform knots 0.5 apart; value j has its support from knot j - 2 to j +
+    2, and the angle about z grows by 2 pi in one turn."""
+    h = mpf(3) / 6
+    B = b_splines([h * (i - 10) for i in range(30)], 4, q[0])          # B[i] begins at knot i - 10
+    phi = [mpf(0)] * 6
+    for i, b in enumerate(B):
+        turns, j = divmod(i - 10 + 2, 6)
+        phi = [v + b * (mpf(RING[f, j]) + (2 * mpmath.pi * turns if f == 5 else 0)) for f,
+               v in enumerate(phi)]
+    return product(("tx", "ty", "tz", "rx", "ry", "rz"), phi)
+
+
 def then(X, R, p):
     return X[0] @ R, X[1] + X[0] @ p
 
@@ -127,6 +174,15 @@ CASES = {
     "Ellipsoid-normal-euler": Case(EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)),
                                    "F"),
     "CantileverFreeBeam": Case(EVERY["CantileverFreeBeam"], lambda t, q: beam(q, mpf(0.8))),
+    "SplineSurface": Case(EVERY["SplineSurface"], lambda t, q: on_surface(
+        SURFACE, (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)), 4, q, X=(exact(EVERY["SplineSurface"].X.R),
+                                                                        vector(0.1, 0.2, 0.3)))),
+    "SplineSurface-time": Case(EVERY["SplineSurface-time"], lambda t, q: on_surface(
+        exact(SURFACE) + exact(RIPPLE) * mpmath.sin(2 * t + mpf(0.3)),
+        (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)), 4, q)),
+    "SplineSurface-order": Case(EVERY["SplineSurface-order"], lambda t, q: on_surface(
+        0.5 * SURFACE, (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q, BENT)),
+    "SplineSurface-closed": Case(EVERY["SplineSurface-closed"], lambda t, q: on_ring(q)),
     "Custom": Case(EVERY["Custom"], lambda t, q: (
         turn("z", q[0]), vector(mpf(0.1) * mpmath.sin(2 * q[0]), q[0] ** 2 / (1 + q[0] ** 2), 0))),
     "Custom-time": Case(EVERY["Custom-time"], lambda t, q: timed(t, q)),

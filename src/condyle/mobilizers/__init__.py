@@ -24,6 +24,7 @@ from condyle.mobilizers.numbers import NumberedMobilizer, Pattern, pattern
 from condyle.mobilizers.polar import BendStretch, SphericalCoords
 from condyle.mobilizers.sines import sines_first
 from condyle.mobilizers.spline_curve import SplineCurve
+from condyle.mobilizers.spline_surface import SplineSurface
 
 __all__ = [
     "Ball",
@@ -49,6 +50,7 @@ __all__ = [
     "Slider",
     "SphericalCoords",
     "SplineCurve",
+    "SplineSurface",
     "Translation",
     "Universal",
     "Weld",
@@ -65,5 +67,6 @@ __all__ = [
 
 spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine,
        FunctionBased, Gimbal,
-       LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, Translation, Universal,
+       LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, SplineSurface, Translation,
+       Universal,
        Weld)

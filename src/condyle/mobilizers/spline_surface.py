@@ -1,0 +1,309 @@
+"""Joints of one to three coordinates given by tensor-product B-splines: lee2008 section 5.2."""
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
+from condyle.mobilizers.constants import conditions_on, constant, names_of, text, valued
+from condyle.mobilizers.grids import Direction, rows_of, taylor
+from condyle.mobilizers.surface_arguments import (
+    Mode,
+    axes_of,
+    control_values,
+    domains_of,
+    flags_of,
+    knot_sequences,
+    knots_of,
+    mode_of,
+)
+from condyle.mobilizers.surface_checks import Look
+from condyle.mobilizers.twists import AXES, chain
+from condyle.mobilizers.units import given_units
+from condyle.native.sweeps.lookup import Table, get
+from condyle.spatial import Transform
+from condyle.trace import Symbol, Traced
+
+SMALLEST = 1e-3
+"""Smallest singular value of H, the mean length of its columns being 1, below which it has lost its rank:
+udot would be a thousand times as large there as elsewhere."""
+LOCKED = 0.05
+"""|det W| below which a place is reported as an Euler singularity: 3 degrees from it."""
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class SplineSurface(Mobilizer):
+    """A joint of one, two or three coordinates whose translations and angles are tensor-product B-splines.
+
+        X_FM(q) = X exp(e_1 phi_1(q)) ... exp(e_6 phi_6(q)),  phi_j = sum_ab c_jab B_a(q1) B_b(q2)  (25)
+
+    e_j are the six basis twists: by default translations along x, y, z, then rotations about x, y, z
+    (body-fixed), so that p = (phi_1, phi_2, phi_3) and R = Rx(phi_4) Ry(phi_5) Rz(phi_6). u = qdot.
+
+    Outside its domain the joint goes on: each B-spline continues with its value, slope and curvature at the
+    end, so that H and bias stay continuous. A closed direction repeats.
+
+    The control values may be, or depend on, Parameters, and may change in time by modes: c(t) = values +
+    sum_m a_m(t) c_m, a surface that deforms by itself. The cost of equations grows with the number of modes
+    and of Parameters, and does not depend on the number of control values.
+
+    Where the second angle is ±pi/2 the three angles turn about two axes only (gimbal lock): a warning says
+    where in the domain. Choose another order of `axes`, or X, then.
+
+    Args:
+        values: control values of phi_1 .. phi_6 [m, rad], shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), in
+            the order of `axes`; numbers or Parameters.
+        knots: one sequence per coordinate, n + order numbers that do not decrease (closed: n + 1, knot j is
+            where value j is, the last closes the period); None in its place, or for all: uniform over
+            `domain`, with ends repeated so that the surface reaches its outermost control values.
+        order: of the B-splines, degree + 1, from 4 (cubic) on; 5 makes derivatives of accelerations
+            continuous.
+        domain: (low, high) of each coordinate, or one for all, where knots are not given.
+        axes: the order of the basis twists, such as ("rz", "rx", "ry", "tx", "ty", "tz").
+        X: a constant Transform before the six (H in the paper).
+        closed: whether each direction repeats, or one for all. Angles may wind: the next period begins at the
+            multiple of 2 pi that is nearest to the last value.
+        modes: pairs of values (6, n1, ..) and amplitude: a function of time a(t), t in seconds, or a
+            Parameter.
+        coordinates: their names; q, or q1, q2, q3 by default.
+        units: unit of each coordinate; "1" by default.
+    """
+
+    values: NDArray[Any]
+    knots: tuple[Array, ...]
+    order: int
+    axes: tuple[str, ...]
+    X: Transform
+    closed: tuple[bool, ...]
+    modes: tuple[Mode, ...]
+    parts: tuple[Mode, ...]
+    directions: tuple[Direction, ...]
+
+    def __init__(self, values: Any, knots: Sequence[ArrayLike | None] | None = None, order: int = 4, *,
+                 domain: Any = (0.0, 1.0), axes: Sequence[str] = AXES, X: Any = None,
+                 closed: bool | Sequence[bool] = False, modes: Sequence[tuple[Any, Any]] = (),
+                 coordinates: Sequence[str] | str | None = None, units: Sequence[str] | str = ()) -> None:
+        what = "SplineSurface"
+        given, parts = control_values(values, f"{what}: values")
+        n = given.ndim - 1
+        names = (("q",) if n == 1 else tuple(f"q{k + 1}"
+                                             for k in range(n))) if coordinates is None else names_of(
+            coordinates, f"{what}: coordinates", f"{n} different names")
+        if len(names) != n:
+            raise DescriptionError(f"{what}: values of shape {given.shape} are a joint of {n} coordinate(s), "
+                                   "but "
+                                   f"coordinates are {names!r}")
+        if isinstance(order, bool) or order not in range(4, 11):
+            raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic) to 10, got "
+                                   f"{order!r}; below 4 "
+                                   "accelerations would jump")
+        shut = flags_of(closed, n, f"{what}: closed")
+        directions = []
+        for d, (t, pair) in enumerate(zip(knot_sequences(knots, n, what), domains_of(domain, n, what),
+                                          strict=True)):
+            t = knots_of(t, given.shape[1 + d], int(order), shut[d], pair,
+                         f"{what}: direction {d + 1} ({names[d]})")
+            t.flags.writeable = False
+            directions.append(Direction(t, int(order), shut[d]))
+        more = tuple(mode_of(mode, given.shape, f"{what}: modes[{m}]") for m, mode in enumerate(modes))
+        for name, value in (("values", given), ("knots", tuple(way.knots for way in directions)),
+                            ("order", int(order)),
+                            ("axes", axes_of(axes, what)), ("X", Transform.of(X, f"{what}: X")),
+                            ("closed", shut),
+                            ("modes", more), ("parts", (*parts, *more)), ("coordinate_names", names),
+                            ("speed_names", names),
+                            ("named_by_user", coordinates is not None), ("directions", tuple(directions)),
+                            ("units", given_units(units, names, what) or ("1",) * n),
+                            ("uses_time", any(isinstance(mode.amplitude, Traced) for mode in more))):
+            object.__setattr__(self, name, value)
+        self._check(what)
+
+    @property
+    def domain(self) -> tuple[tuple[float, float], ...]:
+        """(low, high) of each coordinate; of a closed one, its first period."""
+        return tuple((way.low, way.high) for way in self.directions)
+
+    @property
+    def domains(self) -> tuple[tuple[float, float], ...]:
+        return tuple((-np.inf, np.inf) if way.closed else (way.low, way.high) for way in self.directions)
+
+    @cached_property
+    def _steps(self) -> list[Array]:
+        """What each function gains in one period of each closed direction, shape (6, 1, ..)."""
+        base, one = self._at_defaults, (6, *(1,) * self.nq)
+        turns = np.array([axis[0] == "r" for axis in self.axes]).reshape(one)
+        out = []
+        for d, way in enumerate(self.directions):
+            ends = np.take(base, [0, way.n - 1], axis=1 + d)
+            m = np.rint(np.diff(ends, axis=1 + d) / (2 * np.pi)) * (way.closed & turns) + 0.0
+            first = m.reshape(6, -1)[:, :1].reshape(one)
+            if (m != first).any():
+                f = int(np.argmax([np.ptp(x) for x in m]))
+                raise DescriptionError(
+                    f"SplineSurface: {self.axes[f]} winds around {self.coordinate_names[d]} {m[f].min():g} "
+                    f"times at some control values and {m[f].max():g} times at others; give angles that do "
+                    "not "
+                    "jump by 2 pi from one value to the next")
+            out.append(2 * np.pi * first)
+        return out
+
+    @cached_property
+    def _at_defaults(self) -> Array:
+        """Control values without what depends on time, Parameters at their defaults."""
+        return sum((mode.values * (1.0 if mode.amplitude is None else valued(mode.amplitude, {}))
+                    for mode in self.parts
+                    if not isinstance(mode.amplitude, Traced)), np.zeros(self.values.shape))
+
+    def _extended(self, values: Array, wind: bool) -> Array:
+        for d, way in enumerate(self.directions):
+            values = way.extended(values, 1 + d, self._steps[d] if wind else 0.0)
+        return values
+
+    @cached_property
+    def _table(self) -> tuple[Table, list[tuple[list[int], slice]], list[float | None]]:
+        """Rows, one per cell: its corner, then coefficients of every mode; which functions a mode moves, and
+        where they are in a row; the constant value of functions that never move, None of others."""
+        some = [np.array([np.ptp(mode.values[f]) > 0 for f in range(6)]) for mode in self.parts]
+        some = [moved | (mode.values.reshape(6, -1).any(axis=1) & (mode.amplitude is not None))
+                for moved, mode in zip(some, self.parts, strict=True)]
+        moving = np.any(some, axis=0)
+        some[0] = some[0] | (moving & self.parts[0].values.reshape(6, -1).any(axis=1))
+        fixed = [None if moving[f] else float(self.parts[0].values[f].flat[0]) for f in range(6)]
+        corners = np.meshgrid(*(way.origins for way in self.directions), indexing="ij")
+        blocks, places, at = [np.stack([c.ravel() for c in corners], axis=1)], [], self.nq
+        for m, (mode, f) in enumerate(zip(self.parts, some, strict=True)):
+            block = rows_of(self._extended(mode.values, m == 0)[f], self.directions)
+            blocks.append(block)
+            places.append((np.flatnonzero(f).tolist(), slice(at, at + block.shape[1])))
+            at += block.shape[1]
+        return Table.of(np.hstack(blocks)), places, fixed
+
+    def _functions(self, t: ca.SX, q: ca.SX, u: ca.SX) -> tuple[list[ca.SX], ...]:
+        """phi (6), gradient (6, n) by rows, phi_t (6), and what phidot (6) and phiddot at udot = 0 (6)
+        are."""
+        table, places, fixed = self._table
+        x = [way.inside(q[d]) for d, way in enumerate(self.directions)]
+        number = ca.SX(0)
+        for way, x_d in zip(self.directions, x, strict=True):
+            number = number * len(way.origins) + way.number(x_d)
+        row = get(table, number)
+        x = [x_d - row[d] for d, x_d in enumerate(x)]
+        phi = [zeros(1) if not value else ca.SX(value) for value in fixed]
+        grad, phi_t = [zeros(1, self.nq) for _ in range(6)], [zeros(1) for _ in range(6)]
+        second = [zeros(1) for _ in range(6)]
+        units = np.eye(self.nq, dtype=int).tolist()
+        for mode, (functions, columns) in zip(self.parts, places, strict=True):
+            if not functions:
+                continue
+            c = taylor(row[columns], x, self.order)
+            a, a_t, a_tt = _amplitude(mode.amplitude, t)
+            bend = 2 * sum((value * _power(u, index) for index, value in c.items() if sum(index) == 2),
+                           ca.SX(0))
+            slope = ca.horzcat(*(c[tuple(e)] for e in units))
+            value = c[(0,) * self.nq]
+            for k, f in enumerate(functions):
+                phi[f] += a * value[k]
+                grad[f] += a * slope[k, :]
+                phi_t[f] += a_t * value[k]
+                second[f] += a * bend[k] + 2 * a_t * (slope[k, :] @ u) + a_tt * value[k]
+        rate = [g @ u + p_t for g, p_t in zip(grad, phi_t, strict=True)]
+        return phi, grad, phi_t, rate, second
+
+    def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
+        phi, grad, phi_t, rate, second = self._functions(t, q, u)
+        R, p, W_w, W_v, bias_w, bias_v = chain(self.axes, self.X, phi, rate, second)
+        G, g_t = ca.vertcat(*grad), ca.sparsify(ca.vertcat(*phi_t))
+        return RelativeMotion(R=R, p=p, H_w=ca.sparsify(W_w @ G), H_v=ca.sparsify(W_v @ G), w_t=W_w @ g_t,
+                              v_t=W_v @ g_t,
+                              bias_w=bias_w, bias_v=bias_v)
+
+    def default_q(self) -> Array:
+        """The middle of the domain."""
+        return np.array([0.5 * (low + high) for low, high in self.domain])
+
+    def random_q(self, rng: np.random.Generator) -> Array:
+        return rng.uniform(*np.transpose(self.domain))
+
+    # ---- Being a value ----
+
+    def description(self) -> str:
+        return self._description
+
+    @cached_property
+    def _description(self) -> str:
+        digest = hashlib.sha256()
+        for array in (*self.knots, *(mode.values for mode in self.parts), self.X.R, self.X.p):
+            digest.update(repr(array.shape).encode() + array.tobytes())
+        amplitudes = text(tuple(mode.amplitude for mode in self.parts))
+        return (f"SplineSurface({self.values.shape}, {self.order}, {self.axes}, {self.closed}, "
+                f"{digest.hexdigest()}, "
+                f"{amplitudes})")
+
+    def conditions(self) -> ca.SX | None:
+        return conditions_on(tuple(mode.amplitude for mode in self.parts))
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        for mode in self.parts:
+            if isinstance(mode.amplitude, Symbol):
+                constant(valued(mode.amplitude, values), "SplineSurface: a control value")
+
+    def _check(self, what: str) -> None:
+        """H has its full rank everywhere in the domain, and gimbal lock is reported: Parameters at their
+        defaults, t = 0."""
+        now = sum((mode.values * float(mode.amplitude(0.0)) for mode in self.parts
+                   if isinstance(mode.amplitude, Traced)),
+                  self._at_defaults)
+        look = Look(self.axes, self.directions, self._extended(now, True))
+        where = lambda worst: ", ".join(
+            f"{name} = {x:.6g} (cell {cell + 1} of {len(way.cells) - 1})" for name, x, cell, way in zip(
+                self.coordinate_names, worst.q, worst.cell, self.directions, strict=True))
+        if not (worst := look.rank()).value > SMALLEST:
+            raise DescriptionError(
+                f"{what}: H loses its rank at {where(worst)}: the joint does not move with a coordinate "
+                "there, or moves "
+                "alike with two. Equal control values or a fold make it so: move them, or leave that part "
+                "out of the domain")
+        if (worst := look.lock()).changes_sign or worst.value < LOCKED:
+            warnings.warn(
+                f"{what}: Euler singularity (gimbal lock) at {where(worst)}: the basis twists span five "
+                "directions only "
+                f"there, |det W| = {worst.value:.2g}. The motion stays smooth; what asks for angles of a "
+                "pose, such as a "
+                "fit, does not. Choose another order of axes, or X", UserWarning, stacklevel=4)
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.values.shape[1:]))
+        ranges = ", ".join(f"{name} from {low:g} to {high:g}"
+                           for name, (low, high) in zip(self.coordinate_names, self.domain, strict=True))
+        more = ", deforming" if self.uses_time else ""
+        return f"SplineSurface({size} control values, order {self.order}, {ranges}{more})"
+
+
+def _power(u: ca.SX, index: Sequence[int]) -> ca.SX:
+    """u1^i u2^j ..."""
+    out = ca.SX(1)
+    for d, power in enumerate(index):
+        for _ in range(power):
+            out = out * u[d]
+    return out
+
+
+def _amplitude(amplitude: Symbol | Traced | None, t: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """a, da/dt and its derivative."""
+    if amplitude is None:
+        return ca.SX(1), zeros(1), zeros(1)
+    if isinstance(amplitude, Symbol):
+        return amplitude.sx, zeros(1), zeros(1)
+    a = amplitude.apply(t)
+    a_t = ca.sparsify(ca.jacobian(a, t))
+    return a, a_t, ca.sparsify(ca.jacobian(a_t, t))
