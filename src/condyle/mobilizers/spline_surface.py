@@ -30,7 +30,8 @@ from condyle.mobilizers.surface_arguments import (
 from condyle.mobilizers.surface_checks import Look
 from condyle.mobilizers.twists import AXES, chain
 from condyle.mobilizers.units import given_units
-from condyle.native.sweeps.lookup import Table, get
+from condyle.native.sweeps.lookup import get
+from condyle.native.sweeps.table import Table
 from condyle.spatial import Transform
 from condyle.trace import Symbol, Traced
 
@@ -226,10 +227,6 @@ class SplineSurface(Mobilizer):
         return RelativeMotion(R=R, p=p, H_w=ca.sparsify(W_w @ G), H_v=ca.sparsify(W_v @ G), w_t=W_w @ g_t,
                               v_t=W_v @ g_t,
                               bias_w=bias_w, bias_v=bias_v)
-
-    def default_q(self) -> Array:
-        """The middle of the domain."""
-        return np.array([0.5 * (low + high) for low, high in self.domain])
 
     def random_q(self, rng: np.random.Generator) -> Array:
         return rng.uniform(*np.transpose(self.domain))
