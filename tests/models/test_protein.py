@@ -85,6 +85,22 @@ def test_masses_come_from_atoms(files):
     np.testing.assert_allclose(ke, found.masses["mobile"] @ np.square(v).sum(1) / 2, rtol=1e-12)
 
 
+def test_files_without_elements(files, tmp_path):
+    """As programs of molecular dynamics write them, names one column to the left: CA is no calcium, HG1 no
+    mercury."""
+    bare = []
+    for path in files:
+        lines = [line[:12] + line[13:16] + " " + line[16:66] if line.startswith("ATOM") else line
+                 for line in path.read_text().splitlines()]
+        bare.append(write(tmp_path, f"bare_{path.name}", "\n".join(lines) + "\n"))
+    a, b = (cd.models.domain_hinge(*each, mobile=MOBILE) for each in (files, bare))
+    np.testing.assert_allclose(a.masses["mobile"], b.masses["mobile"], rtol=1e-12)
+    np.testing.assert_allclose(a.X.p, b.X.p, atol=1e-12)
+    strange = write(tmp_path, "strange.pdb", bare[0].read_text().replace(" N  ", " Q  "))
+    with pytest.raises(cd.DescriptionError, match="atom 'Q' of residue ALA 1 is of no element"):
+        cd.models.domain_hinge(strange, files[1], mobile=MOBILE)
+
+
 def test_mmcif_is_read_too(files, tmp_path):
     structure = gemmi.read_structure(str(files[1]))
     structure.setup_entities()

@@ -43,6 +43,9 @@ STILL = 1e-6, 1e-7
 """A turn [rad] and a shift [nm] below which nothing moves: structure files have three decimals of an
 angstrom."""
 
+OF_PROTEINS = ("H", "D", "C", "N", "O", "S", "Se", "P")
+"""Elements of residues."""
+
 Range = tuple[int, int]
 
 
@@ -202,7 +205,7 @@ def _common(one: dict[tuple[int, str], Any], other: dict[tuple[int, str], Any],
 def _alpha(residue: Any) -> NDArray[np.float64] | None:
     """Where the alpha carbon is [nm]."""
     for atom in residue:
-        if atom.name == "CA" and atom.element.name == "C":
+        if atom.name == "CA":                               # calcium is in no polymer
             return NM * np.array(atom.pos.tolist())
     return None
 
@@ -216,8 +219,21 @@ def _atoms(residues: dict[tuple[int, str], Any], moves: Sequence[Range]) -> tupl
         body = "mobile" if _within(key, moves) else "stationary"
         for atom in residue:
             places[body].append(atom.pos.tolist())
-            masses[body].append(atom.element.weight)
+            masses[body].append(_weight(atom, key, residue))
     return {b: NM * np.array(x) for b, x in places.items()}, {b: np.array(m) for b, m in masses.items()}
+
+
+def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
+    """Mass [Da]. Where a file does not name elements, the first letter of an atom's name does: an atom HG1 of
+    an amino acid is no mercury."""
+    gemmi: Any = importlib.import_module("gemmi")
+    name = atom.element.name
+    if name not in OF_PROTEINS:
+        name = "Se" if residue.name == "MSE" and atom.name == "SE" else atom.name.lstrip("0123456789'\"*")[:1]
+    if name not in OF_PROTEINS:
+        raise DescriptionError(f"domain_hinge: atom {atom.name!r} of residue {residue.name} {key[0]} is of no "
+                               f"element that proteins have ({', '.join(OF_PROTEINS)})")
+    return float(gemmi.Element(name).weight)
 
 
 def _ranges(given: Any, what: str) -> list[Range]:
