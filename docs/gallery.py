@@ -134,5 +134,48 @@ def protein(v: Any, figure: Figure) -> None:
     right.legend(frameon=False, fontsize=8)
 
 
+@picture
+def beads(v: Any, figure: Figure) -> None:
+    axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [s]", "spin [rad/s]")
+    q = np.linspace(0, 2 * np.pi, 400)
+    axes.plot(*v.wire.pose(q).p.T, color=INK, linewidth=1)
+    for k, colour in enumerate((RED, GREEN, BLUE)):
+        at = v.wire.pose(v.run.q[::40, 1 + k]).p
+        axes.plot(*at.T, color=colour, linewidth=3, alpha=0.3)
+        axes.plot(*at[-1:].T, color=colour, marker="o", markersize=7)
+    seen(axes, elev=0, azim=-90, zoom=1.5, up="y")
+    axes.view_init(elev=90, azim=-90)
+    right.plot(v.run.t, v.run.u[:, 0], color=INK, linewidth=1)
+
+
+@picture
+def letters(v: Any, figure: Figure) -> None:
+    for k, state in enumerate((v.a, v.b)):
+        axes = figure.add_subplot(1, 2, 1 + k)
+        run = v.cd.simulate(state.system, state, t_final=0.25, accuracy=1e-4)
+        for letter, name in zip("CONDYLES", state.system.bodies, strict=True):
+            X = state.system.body_pose(run.q[-1], name)
+            edge = v.cd.SplineCurve(v.outline(letter), closed=True).pose(np.linspace(0, 1, 200)).p
+            axes.fill(*(edge @ X.R.T + X.p).T[:2], color=(BLUE, RED)[k], alpha=0.55)
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        axes.set_title(("one-sided", "two-sided")[k], fontsize=9)
+
+
+@picture
+def globe(v: Any, figure: Figure) -> None:
+    axes = space(figure)
+    a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 49), np.linspace(-np.pi / 2, np.pi / 2, 25))
+    ball = v.height * np.stack([np.cos(b) * np.cos(a), np.cos(b) * np.sin(a), np.sin(b)])
+    axes.plot_wireframe(*ball, color=INK, linewidth=0.3, alpha=0.25)
+    for name, colour in zip(v.routes, (RED, GREEN, BLUE), strict=True):
+        curve = v.system.body(name).mobilizer
+        axes.plot(*curve.pose(np.linspace(0, 1, 400)).p.T, color=colour, linewidth=1.5)
+        for q in np.linspace(0, 1, 8, endpoint=False):
+            X = curve.pose(q)
+            triad(axes, X.R, X.p, 0.08)
+    seen(axes, elev=20, azim=-50, zoom=1.5, up="z")
+
+
 if __name__ == "__main__":
     main(sys.argv[1:])

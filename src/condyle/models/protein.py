@@ -27,14 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from condyle.errors import DescriptionError
-from condyle.mobilizers import Custom, Mobilizer, Weld
-from condyle.spatial import (
-    Transform,
-    exp_se3,
-    log_se3,
-    quaternion_from_rotation,
-    rotation_about,
-)
+from condyle.mobilizers import Mobilizer, SplineCurve, Weld, compose
+from condyle.spatial import Transform, exp_se3, log_se3, quaternion_from_rotation
 from condyle.system.system import System
 
 NM = 0.1
@@ -121,16 +115,14 @@ def domain_hinge(open: str | os.PathLike[str], closed: str | os.PathLike[str], m
         if not any(first <= number <= last for number, _ in one):
             numbers = [number for number, _ in one]
             raise DescriptionError(f"{what}: residues {first} to {last} are not in {Path(open).name}, whose "
-                                   "chain has "
-                                   f"{min(numbers)} to {max(numbers)}")
+                                   f"chain has {min(numbers)} to {max(numbers)}")
     common = _common(one, other, what)
     laid = {body: [key for key in common if _within(key, moves) == (body == "mobile")
                    and not _within(key, bends)] for body in ("stationary", "mobile")}
     for body, keys in laid.items():
         if len(keys) < 3:
             raise DescriptionError(f"{what}: the {body} domain has {len(keys)} alpha carbons that both files "
-                                   "have, "
-                                   "at least 3 are needed")
+                                   "have, at least 3 are needed")
     places = {body: [np.array([_alpha(structure[key]) for key in keys]) for structure in (one, other)]
               for body, keys in laid.items()}
     Y, rms = _superposition(*places["stationary"])          # closed to open
@@ -140,8 +132,7 @@ def domain_hinge(open: str | os.PathLike[str], closed: str | os.PathLike[str], m
     angle = float(np.linalg.norm(z[:3]))
     if angle < STILL[0] and np.linalg.norm(z[3:]) < STILL[1]:
         raise DescriptionError(f"{what}: the mobile domain is at the same place in both files; give an open "
-                               "and a "
-                               "closed conformation")
+                               "and a closed conformation")
     atoms, masses = _atoms(one, moves)
     centre = {body: masses[body] @ atoms[body] / masses[body].sum() for body in atoms}
     n, h, c = _screw(z)
@@ -196,9 +187,8 @@ def _common(one: dict[tuple[int, str], Any], other: dict[tuple[int, str], Any],
         said = ", ".join(f"{number}{code.strip()} {one[number, code].name}/{other[number, code].name}"
                          for number, code in differ[:5])
         raise DescriptionError(f"{what}: {len(differ)} of {len(keys)} residues differ between the files "
-                               f"({said}"
-                               f"{', ...' if len(differ) > 5 else ''}); are they numbered alike, and one "
-                               "protein?")
+                               f"({said}{', ...' if len(differ) > 5 else ''}); are they numbered alike, and "
+                               "one protein?")
     return keys
 
 
@@ -231,8 +221,8 @@ def _weight(atom: Any, key: tuple[int, str], residue: Any) -> float:
     if name not in OF_PROTEINS:
         name = "Se" if residue.name == "MSE" and atom.name == "SE" else atom.name.lstrip("0123456789'\"*")[:1]
     if name not in OF_PROTEINS:
-        raise DescriptionError(f"domain_hinge: atom {atom.name!r} of residue {residue.name} {key[0]} is of no "
-                               f"element that proteins have ({', '.join(OF_PROTEINS)})")
+        raise DescriptionError(f"domain_hinge: atom {atom.name!r} of residue {residue.name} {key[0]} is of "
+                               f"no element that proteins have ({', '.join(OF_PROTEINS)})")
     return float(gemmi.Element(name).weight)
 
 
@@ -283,17 +273,8 @@ def _screw(z: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, NDArray[
 
 def _mobilizer(X: Transform, z: NDArray[np.float64], centre: dict[str, NDArray[np.float64]], coordinates: int,
                what: str) -> Mobilizer:
-    def along(z: NDArray[np.float64], q: Any) -> tuple[Any, Any]:
-        """exp(z q)."""
-        theta = float(np.linalg.norm(z[:3]))
-        n, h, c = _screw(z)
-        if theta < STILL[0]:
-            return np.eye(3), h * q * n
-        R = rotation_about(n, theta * q)
-        return R, c - R @ c + h * q * n
-
     if coordinates == 1:
-        return Custom("closing", lambda q: along(z, q), units=("1",))
+        return _along(z, "closing")
     between = centre["mobile"] - centre["stationary"]
     d = between / np.linalg.norm(between)
     w, *v = quaternion_from_rotation(X.R)
@@ -302,14 +283,14 @@ def _mobilizer(X: Transform, z: NDArray[np.float64], centre: dict[str, NDArray[n
     z_1 = np.asarray(log_se3(X @ exp_se3(-z_2)))
     if min(np.linalg.norm(z_1), np.linalg.norm(z_2)) < STILL[0]:
         raise DescriptionError(f"{what}: the domains only {'close' if abs(turn) < STILL[0] else 'twist'}; "
-                               "one "
-                               "coordinate is all there is, coordinates=1")
+                               "one coordinate is all there is, coordinates=1")
+    return compose(_along(z_1, "closing"), _along(z_2, "twist"))
 
-    def both(closing: Any, twist: Any) -> tuple[Any, Any]:
-        (R_1, p_1), (R_2, p_2) = along(z_1, closing), along(z_2, twist)
-        return R_1 @ R_2, p_1 + R_1 @ p_2
 
-    return Custom(("closing", "twist"), both, units=("1", "1"))
+def _along(z: NDArray[np.float64], coordinate: str) -> SplineCurve:
+    """exp(z q): control frames on one screw, at even steps, have it for their curve, and it goes on beyond 0
+    and 1."""
+    return SplineCurve(exp_se3(np.linspace(0.0, 1.0, 4)[:, None] * z), coordinate=coordinate)
 
 
 def _inertia(r: NDArray[np.float64], masses: NDArray[np.float64]) -> NDArray[np.float64]:
