@@ -8,6 +8,9 @@ import pytest
 
 import condyle as cd
 from condyle.integrate.branches import Branches
+from condyle.integrate.methods import METHODS
+from condyle.integrate.native import native
+from condyle.integrate.run import Run, Settings
 
 arm26 = importlib.import_module("condyle.models.arm26")
 
@@ -98,13 +101,33 @@ def test_ensembles_say_that_they_do_not_look():
         cd.simulate(system, [system.state(u=[u]) for u in (2.9, 3.0)], 0.05)
 
 
-def test_lift_off_is_no_jump():
+@pytest.fixture(scope="module")
+def touching():
+    return pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),
+                    wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.1), "ground", (0.25, -0.2, 0))])
+
+
+@pytest.mark.parametrize("name", ["merson", "dormand-prince", "dormand-prince-8", "rodas"])
+def test_signatures_of_the_loop(touching, name):
+    """What the loop writes down is the signature of the row itself: methods evaluate f there last, or once
+    more. So rodas has the rows of its Jacobian."""
+    method, start = METHODS[name], touching.state(q=[-0.5])
+    run = Run(start, *native(touching, method), method, Settings(1.0, 1e-3, np.ones(2), None, None, [], 1e-4,
+                                                                 None))
+    traj = run.go()
+    seen, kept = Branches.of(touching).look(start.tail[None], traj.t, traj.y), run.memory["S"][:run.count]
+    assert 0 < np.count_nonzero(kept[:, 0]) < run.count
+    np.testing.assert_allclose(kept, seen.signatures, atol=1e-12)
+    changed = np.diff(kept[:, 0]) != 0
+    assert not changed[run.memory["C"][1:run.count, 0] == 0].any()
+
+
+def test_lift_off_is_no_jump(touching):
     """A path that touches down and lifts off goes on smoothly: no step ends there."""
-    system = pendulum(("ground", (0.5, 0, 0)), ("bob", (0, -0.5, 0)),
-                      wraps=[cd.paths.Wrap(cd.paths.Cylinder(0.1), "ground", (0.25, -0.2, 0))])
+    system = touching
     traj = cd.simulate(system, system.state(q=[-0.5]), 1.0, accuracy=1e-6)
     branches = Branches.of(system)
-    code = branches.look(traj[0], traj.t, traj.y).code[:, 0]
+    code = branches.look(traj[0].tail[None], traj.t, traj.y).code[:, 0]
     assert 0 < np.count_nonzero(code) < len(code)            # it touches for a while
     assert traj.jumps == ()
     assert (np.diff(traj.t) > 0).all()

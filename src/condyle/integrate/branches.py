@@ -1,9 +1,10 @@
 """Where lengths of paths jump: a rule's answer changes, which surface a path goes over, on which piece and
 side.
 
-At the end of every step each wrap is looked at: its branch as a number (straight, or the piece that it is
-on), and its normal where the path first touches it, which turns by much where the path changes sides. Between
-steps of which these differ the change is isolated by dividing the interval. Where a path lifts off its
+The signature of a state says for each wrap on which branch it is, as a number (straight, or the piece that it
+is on), and its normal where the path first touches it, which turns by much where the path changes sides. The
+step loop writes it down at the end of every step, from what the right-hand side has found there. Between
+steps of which signatures differ the change is isolated by dividing the interval. Where a path lifts off its
 surface its length goes on smoothly: with the slopes s_1, s_2 before and after a part of length d in which the
 branch changes,
 
@@ -22,6 +23,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.model.symbols import Symbols
 from condyle.native.calls.function import SIMD_FROM, NativeFunction
@@ -35,16 +37,16 @@ JUMP = 1e-9
 """Lengths that change by less [m] do not jump."""
 TURNED = 0.8
 """Cosine of the angle between normals at the ends of a step below which the path may have changed sides."""
-PARTS = 16
-"""An interval is divided in so many parts."""
+PARTS = SIMD_FROM - 2
+"""An interval is divided in so many parts: one call for one state."""
+AT_ONCE = 8
+"""So many parts of a step are divided at once, the first ones."""
 INSTANT = 1e-13
 """How well the instant is known, as a part of the time reached or of one second."""
 LANES_FROM = 2_000
 """Spans times rows of one look from which lanes pay."""
 MOST = 200
 """So many jumps of one run are located; a run that chatters from side to side goes on without."""
-
-Looks = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -84,22 +86,77 @@ class Look:
     n: np.ndarray
 
     @property
-    def changes(self) -> np.ndarray:
-        """Whether each switch changes from one instant to the next, shape (m - 1, switches)."""
-        code = np.nan_to_num(self.code, nan=-1.0)
-        turned = np.einsum("mkj,mkj->mk", self.n[:-1], self.n[1:]) < TURNED
-        return (code[:-1] != code[1:]) | (turned & (code[1:] > 0) & self.n[1:].any(axis=2))
+    def signatures(self) -> np.ndarray:
+        """Shape (m, 4 switches)."""
+        return np.column_stack([self.code, self.n.reshape(len(self.n), -1)])
+
+
+def changes(code: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Whether each switch changes from one instant to the next, shape (..., m - 1, switches).
+
+    Args:
+        code: shape (..., m, switches).
+        n: shape (..., m, switches, 3).
+    """
+    known = np.where(np.isnan(code), -1.0, code)
+    turned = (n[..., :-1, :, :] * n[..., 1:, :, :]).sum(axis=-1) < TURNED
+    touching = (known[..., 1:, :] > 0) & n[..., 1:, :, :].any(axis=-1)
+    return (known[..., :-1, :] != known[..., 1:, :]) | (turned & touching)
+
+
+def differs(old: ca.SX, new: ca.SX) -> ca.SX:
+    """Whether a switch has changed from one signature (4 switches,) to the next. A code that is not a number
+    counts as changed."""
+    count = old.numel() // 4
+    any_change = ca.SX(0)
+    for k in range(count):
+        at = slice(count + 3 * k, count + 3 * k + 3)
+        turned = ca.logic_and(ca.dot(old[at], new[at]) < TURNED, ca.logic_and(
+            new[k] > 0, ca.dot(new[at], new[at]) > 0))
+        any_change = ca.logic_or(any_change, ca.logic_or(turned, old[k] != new[k]))
+    return any_change
 
 
 @dataclass(frozen=True)
 class Found:
-    """A jump in the step that begins at a row: the instants before and after, and of which spans."""
+    """A jump in a step: the instants before and after, by how much which spans become longer [m], and the
+    switches that change."""
 
-    row: int
+    step: int
     before: float
     after: float
     sizes: dict[int, float]
     switches: list[int]
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Parts of steps in which branches change, in the order of time.
+
+    Attributes:
+        step: in which step each part is, shape (m,).
+        a: where it begins [s], shape (m,).
+        b: where it ends [s], shape (m,).
+        spans: whose branches change, shape (m, spans).
+    """
+
+    step: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    spans: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def some(self, here: np.ndarray) -> Suspects:
+        return Suspects(self.step[here], self.a[here], self.b[here], self.spans[here])
+
+    def and_(self, more: Suspects) -> Suspects:
+        """Together, in the order of steps and time; a run may go backward."""
+        both = [np.concatenate(pair) for pair in ((self.step, more.step), (self.a, more.a), (self.b, more.b),
+                                                  (self.spans, more.spans))]
+        way = np.sign(both[2] - both[1])
+        return Suspects(*both).some(np.lexsort((way * both[1], both[0])))
 
 
 class _Poses:
@@ -159,18 +216,22 @@ class _Kind:
         each = [span.numbers for span in self.spans]
         return None if None in each else np.array(each, dtype=float)
 
-    def numbers(self, state: State) -> np.ndarray:
-        """Of each span, shape (spans, k)."""
+    def numbers(self, model: Model, tails: np.ndarray, row: np.ndarray, member: np.ndarray) -> np.ndarray:
+        """Of spans `member` (m,) at rows (m,) of tails, shape (m, k)."""
         if self._plain is not None:
-            return self._plain
-        system, out = state.system, []
-        known = {name: x for kind in ("parameters", "inputs", "discrete")
-                 for name, x in zip(system.names(kind), getattr(state, kind), strict=True)}
-        for span in self.spans:
-            given = {p.name: p.sx for p in span.parameters()}
+            return self._plain[member]
+        out = np.empty((len(row), self.sizes[0]))
+        known = {name: (kind, k) for kind, names in (
+            ("parameters", model.tree.parameters.names), ("inputs", model.tree.inputs.names),
+            ("discrete", model.tree.discrete.names)) for k, name in enumerate(names)}
+        for i, span in enumerate(self.spans):
+            here, given = member == i, {p.name: p.sx for p in span.parameters()}
             f = ca.Function("numbers", [*given.values()], [span.values()])
-            out.append(np.ravel(f.call([float(known[name]) for name in given])[0].full()))
-        return np.array(out, dtype=float)
+            places = [model.tail[known[name][0]].start + known[name][1] for name in given]
+            values = [ca.DM(tails[row[here], place][None]) for place in places]
+            made = f.map(int(here.sum())).call(values)[0] if places and here.any() else f.call([])[0]
+            out[here] = made.full().T
+        return out
 
 
 class Branches:
@@ -190,6 +251,7 @@ class Branches:
         first = np.cumsum([0, *(len(span.switches) for span in self.spans)])
         self._first, self.of_span = first, np.repeat(np.arange(len(self.spans)), np.diff(first))
         self.where = [name for span in self.spans for name in span.switches]
+        self._owned = self.of_span[:, None] == np.arange(len(self.spans))      # which switch is of which span
         sizes = model.sizes()
         self._poses = NativeFunction(
             "branch_poses", self._build, key=f"branch_poses {self._bodies}\n{description(model)}",
@@ -218,77 +280,103 @@ class Branches:
                  for b in self._bodies]
         return assembled("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
-    def look(self, like: State, t: np.ndarray, y: np.ndarray, only: np.ndarray | None = None) -> Look:
-        """At times t (m,) and q, u, z side by side (m, n), all else as in a state; of some spans, or of all:
-        the others are zero."""
+    def signature(self, view: View) -> ca.SX:
+        """What changes where a branch does, at a view: codes of all switches, then their normals."""
+        each = [span.branches(span.found(view)) for span in self.spans]
+        return ca.densify(ca.vertcat(*(code for code, _ in each), *(ca.vec(n) for _, n in each)))
+
+    def look(self, tails: np.ndarray, t: np.ndarray, y: np.ndarray, asked: np.ndarray | None = None) -> Look:
+        """At times t (m,), q, u, z side by side (m, n) and what else states have, (1, k) or (m, k); of the
+        spans asked for (m, spans), or of all: the others are zero."""
         tree, m = self.model.tree, len(t)
         nq, n = tree.nq, tree.nq + tree.nu
-        tails = np.empty((m, self.model.tail_size))
-        tails[...] = like.tail
-        tails[:, self.model.tail["t"]], tails[:, self.model.tail["z"]] = t[:, None], y[:, n:]
+        full = np.empty((m, self.model.tail_size))
+        full[...] = tails
+        full[:, self.model.tail["t"]], full[:, self.model.tail["z"]] = t[:, None], y[:, n:]
         q = np.ascontiguousarray(y[:, :nq])
-        poses = self._poses.fast(q, np.ascontiguousarray(y[:, nq:n]), tails).reshape(m, len(self._bodies), 12)
+        poses = _evaluated(self._poses, q, np.ascontiguousarray(y[:, nq:n]), full).reshape(m, -1, 12)
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
         normal = np.zeros((m, len(self.where), 3))
-        asked = None if only is None else set(only.tolist())
         for kind in self._kinds:
-            some: Any = slice(None)
-            if asked is not None:
-                some = [i for i, at in enumerate(kind.places.tolist()) if at in asked]
-                if not some:
-                    continue
-            places = kind.places[some]
-            k, count = len(places), len(kind.spans[0].switches)
-            n, b, _ = kind.sizes
-            given = np.empty((m, k, sum(kind.sizes)))
-            given[:, :, :n] = kind.numbers(like)[some]
-            given[:, :, n:n + b] = poses[:, kind.bodies[some]].reshape(m, k, b)
-            given[:, :, n + b:] = q[:, kind.coordinates[some]]
-            found = _evaluated(kind.function, given.reshape(m * k, -1)).reshape(m, k, 1 + 4 * count)
-            L[:, places] = found[..., 0]
-            at = self._first[places][:, None] + np.arange(count)
-            code[:, at] = found[..., 1:1 + count]
-            normal[:, at] = found[..., 1 + count:].reshape(m, k, count, 3)
+            which = np.ones((m, len(kind.places)), bool) if asked is None else asked[:, kind.places]
+            row, member = np.nonzero(which)
+            if not len(row):
+                continue
+            count, (n, b, _) = len(kind.spans[0].switches), kind.sizes
+            given = np.empty((len(row), sum(kind.sizes)))
+            given[:, :n] = kind.numbers(self.model, full, row, member)
+            given[:, n:n + b] = poses[row[:, None], kind.bodies[member]].reshape(-1, b)
+            given[:, n + b:] = q[row[:, None], kind.coordinates[member]]
+            found = _evaluated(kind.function, given)
+            places = kind.places[member]
+            L[row, places] = found[:, 0]
+            at = row[:, None], self._first[places][:, None] + np.arange(count)
+            code[at] = found[:, 1:1 + count]
+            normal[at] = found[:, 1 + count:].reshape(-1, count, 3)
         return Look(L, code, normal)
 
-    def first(self, like: State, t: np.ndarray, y: np.ndarray, y_at: Callable[[int, np.ndarray], np.ndarray]
-              ) -> Found | None:
-        """The first jump among rows t (m,), y (m, n).
+    def suspects(self, t: np.ndarray, signatures: np.ndarray, steps: np.ndarray) -> Suspects:
+        """Among steps (k,), which begin at rows t (m,) with signatures (m, n), those in which a branch
+        changes."""
+        count = len(self.where)
+        pairs = signatures[np.stack([steps, steps + 1], axis=1)]
+        changed = changes(pairs[..., :count], pairs[..., count:].reshape(-1, 2, count, 3))[:, 0]
+        spans = changed @ self._owned
+        return Suspects(steps, t[steps], t[steps + 1], spans).some(spans.any(axis=1))
+
+    def located(self, suspects: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
+                y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> dict[int, Found]:
+        """The first jump of each step that has one.
+
+        All parts are divided at once, as often as it takes: most lengths go on smoothly by (1) soon.
 
         Args:
-            y_at: y in the step that begins at a row, at times (k,), shape (k, n).
+            suspects: what to look at.
+            tails_at: what else states have in steps (m,), shape (1, k) or (m, k).
+            y_at: y in steps (m,) at times (m,), shape (m, n).
         """
-        changes = self.look(like, t, y).changes
-        for k in np.flatnonzero(changes.any(axis=1)):
-            a, b, spans = float(t[k]), float(t[k + 1]), np.unique(self.of_span[changes[k]])
-            while (found := self._isolated(like, a, b, int(k), y_at, spans)) is not None:
-                if found.sizes:
-                    return found
-                a = found.after
-        return None
+        found: dict[int, Found] = {}
+        while len(suspects):
+            # later ones of a step wait: a path may chatter
+            now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
+            waiting = suspects.some(~now)
+            suspects = self._divided(suspects.some(now), tails_at, y_at, found).and_(waiting)
+            if found:
+                first = np.array([found[k].before if k in found else np.nan for k in suspects.step.tolist()])
+                late = (suspects.b - suspects.a) * (suspects.a - first) >= 0
+                suspects = suspects.some(~late)
+        return found
 
-    def _isolated(self, like: State, a: float, b: float, k: int,
-                  y_at: Callable[[int, np.ndarray], np.ndarray], only: np.ndarray) -> Found | None:
-        """The first change of a branch between two instants of the step that begins at row k; without sizes
-        if the lengths go on smoothly."""
-        while True:
-            t = np.linspace(a, b, PARTS + 1)
-            look = self.look(like, t, y_at(k, t), only)
-            changes = look.changes
-            if not changes.any():
-                return None
-            i = int(np.flatnonzero(changes.any(axis=1))[0])
-            switches = np.flatnonzero(changes[i]).tolist()
-            spans = sorted({int(self.of_span[s]) for s in switches})
-            steps = np.diff(look.L[:, spans], axis=0)
-            around = steps[[max(i - 1, 0), min(i + 1, PARTS - 1)]].mean(axis=0)
-            jump = steps[i] - (around if 0 < i < PARTS - 1 else steps[i - 1 if i else 1])            # (1)
-            a, b = float(t[i]), float(t[i + 1])
-            if abs(b - a) <= INSTANT * max(1.0, abs(b)):
-                sizes = {s: float(x) for s, x in zip(spans, steps[i], strict=True) if abs(x) > JUMP}
-                return Found(k, a, b, sizes, switches)
-            if (np.abs(jump) < JUMP / 10).all():
-                return Found(k, a, b, {}, switches)
+    def _divided(self, given: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
+                 y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], found: dict[int, Found]) -> Suspects:
+        """The parts of some parts that are still suspect; jumps go to `found`, the first of each step."""
+        m, x = len(given), np.linspace(0.0, 1.0, PARTS + 1)
+        t = given.a[:, None] + (given.b - given.a)[:, None] * x
+        t[:, -1] = given.b
+        step, spans = np.repeat(given.step, PARTS + 1), np.repeat(given.spans, PARTS + 1, axis=0)
+        look = self.look(tails_at(step), t.ravel(), y_at(step, t.ravel()), spans)
+        L, code, n = (v.reshape(m, PARTS + 1, *v.shape[1:]) for v in (look.L, look.code, look.n))
+        changed, steps = changes(code, n), np.diff(L, axis=1)
+        i, p = np.nonzero(changed.any(axis=2))
+        if not len(i):
+            return given.some(i)
+        mine = changed[i, p] @ self._owned
+        before, after = steps[i, np.where(p > 0, p - 1, 1)], steps[i, np.where(p < PARTS - 1, p + 1, p - 1)]
+        at_first, at_last = (p == 0)[:, None], (p == PARTS - 1)[:, None]
+        around = np.where(at_first, after, np.where(at_last, before, (before + after) / 2))
+        jump = np.where(mine, steps[i, p] - around, 0.0)                                              # (1)
+        a, b = t[i, p], t[i, p + 1]
+        known = np.abs(b - a) <= INSTANT * np.maximum(1.0, np.abs(b))
+        smooth = (np.abs(jump) < JUMP / 10).all(axis=1)
+        for k in np.flatnonzero(known):
+            sizes = {int(s): float(steps[i[k], p[k], s]) for s in np.flatnonzero(mine[k])
+                     if abs(steps[i[k], p[k], s]) > JUMP}
+            one, way = int(given.step[i[k]]), np.sign(b[k] - a[k])
+            if sizes and not (one in found and way * found[one].before <= way * a[k]):
+                switches = np.flatnonzero(changed[i[k], p[k]]).tolist()
+                found[one] = Found(one, float(a[k]), float(b[k]), sizes, switches)
+        left = ~known & ~smooth
+        return Suspects(given.step[i], a, b, mine).some(left)
 
     def report(self, found: Found, before: State, after: State) -> list[Jump]:
         """What happened, of each force that is not disabled."""
@@ -301,9 +389,11 @@ class Branches:
         return out
 
 
-def _evaluated(f: NativeFunction, given: np.ndarray) -> np.ndarray:
+def _evaluated(f: NativeFunction, *given: np.ndarray) -> np.ndarray:
     """f of many rows. Of few by its kernel for one state, which has the solvers that the run has compiled:
     those for lanes take seconds once, which only many rows are worth."""
-    if len(given) >= LANES_FROM:
-        return f.fast(given)
-    return np.concatenate([f.fast(given[i:i + SIMD_FROM - 1]) for i in range(0, len(given), SIMD_FROM - 1)])
+    m = len(given[0])
+    if m < SIMD_FROM or m >= LANES_FROM:
+        return f.fast(*given)
+    return np.concatenate([f.fast(*(x[i:i + SIMD_FROM - 1] for x in given))
+                           for i in range(0, m, SIMD_FROM - 1)])

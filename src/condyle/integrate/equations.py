@@ -3,6 +3,7 @@ methods need of f."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.solve.multipliers import SHORT
+from condyle.integrate.branches import Branches
 from condyle.integrate.looped import Loops, compiled, evaluated
 from condyle.integrate.projection import Projection, projection
 from condyle.integrate.timed import timed
@@ -41,6 +43,8 @@ class Equations:
         parameters: size of p.
         prescribed: how many of y motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
+        signature: (t, y, p, rows that f looks up there) -> on which branches all paths are, branches.py;
+            None where no path can jump, and where f is loops.
     """
 
     f: ca.Function | Staged | Loops
@@ -52,6 +56,7 @@ class Equations:
     parameters: int
     prescribed: int
     timed: bool
+    signature: ca.Function | None = None
 
 
 def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
@@ -59,27 +64,44 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
     model = system.compiled.model
     nq, nu = system.nq, system.nu
     f: ca.Function | Staged | Loops
+    signature = None
     if loops and prefers_loops(model, lanes=True):
         f = _loops(model, W)
     else:
         # frames that are not turned make it much shorter than expected
-        f = _right_hand_side(model)
+        f, signature = _right_hand_side(model, Branches.of(system))
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
-            f = _loops(model, W)
+            f, signature = _loops(model, W), None
     prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates,
                                                                              b.motion.given_speeds))
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
     return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
-                     model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names))
+                     model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names),
+                     signature)
 
 
-def _right_hand_side(model: Model) -> ca.Function | Staged:
+def _right_hand_side(model: Model, branches: Branches | None) -> tuple[ca.Function | Staged,
+                                                                       ca.Function | None]:
+    """f, and the signature: see Equations."""
     s = Symbols(model)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
     s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
     rates = right_hand_side(s, SHORT)
-    return assembled("rhs", inputs, [rates.ydot, *([] if rates.delicate is None else [rates.delicate])])
+    results = [rates.ydot, *([] if rates.delicate is None else [rates.delicate])]
+    if branches is None:
+        return assembled("rhs", inputs, results), None
+    # both from the same rows: paths are solved once
+    whole = assembled("rhs", inputs, [*results, branches.signature(s.view(s.kinematics()))])
+    main = whole.main if isinstance(whole, Staged) else whole
+    x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
+    *results, seen = main.call(x, True, False)
+    f, signature = ca.Function("rhs", x, results), ca.Function("signature", x, [seen])
+    if not isinstance(whole, Staged):
+        return f, signature
+    staged = copy(whole)
+    staged.main, staged.outputs = f, whole.outputs[:-1]
+    return staged, signature
 
 
 def _loops(model: Model, W: int) -> Loops:
@@ -123,13 +145,31 @@ class RightHandSide:
                             else f).n_out() > 1
         if self.constrained:
             sizes["f.delicate"] = 1
+        self.rows: tuple[str, ...] = self.f.more if isinstance(self.f, Evaluated) else ()
 
     def __call__(self, t: str, y: str, k: str, delicate: str = "f.delicate") -> Node:
         """k <- f(t, y). With constraints also `delicate`: multipliers.py (5)."""
         return self.f((t, y, "p"), (k, *((delicate,) if self.constrained else ())))
 
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return ("f.kept",) if self.rows else ()
+
+    def keep(self) -> list[Node]:
+        """The rows that f has just looked up stay for `matrix`, while f is evaluated elsewhere."""
+        if not self.rows:
+            return []
+        self.sizes[self.kept[0]] = n = self.sizes[self.rows[0]]
+        x = ca.SX.sym("x", n)
+        return [Kernel(ca.Function("keep", [x], [x]), self.rows, self.kept)]
+
+    def look_up(self, t: str, y: str) -> list[Node]:
+        """The rows of f at (t, y), without f."""
+        return self.f.looked_up((t, y, "p")) if isinstance(self.f, Evaluated) else []
+
     def matrix(self, t: str, y: str, h: str, gamma: float, W: str, f_t: str) -> list[Node]:
-        """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed.
+        """W <- I / (gamma h) - df/dy, by columns, and f_t <- df/dt: exact, rows of tables held fixed. They
+        are those of the last `keep`, which was at (t, y).
 
         Small systems: one expression. Large ones: a derivative along one direction, compiled once and called
         n + 1 times.
@@ -137,7 +177,7 @@ class RightHandSide:
         straight = self.f
         assert isinstance(straight, Evaluated)              # loops have no derivatives
         n, step, main = self.n, ca.SX.sym("h"), straight.main
-        looked_up, given = straight.looked_up((t, y, "p")), (t, y, "p", *straight.more)
+        given = (t, y, "p", *self.kept)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         ydot = ca.densify(main.call(x)[0])
         if main.n_instructions() * _directions(ydot, x[1]) <= 4 * WHOLE:
@@ -145,14 +185,14 @@ class RightHandSide:
             results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
             whole = ca.Function("matrix", [*x, step], results, {"cse": True})
             if whole.n_instructions() <= WHOLE:
-                return [*looked_up, Kernel(whole, (*given, h), (W, f_t))]
+                return [Kernel(whole, (*given, h), (W, f_t))]
         e_t, e_y, j = ca.SX.sym("e_t"), ca.SX.sym("e_y", n), ca.SX.sym("j")
         along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(e_t, e_y)))
         f = ca.Function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], {"cse": True})
         self.sizes |= {"e_t": 1, "e_y": n, "column": n, "j": 1}
         unit = ca.Function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
         column = Kernel(f, (*given, "e_t", "e_y", h), ("column", f_t))
-        return [*looked_up, Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
+        return [Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
                 Scan(n, [Kernel(unit, ("j",), ("e_t", "e_y")), column, Put("column", W, "j"),
                          Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",))]),
                 Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),

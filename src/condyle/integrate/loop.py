@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from condyle.integrate.branches import differs
 from condyle.integrate.control import SHARE, Control, blame, plan, weighed
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods.base import Method, Step
@@ -104,17 +105,22 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
                   *judged, kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger")]
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
+    keep = rhs.keep() if method.needs_jacobian else []
+    sign = _signed(eq, rhs, sizes)
     evaluated = step.accepted_evaluations + (not known)
     taken = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W),
-             *record(step), *passing,
+             *keep, *sign, *record(step), *passing,
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
-    accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]),
+    # the last evaluation of f was there, unless the output between steps has asked for more
+    again = rhs.look_up("t_next", "y_next") if known and step.accepted_evaluations and eq.signature else []
+    accepted = [*step.accepted, *([] if known else [rhs("t_next", "y_next", "k_next", "unused")]), *again,
                 kernel(lambda evaluations: evaluations + evaluated, "evaluations", "evaluations", sizes,
                        "evaluated"),
                 kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes),
                 If("accept", taken)]
     first: list[Node] = [
-        rhs("t", "y", "k0"), copy("k0", "f_start", n, W),
+        rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *keep, *sign,
+        *([copy("signature", "signature_start", sizes["signature"], W)] if sign else []),
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
                "fresh evaluations doubt refused", sizes, "started")]
     ends = ["t_end", "t_knot"] if eq.timed else ["t_end"]
@@ -123,6 +129,18 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         kernel(control.judge, "h h_try t err fixed y_next rejected evaluations doubt refused way",
                "accept h code rejected evaluations doubt refused", sizes),
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
+
+
+def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int]) -> list[Node]:
+    """The signature of paths at t, y, where f has just been evaluated, and whether it has `changed` since the
+    last: branches.py."""
+    if eq.signature is None:
+        return []
+    k = eq.signature.numel_out(0)
+    sizes |= dict.fromkeys(("signature", "signature_next", "signature_start"), k) | {"changed": 1}
+    return [Kernel(eq.signature, ("t", "y", "p", *rhs.rows), ("signature_next",)),
+            kernel(lambda old, new: (differs(old, new), new), "signature signature_next", "changed signature",
+                   sizes, "differs")]
 
 
 def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:
@@ -135,6 +153,9 @@ def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndar
         columns = {"T": "t", "Y": "y", "F": "k0"}
         if step.dense:
             columns["D"], streams["D"] = "dense", Stream(n * step.dense)
+        if eq.signature is not None:
+            columns |= {"S": "signature", "C": "changed"}
+            streams["S"], streams["C"] = Stream(sizes["signature"]), Stream(1)
         return [*(Put(source, stream, "row") for stream, source in columns.items()),
                 kernel(lambda row: row + 1, "row", "row", sizes, "next_row")]
 

@@ -36,7 +36,7 @@ class Manifold:
         of_speeds = weights[system.nq:system.nq + system.nu]
         most = float(of_speeds.max(initial=0.0))
         W = np.maximum(of_speeds, LIGHTEST * most) if most > 0 else np.ones_like(of_speeds)
-        return Manifold(W, SHARE * accuracy * min(1.0, scales.length(system.bodies)))
+        return Manifold(W, SHARE * accuracy * min(1.0, system.compiled.length))
 
     def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at

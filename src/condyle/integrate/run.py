@@ -77,8 +77,9 @@ class Run:
         self.n, self.count, self.steps, self.rounds = self.y.size, 1, 0, 100
         self.cuts: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
         self.manifold = Manifold.of(system, s.weights, s.accuracy)
-        self.more = self.program.layout["streams"].get("D", {"size": 0})["size"] // max(self.n, 1)
-        sizes = {"T": 1, "Y": self.n, "F": self.n} | ({"D": self.more * self.n} if self.more else {})
+        streams = self.program.layout["streams"]
+        self.more = streams.get("D", {"size": 0})["size"] // max(self.n, 1)
+        sizes = {name: streams[name]["size"] for name in "TYFDSC" if name in streams}
         self.memory = {name: np.empty((CAPACITY, size)) for name, size in sizes.items()}
         self.memory["T"][0], self.memory["Y"][0] = self.t, self.y
         self.watch = Watch(s.witnesses or Witnesses(system, s.events), s.window, s.accuracy, s.weights)
@@ -125,8 +126,8 @@ class Run:
         s = self.settings
         while not self.status and self.way * self.t < self.way * s.t_final:
             done, interrupted = self._native(min([s.t_final, *self.due]))
-            jump = self._first_jump(done) if self.branches and done else None
-            known = done if jump is None else jump.row + 2 - self.count
+            jump = self._first_jump(done)
+            known = done if jump is None else jump.step + 2 - self.count
             changed = bool(self.watch.events) and done > 0 and self._look(known, jump)
             if jump is not None and not changed:
                 self._pass(jump)
@@ -167,6 +168,8 @@ class Run:
             interrupted = True
         if first:
             self.memory["F"][self.count - 1] = ws["f_start"]
+            if "S" in self.memory:
+                self.memory["S"][self.count - 1] = ws["signature_start"]
         return int(ws["row"][0]), interrupted
 
     def _grow(self) -> None:
@@ -212,18 +215,23 @@ class Run:
 
     def _first_jump(self, done: int) -> Found | None:
         """The first instant in the steps just done at which the length of a path jumps."""
-        rows, here = self._rows(self.count + done, cuts={}), self.count - 1
-        if len(self.jumps) >= MOST:
+        if self.branches is None or not done or len(self.jumps) >= MOST:
             return None
-        y_at = self._y_at(rows)
-        assert self.branches is not None
-        found = self.branches.first(self.like, rows.t[here:], rows.y[here:],
-                                    lambda k, t: y_at(np.full(len(t), here + k), t))
-        return None if found is None else replace(found, row=here + found.row)
+        here, stop, tail = self.count - 1, self.count + done, self.like.tail[None]
+        t, y = self.memory["T"][here:stop, 0], self.memory["Y"][here:stop]
+        if "S" in self.memory:
+            signatures, steps = self.memory["S"][here:stop], np.flatnonzero(self.memory["C"][here + 1:stop])
+        else:
+            signatures, steps = self.branches.look(tail, t, y).signatures, np.arange(done)
+        if not len(steps) or not len(suspects := self.branches.suspects(t, signatures, steps)):
+            return None
+        y_at = self._y_at(self._rows(stop, cuts={}))
+        found = self.branches.located(suspects, lambda k: tail, lambda k, t: y_at(here + k, t))
+        return replace(found[min(found)], step=here + min(found)) if found else None
 
     def _pass(self, jump: Found) -> None:
         """Report a jump, and go on just after it with steps as long as those before."""
-        rows, k = self._rows(jump.row + 2, cuts={}), jump.row
+        rows, k = self._rows(jump.step + 2, cuts={}), jump.step
         t = np.array([jump.before, jump.after])
         y = self._y_at(rows)(np.array([k, k]), t)
         before, after = (self._state(float(t[i]), y[i]) for i in (0, 1))
@@ -246,8 +254,8 @@ class Run:
         t, piece, g = watch.looks(self.like, rows, self.count - 1, y_at)
         if jump is not None:
             before, last = t < jump.before, np.array([jump.before])
-            g_last = watch.witnesses(self.like, last, y_at(np.array([jump.row]), last))
-            t, piece = np.r_[t[before], last], np.r_[piece[before], jump.row]
+            g_last = watch.witnesses(self.like, last, y_at(np.array([jump.step]), last))
+            t, piece = np.r_[t[before], last], np.r_[piece[before], jump.step]
             g = np.vstack([g[before], g_last])
         at, held, bound = 0, set[int](), bool(system.constraints or self.like.locked or system.motions)
         while True:

@@ -143,7 +143,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     for name, value in (("step", step), ("max_step", max_step)):
         if value is not None and not 0 < number(f"simulate: {name}", value, "a positive number [s]") < np.inf:
             raise DescriptionError(f"simulate: {name} = {value!r} must be a positive number [s]")
-    n = system.nq + system.nu + len(system.state_variables)
+    n = system.nq + system.nu + system.compiled.model.nz
     if not n:
         raise DescriptionError("simulate: nothing moves here: no body has a coordinate and no force has "
                                "states")
@@ -203,9 +203,12 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
 
 def _check_tendons(system: System, start: Members) -> None:
     """Warn of elastic tendons whose states nobody has set: fibres then move at once, and fast."""
-    tendons, at = elastic_tendons(system.compiled.model.forces)
-    z = start.y[:, system.nq + system.nu:]
-    unset = (z[:, at] == system.default("z")[at]).all(axis=0) if at else ()
+    programs = system.compiled.programs
+    if "tendons" not in programs:
+        names, at = elastic_tendons(system.compiled.model.forces)
+        programs["tendons"] = names, at, system.default("z")[at]
+    tendons, at, default = programs["tendons"]
+    unset = (start.y[:, system.nq + system.nu:][:, at] == default).all(axis=0) if at else ()
     if names := [name for name, same in zip(tendons, unset, strict=True) if same]:
         warnings.warn(f"simulate: elastic tendons of {', '.join(names)} have their default states, in which "
                       "they do not balance their fibres; start from system.equilibrate_muscles(state)",

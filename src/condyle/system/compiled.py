@@ -30,6 +30,7 @@ from condyle.system.tails import Tails
 from condyle.system.timed import TimeDependence
 from condyle.system.unmet import refuse_accelerations
 from condyle.system.unsolved import refuse_unsolved
+from condyle.tree import scales
 from condyle.tree.tree import Tree
 
 SMALL = 1000
@@ -53,6 +54,8 @@ class Compiled:
         moves: whether some motion is prescribed.
         forward_dynamics: its native function.
         udot_key: by which States keep their accelerations without tau.
+        length: see scales.py [m].
+        weights: the usual ones of errors in q, u, z: scales.py.
     """
 
     def __init__(self, tree: Tree, forces: Mapping[str, Force],
@@ -72,6 +75,16 @@ class Compiled:
         self.moves = bool(tree.driven)
         self.forward_dynamics = self.function("forward_dynamics")
         self.udot_key = ("forward_dynamics", None, "q", "u", self.no_tau.tobytes())
+
+    @cached_property
+    def length(self) -> float:
+        return scales.length(self.model.tree.bodies)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        usual = np.concatenate([*scales.weights(self.model.tree.bodies), np.ones(self.model.nz)])
+        usual.flags.writeable = False
+        return usual
 
     # ---- functions -----------------------------------------------------------------------------------------
 

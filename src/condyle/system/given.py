@@ -11,7 +11,6 @@ from condyle.errors import DescriptionError, ShapeError
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.system.variables import variable_names
-from condyle.tree import scales
 
 COARSEST = 16
 """A step has at least so many units in the last place of t: with fewer, steps of one length are not of one
@@ -98,7 +97,7 @@ def _memory() -> float:
 
 def error_weights(where: str, system: Any, given: Any) -> np.ndarray:
     """Weights of the errors in q, u, z: those given, in order or by name, or the usual ones of scales.py."""
-    usual = np.concatenate([*scales.weights(system.bodies), np.ones(len(system.state_variables))])
+    usual: np.ndarray = system.compiled.weights
     if given is None:
         return usual
     try:

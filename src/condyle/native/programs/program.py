@@ -235,7 +235,7 @@ class Workspace:
     """
 
     def __init__(self, program: Program) -> None:
-        layout, W = program.layout, program.W
+        layout = program.layout
         memory = np.zeros(layout["words"] + 8)
         start = -memory.ctypes.data // 8 % 8                # slices begin on cache lines of 64 bytes
         data = memory[start:start + layout["words"]]
@@ -243,10 +243,8 @@ class Workspace:
         self.address: int = data.ctypes.data
         self._words = data.view(np.int64)
         self._header = (ctypes.c_int64 * HEADER).from_address(self.address)
-        self._views: dict[str, np.ndarray] = {}
-        for name, size in layout["sizes"].items():
-            view = data[layout["offsets"][name]:][:size * W]
-            self._views[name] = view if W == 1 else view.reshape(size, W)
+        self._data = data
+        self._views: dict[str, np.ndarray] = {}             # made when they are asked for
         # kept alive: native code knows only their addresses
         self._streams: dict[str, np.ndarray] = {}
         self._busy = threading.Lock()
@@ -257,9 +255,14 @@ class Workspace:
         return bool(self._header[RESUME])
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self._views:
-            raise UnknownNameError("slice", name, self._views)
-        return self._views[name]
+        if (view := self._views.get(name)) is None:
+            layout, W = self.program.layout, self.program.W
+            if name not in layout["sizes"]:
+                raise UnknownNameError("slice", name, layout["sizes"])
+            size, first = layout["sizes"][name], layout["offsets"][name]
+            view = self._data[first:first + size * W]
+            view = self._views[name] = view if W == 1 else view.reshape(size, W)
+        return view
 
     def __setitem__(self, name: str, value: Any) -> None:
         view, value = self[name], np.asarray(value, float)
