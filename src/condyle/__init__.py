@@ -61,6 +61,7 @@ from condyle.mobilizers import (
     Universal,
     Weld,
     compose,
+    read_mobilizer,
 )
 from condyle.model.operators.record import Stage
 from condyle.spatial import Transform
@@ -98,12 +99,12 @@ __all__ = [
     "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError",
     "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider",
     "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage", "State", "StaticOptimization",
-    "Status", "System",
-    "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld",
-    "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces", "functions", "goals",
-    "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions", "marker_positions",
-    "maximal", "measures", "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_table",
-    "relative_frames", "relax", "simulate", "static_optimization", "where",
+    "Status", "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
+    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints", "forces",
+    "functions", "goals", "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions",
+    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
+    "read_frames", "read_mobilizer", "read_table", "relative_frames", "relax", "simulate",
+    "static_optimization", "where",
 ]
 
 

@@ -25,6 +25,7 @@ from condyle.mobilizers.polar import BendStretch, SphericalCoords
 from condyle.mobilizers.sines import sines_first
 from condyle.mobilizers.spline_curve import SplineCurve
 from condyle.mobilizers.spline_surface import SplineSurface
+from condyle.mobilizers.text_file import read_mobilizer
 
 __all__ = [
     "Ball",
@@ -61,6 +62,7 @@ __all__ = [
     "motion_size",
     "motion_symbols",
     "pattern",
+    "read_mobilizer",
     "runaway",
     "sines_first",
 ]

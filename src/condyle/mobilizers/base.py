@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import casadi as ca
@@ -241,6 +242,23 @@ class Mobilizer:
     def reversed(self) -> Mobilizer:
         """The same motion and coordinates with the parts of F and M exchanged (seth2010 section 2.4)."""
         return Reversed(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write a text file that a person can read, and that `cd.read_mobilizer` reads back to an equal
+        mobilizer.
+
+        All digits are written, units and class are named. The file appears whole or not at all.
+
+        Args:
+            path: where to write; it must end in .json.
+
+        Raises:
+            DescriptionError: another ending, a folder that does not exist, or a Python function in the
+                mobilizer, which cannot be written.
+        """
+        from condyle.mobilizers.text_file import save
+
+        save(self, path)
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, Mobilizer) and type(self) is type(other)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
+from condyle.functions import Function
 from condyle.mobilizers.constants import constant, text
 from condyle.mobilizers.twists import AXES
 from condyle.trace import Symbol, Traced, trace
@@ -19,6 +20,8 @@ class Mode(NamedTuple):
 
     values: Array
     amplitude: Symbol | Traced | None
+    law: Function | None = None                             # what was traced, if it can be written as text
+
 
 def control_values(given: Any, what: str) -> tuple[NDArray[Any], list[Mode]]:
     """Control values as given, and the modes that they are: the numbers, then one per Parameter."""
@@ -26,8 +29,7 @@ def control_values(given: Any, what: str) -> tuple[NDArray[Any], list[Mode]]:
         array = np.array(given)
     except ValueError:
         raise DescriptionError(f"{what}: expected an array of shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), "
-                               "got rows of "
-                               "different lengths") from None
+                               "got rows of different lengths") from None
     if array.ndim not in (2, 3, 4) or array.shape[0] != 6:
         turned = "; functions are the first dimension: np.moveaxis(values, -1, 0)" if (
             array.ndim in (2, 3, 4) and array.shape[-1] == 6) else ""
@@ -61,11 +63,10 @@ def _finite(array: Array, what: str) -> None:
 
 def mode_of(given: Any, shape: tuple[int, ...], what: str) -> Mode:
     try:
-        values, amplitude = given
+        values, amplitude, *_ = given
     except (TypeError, ValueError):
         raise DescriptionError(f"{what}: expected a pair of control values {shape} and an amplitude (a "
-                               "function of time, or a "
-                               f"Parameter), got {given!r}") from None
+                               f"function of time, or a Parameter), got {given!r}") from None
     array = real(f"{what}: values", values).copy()
     if array.shape != shape:
         raise DescriptionError(f"{what}: its values have shape {array.shape}; expected that of the surface, "
@@ -79,7 +80,8 @@ def mode_of(given: Any, shape: tuple[int, ...], what: str) -> Mode:
     if not callable(amplitude):
         raise DescriptionError(f"{what}: amplitude: expected a function of time, or a Parameter, got "
                                f"{amplitude!r}")
-    return Mode(array, trace(amplitude, ("t",), what=f"{what}: amplitude", outputs=()))
+    return Mode(array, trace(amplitude, ("t",), what=f"{what}: amplitude", outputs=()),
+                amplitude if isinstance(amplitude, Function) else None)
 
 
 def axes_of(given: Any, what: str) -> tuple[str, ...]:
@@ -136,23 +138,19 @@ def knots_of(given: Any, n: int, order: int, closed: bool, domain: tuple[float, 
     if t.shape != (need,):
         rule = "number of values + 1, the last closes the period" if closed else "number of values + order"
         raise DescriptionError(f"{what}: got knots of shape {t.shape}; {n} control values of order {order} "
-                               f"need {need} "
-                               f"({rule})")
+                               f"need {need} ({rule})")
     if not np.isfinite(t).all():
         raise DescriptionError(f"{what}: knots[{int(np.argmin(np.isfinite(t)))}] is not finite")
     if (np.diff(t) < 0).any():
         i = int(np.argmax(np.diff(t) < 0))
         raise DescriptionError(f"{what}: knots must not decrease, but knots[{i}] = {t[i]:g} and "
-                               f"knots[{i + 1}] = "
-                               f"{t[i + 1]:g}")
+                               f"knots[{i + 1}] = {t[i + 1]:g}")
     low, high = (t[0], t[-1]) if closed else (t[order - 1], t[n])
     if not low < high:
         raise DescriptionError(f"{what}: the domain, from {low:g} to {high:g}, is empty; spread the knots")
     inside, times = np.unique(t[:-1] if closed else t[(t > low) & (t < high)], return_counts=True)
     if len(inside) and times.max() > order - 3:
         raise DescriptionError(f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; at "
-                               "most "
-                               f"{order - 3} are allowed for order {order}: the motion must have two "
-                               "continuous "
-                               "derivatives")
+                               f"most {order - 3} are allowed for order {order}: the motion must have two "
+                               "continuous derivatives")
     return t
