@@ -86,13 +86,13 @@ def steps_between(frames: Transform, closed: bool = False) -> Array:
 def checked_steps(z: Array, what: str) -> None:
     """Refuse rotations between neighbours near half a turn."""
     angle = np.linalg.norm(z[:, :3], axis=1)
-    worst = int(angle.argmax())
-    if angle[worst] >= LARGEST_STEP:
-        raise DescriptionError(f"{what}: frames[{worst}] and the next one are {np.degrees(angle[worst]):.1f} "
-                               "degrees apart; "
-                               f"below {np.degrees(LARGEST_STEP):.0f} degrees it is sure which way the body "
-                               "turns. "
-                               "Give frames between them")
+    far = np.flatnonzero(angle >= LARGEST_STEP)
+    if far.size:
+        raise DescriptionError(f"{what}: frames[{far[0]}] and the next one are "
+                               f"{np.degrees(angle[far[0]]):.1f} degrees "
+                               f"apart; below {np.degrees(LARGEST_STEP):.0f} degrees it is sure which way "
+                               "the body "
+                               "turns. Give frames between them")
 
 
 def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: str) -> tuple[
@@ -102,7 +102,7 @@ def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: 
     Args:
         form: "clamped", "mirrored" or "closed".
     """
-    low, high = _interval(domain, what)
+    low, high = checked_domain(domain, what)
     count = {"clamped": n - order + 2, "mirrored": n, "closed": n + 1}[form]
     if given is None:
         inner = low + (high - low) * np.linspace(0.0, 1.0, count)
@@ -121,15 +121,20 @@ def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: 
         _check_order(knots, order, form, what)
         own = (float(knots[order - 1]), float(knots[n])) if form == "clamped" else (float(knots[0]),
                                                                                     float(knots[-1]))
-        if (low, high) not in ((0.0, 1.0), own):
+        period = form == "closed" and abs((high - low) - (own[1] - own[0])) <= 1e-12 * max(map(abs,
+                                                                                               (low, high)))
+        if (low, high) not in ((0.0, 1.0), own) and not period:
             raise DescriptionError(f"{what}: the knots give the domain {own}, but domain = {(low, high)}; "
-                                   "give one of them")
-        low, high = own
+                                   "give one of "
+                                   "them")
+        if not period:
+            low, high = own
     knots.flags.writeable = False
     return knots, (low, high)
 
 
-def _interval(domain: Any, what: str) -> tuple[float, float]:
+def checked_domain(domain: Any, what: str) -> tuple[float, float]:
+    """(low, high), low < high."""
     try:
         low, high = map(float, domain)
     except (TypeError, ValueError):

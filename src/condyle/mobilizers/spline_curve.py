@@ -2,28 +2,38 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import KW_ONLY, dataclass
+import warnings
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, real
 from condyle.errors import DescriptionError
 from condyle.functions.pieces import Pieces
-from condyle.mobilizers import bsplines
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
-from condyle.mobilizers.control_frames import checked_frames, checked_knots, checked_steps, steps_between
-from condyle.mobilizers.screws import SIZE, Path, along, screws
+from condyle.mobilizers.control_frames import (
+    checked_domain,
+    checked_frames,
+    checked_knots,
+    checked_steps,
+    steps_between,
+)
+from condyle.mobilizers.curve_report import CurveReport, bends
+from condyle.mobilizers.frame_spline import FrameSpline, path
+from condyle.mobilizers.natural import naturally
+from condyle.mobilizers.screws import Path
 from condyle.spatial import Metric, Transform, exp_se3
-from condyle.spatial.algebra import matrix, vector
 
 Domain = tuple[float, float]
 
 SAMPLES = 8
 """Points per knot interval at which the Jacobian is looked at: they find its least length within 1 %."""
+REFINED = 8
+"""Rounds by which the least of them is found, each a quarter of the one before."""
 VANISHES = 1e-3
 """Share of its mean length below which the Jacobian is said to vanish."""
 
@@ -67,6 +77,7 @@ class SplineCurve(Mobilizer):
     Attributes:
         domain: (low, high): where q lies; of a closed curve one period.
         knots: as above.
+        sites: of a curve made by `natural`, where its frames are, shape (n,); else None.
 
     Raises:
         DescriptionError: frames, knots or order are not as above, or the Jacobian vanishes somewhere; the
@@ -83,6 +94,7 @@ class SplineCurve(Mobilizer):
     coordinate: str = "q"
     unit: str = "1"
     metric: Any = None
+    sites: Any = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         what = "SplineCurve"
@@ -111,6 +123,60 @@ class SplineCurve(Mobilizer):
         checked_steps(self._steps, what)
         self._check_jacobian(what)
 
+    @classmethod
+    def natural(cls, frames: Any, order: int = 4, closed: bool = False, *, metric: Any = None,
+                domain: Any = (0.0, 1.0), even: float = 2e-3, accuracy: float | None = None,
+                coordinate: str = "q", unit: str | None = None) -> SplineCurve:
+        """A curve through all frames at a constant pace: q is the arc length in the metric, or in proportion
+        to it.
+
+        The frames are passed exactly, in their order. Control frames follow from them; where frames are far
+        apart more control frames than frames are used, until |s| is even. The attribute `sites` says at which
+        q the frames are.
+
+        Args:
+            frames: n >= order, as for a SplineCurve; neighbours differ.
+            order: as for a SplineCurve.
+            closed: the path returns from the last frame to the first.
+            metric: what arc length is measured with, and `speed`: a length that 1 rad counts as [m], a
+                MassProperties or a `cd.spatial.Metric`; 0.1 m by default. It depends on where M is.
+            domain: (low, high) of q, or "length": from 0 to the length of the path in the metric [m].
+            even: how far |s| may be from its mean, as a share.
+            accuracy: warn where the path rises above the chord from a frame to the next by more than this,
+                in the metric [m]: |ds across s| h^2/8 with h the step of q. Between such frames the path is
+                not known so well; a sharp corner needs frames closer to each other.
+            coordinate: as for a SplineCurve.
+            unit: of q; "m" if the domain is "length", else "1".
+
+        Raises:
+            DescriptionError: frames are not as said, or no curve was found through frames that are far apart.
+        """
+        what = "SplineCurve.natural"
+        measure = Metric.of(metric, f"{what}: metric")
+        given = checked_frames(frames, order, what)
+        checked_steps(steps_between(given, closed), what)
+        through, sites = naturally(given, order, closed, measure, even)
+        start, length = float(through.stops[0]), float(np.ptp(through.stops))
+        low, high = (0.0, length) if isinstance(domain,
+                                                str) and domain == "length" else checked_domain(domain, what)
+        scale = (high - low) / length
+        knots = low + (through.knots - start) * scale
+        if not closed:
+            knots[-order:] = high
+        if unit is None:
+            unit = "m" if isinstance(domain, str) else "1"
+        curve = cls(through.frames, order, closed, knots=knots, domain=(low, high), coordinate=coordinate,
+                    unit=unit,
+                    metric=measure)
+        object.__setattr__(curve, "sites", low + (sites - start) * scale)
+        if (left := through.uneven()) > even:
+            warnings.warn(f"{what}: |s| is even to {left:.2g} only, {even:g} was asked for; give more frames "
+                          "where the "
+                          "path bends", UserWarning, stacklevel=2)
+        if accuracy is not None:
+            curve._warn_of_bends(accuracy, what)
+        return curve
+
     @property
     def domains(self) -> tuple[Domain, ...]:
         return ((-np.inf, np.inf),) if self.closed else (self.domain,)
@@ -121,62 +187,33 @@ class SplineCurve(Mobilizer):
         return steps_between(self.frames, self.closed)
 
     @cached_property
-    def spline(self) -> tuple[Array, Transform, NDArray[np.intp]]:
-        """All knots t; all control frames, of which the i-th has its support from t_i to t_(i + k); and the
-        intervals i of the domain that are not empty."""
-        k, (R, p), n = self.order, self.frames, len(self.frames.p)
-        if self.closed:
-            t, places = bsplines.periodic(self.knots, k), (np.arange(-k, n) + k // 2) % n  # (4)
-            G, inside = Transform.unchecked(R[places], p[places]), np.arange(k, k + n)
-        elif self.ends == "mirrored":
-            t, inside = bsplines.mirrored(self.knots), np.arange(k - 1, n + 2)
-            beyond = exp_se3(self._steps[[0, -1]] * [[-1.0], [1.0]])
-            (R0, R1), (p0, p1) = Transform.unchecked(R[[0, -1]], p[[0, -1]]) @ beyond
-            G = Transform.unchecked(np.concatenate([[R0], R, [R1]]), np.concatenate([[p0], p, [p1]]))
-        else:
-            t, G, inside = self.knots, self.frames, np.arange(k - 1, n)
-        return t, G, inside[t[inside + 1] > t[inside]]
+    def spline(self) -> FrameSpline:
+        """Its knots and intervals."""
+        form = "closed" if self.closed else self.ends
+        return FrameSpline.of(self.knots, self.order, len(self.frames.p), form)
 
     @cached_property
     def _pieces(self) -> Pieces:
-        """One row per interval: t_i, R and p of G_(i-k+1), the screws of the next k - 1 steps, their
-        polynomials about t_i; and one beyond each end of an open curve."""
-        t, (R, p), i = self.spline
-        k, m = self.order, len(i)
-        first = i - k + 1
-        steps = screws(steps_between(Transform.unchecked(R, p)))[first[:, None] + np.arange(k - 1)]
-        rows = np.column_stack([t[i], R[first].reshape(m, 9), p[first], steps.reshape(m, -1),
-                                bsplines.cumulative(t, k, i).reshape(m, -1)])
-        breaks = t[i[1:]]
+        """One row per interval, and one beyond each end of an open curve."""
+        frames = self.frames
+        if self.ends == "mirrored":
+            R, p = frames
+            beyond = exp_se3(self._steps[[0, -1]] * [[-1.0], [1.0]])
+            (R0, R1), (p0, p1) = Transform.unchecked(R[[0, -1]], p[[0, -1]]) @ beyond
+            frames = Transform.unchecked(np.concatenate([[R0], R, [R1]]), np.concatenate([[p0], p, [p1]]))
+        rows, breaks = self.spline.rows(frames), self.spline.edges[0][1:]
         if not self.closed:
             low, high = self.domain
-            rows = np.concatenate([[self._beyond(rows[0], low)], rows, [self._beyond(rows[-1], high)]])
+            ends = [self.spline.beyond(row, q) for row, q in ((rows[0], low), (rows[-1], high))]
+            rows = np.concatenate([ends[:1], rows, ends[1:]])
             breaks = np.concatenate([[low], breaks, [high]])
         return Pieces(breaks, rows)
 
-    def _beyond(self, row: Array, q: float) -> Array:
-        """The row from an end q on: G exp(s x) exp(ds x^2/2)."""
-        at, k = self._path(q, row), self.order
-        z, f = np.zeros((k - 1, 6)), np.zeros((k - 1, k))
-        z[0], z[1] = np.concatenate([at.w, at.v]), np.concatenate([at.dw, at.dv])
-        f[0, 1], f[1, 2] = 1.0, 0.5
-        return np.concatenate([[q], at.R.ravel(), at.p, screws(z).ravel(), f.ravel()])
-
-    def _path(self, q: Any, row: Any) -> Path:
-        """Pose, s and ds from a row, or from rows (..., size): lee2008 (24), (27)-(31)."""
-        k = self.order
-        each = ca.vertsplit(row) if isinstance(row, ca.SX) else list(np.moveaxis(np.asarray(row), -1, 0))
-        R, p = matrix([each[1:4], each[4:7], each[7:10]]), vector(each[10:13])
-        start = 13 + SIZE * (k - 1)
-        steps = [vector(each[13 + SIZE * j:13 + SIZE * (j + 1)]) for j in range(k - 1)]
-        return along(q - each[0], R, p, steps,
-                     [each[start + k * j:start + k * (j + 1)] for j in range(k - 1)])
-
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         if self.closed:
-            low, high = self.domain
-            q = q - (high - low) * ca.floor((q - low) / (high - low))
-        R, p, w, v, dw, dv = self._path(q, self._pieces.at(q, look_up=True))
+            start, period = self.knots[0], self.spline.period
+            q = q - period * ca.floor((q - start) / period)
+        R, p, w, v, dw, dv = path(q, self._pieces.at(q, look_up=True), self.order)
         uu = u * u
         # s and ds are in the child's frame: errata on lee2008
         return RelativeMotion(R=R, p=p, H_w=R @ w, H_v=R @ v, bias_w=(R @ dw) * uu,
@@ -184,10 +221,8 @@ class SplineCurve(Mobilizer):
 
     def _at(self, q: ArrayLike) -> Path:
         x = real("SplineCurve: q", q)
-        if self.closed:
-            low, high = self.domain
-            x = x - (high - low) * np.floor((x - low) / (high - low))
-        return self._path(x, self._pieces.at_numbers(x))
+        x = self.spline.within(x)
+        return path(x, self._pieces.at_numbers(x), self.order)
 
     def pose(self, q: ArrayLike) -> Transform:
         """G(q) for coordinates q (...): a Transform with these leading dimensions."""
@@ -204,28 +239,60 @@ class SplineCurve(Mobilizer):
         """|s(q)| in the metric [m per unit of q], shape (...), for q (...)."""
         return self.metric.norm(self.twists(q)[0])
 
-    def _samples(self, each: int = SAMPLES) -> Array:
-        """Coordinates inside every interval, shape (intervals, each)."""
-        t, _, i = self.spline
-        return t[i][:, None] + np.diff(np.stack([t[i], t[i + 1]]), axis=0)[0][:, None] * (np.arange(each)
-                                                                                          + 0.5) / each
+    def report(self, each: int = SAMPLES) -> CurveReport:
+        """|s|, |ds| and curvature along the curve, at some places of every knot interval."""
+        q = self.samples(each)
+        s, ds = self.twists(q)
+        speed, across = self.metric.norm(s), bends(s, ds, self.metric)
+        low, high = self.spline.edges
+        parts = speed, self.metric.norm(ds), across / speed**2, across * (high - low)[:, None] ** 2 / 8
+        name = self.coordinate if self.unit == "1" else f"{self.coordinate} [{self.unit}]"
+        return CurveReport(f"{self!r}, {self.metric!r}", name, q.ravel(), *(x.ravel() for x in parts))
+
+    def _warn_of_bends(self, accuracy: float, what: str) -> None:
+        """Say where the path rises above the chord from one given frame to the next by more than the
+        accuracy."""
+        sites = np.append(self.sites, self.sites[0] + self.spline.period) if self.closed else self.sites
+        h = np.diff(sites)
+        s, ds = self.twists(sites[:-1, None] + h[:, None] * (np.arange(SAMPLES) + 0.5) / SAMPLES)
+        height = bends(s, ds, self.metric).max(axis=1) * h**2 / 8                                       # (15)
+        worst = int(height.argmax())
+        if height[worst] > accuracy:
+            warnings.warn(f"{what}: between frames[{worst}] and the next one, {self.coordinate} from "
+                          f"{sites[worst]:.6g} to "
+                          f"{sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} m above its chord, in "
+                          "the metric; "
+                          f"{accuracy:g} m was asked for ({int((height > accuracy).sum())} of {len(h)} steps "
+                          "are beyond). "
+                          "Give frames closer to each other there", UserWarning, stacklevel=3)
+
+    def samples(self, each: int = SAMPLES) -> Array:
+        """Coordinates inside every knot interval of the domain, shape (intervals, each)."""
+        low, high = self.spline.edges
+        return low[:, None] + (high - low)[:, None] * (np.arange(each) + 0.5) / each
 
     def _check_jacobian(self, what: str) -> None:
         """lee2008, section 5: the Jacobian vanishes nowhere in the domain."""
-        q = self._samples()
+        q = self.samples().ravel()
         length = self.speed(q)
-        mean, worst = length.mean(), np.unravel_index(length.argmin(), length.shape)
-        if length[worst] > VANISHES * mean:
+        mean, worst = length.mean(), int(length.argmin())
+        around = np.concatenate([[self.domain[0]], q, [self.domain[1]]])[[worst, worst + 2]]
+        for _ in range(REFINED if length[worst] < 0.5 * mean else 0):                # nearer to the least
+            near = np.linspace(around[0], around[1], 9)
+            least = int(self.speed(near).argmin())
+            around = near[[max(least - 1, 0), min(least + 1, 8)]]
+        least_q = float(around.mean())
+        if (least_s := min(float(self.speed(least_q)), length[worst])) > VANISHES * mean:
             return
-        t, _, i = self.spline
-        low, high = t[i[worst[0]]], t[i[worst[0]] + 1]
+        k = int(self.spline.interval(np.array(least_q)))
+        low, high = (edge[k] for edge in self.spline.edges)
         raise DescriptionError(f"{what}: the Jacobian vanishes in the interval from {low:g} to {high:g}: |s| "
                                "= "
-                               f"{length[worst]:.3g} at {self.coordinate} = {q[worst]:.6g}, {mean:.3g} on "
-                               "average. Its "
+                               f"{least_s:.3g} at {self.coordinate} = {least_q:.6g}, {mean:.3g} on average. "
+                               "Its "
                                "control frames are equal, or the path turns back on itself; there the body "
-                               "would stand "
-                               "still whatever the speed")
+                               "would "
+                               "not move whatever the speed")
 
     def random_q(self, rng: np.random.Generator) -> Array:
         return rng.uniform(*self.domain, 1)
