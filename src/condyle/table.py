@@ -57,6 +57,10 @@ def split_title(title: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else (title, "")
 
 
+TIME = "time [s]"
+NUMBERED = ("frame", "trial")
+"""What rows may be over."""
+
 _OTHERS = {
     ".xlsx": "A spreadsheet opens .csv, or use table.to_pandas().to_excel(path)",
     ".parquet": "Use table.to_pandas().to_parquet(path)",
@@ -75,6 +79,7 @@ class Table(Display):
         units: unit of each column; it may be empty.
         status: how the computation ended that gave it.
         degrees: whether angles are in degrees, where a file said so.
+        over: what `time` is, where rows are not over time: "frame" or "trial" if they are numbered.
 
     Raises:
         ShapeError: shapes that do not fit, or names that occur twice.
@@ -88,7 +93,7 @@ class Table(Display):
 
     def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike,
                  units: Sequence[str] | None = None, *,
-                 status: str = "finished", degrees: bool | None = None) -> None:
+                 status: str = "finished", degrees: bool | None = None, over: str = TIME) -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
         except (TypeError, ValueError) as error:
@@ -96,7 +101,9 @@ class Table(Display):
         names = (names,) if isinstance(names, str) else tuple(names)
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
-        self.degrees = degrees
+        self.degrees, self.over = degrees, over
+        if over not in (TIME, *NUMBERED):
+            raise ShapeError(f"Table: over: expected one of {(TIME, *NUMBERED)}, got {over!r}")
         if not all(isinstance(name, str) for name in (*self.names, *self.units)):
             raise ShapeError(f"Table: names and units are text, got {self.names} and {self.units}")
         if len(self.units) != len(self.names):
@@ -107,7 +114,7 @@ class Table(Display):
                              f"(m, {len(self.names)}), got time {self.time.shape} and values "
                              f"{self.values.shape}")
         twice = sorted({name for name in self.names if self.names.count(name) > 1}
-                       | ({"time"} & set(self.names)))
+                       | ({"time", self.over} & set(self.names)))
         if twice:
             raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} "
                              "more than once")
@@ -120,12 +127,12 @@ class Table(Display):
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
             return Table(self.time[name], self.names, self.values[name], self.units, status=self.status,
-                         degrees=self.degrees)
+                         degrees=self.degrees, over=self.over)
         if isinstance(name, list):
             columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
             units = [self.units[self.names.index(n)] for n in name]
             return Table(self.time, name, np.stack(columns, axis=1) if name else self.values[:, :0], units,
-                         status=self.status, degrees=self.degrees)
+                         status=self.status, degrees=self.degrees, over=self.over)
         if not isinstance(name, str):
             return self._no(name)
         if name not in self.names:
@@ -163,11 +170,12 @@ class Table(Display):
     @property
     def _title(self) -> str:
         status = "" if self.status == "finished" else f"; {self.status}"
-        return f"Table({len(self)} rows{span(self.time)}: {cut(self.titles)}{status})"
+        return (f"Table({len(self)} rows{span(self.time) if self.over == TIME else ''}: "
+                f"{cut(self.titles)}{status})")
 
     @property
     def _rows(self) -> Block:
-        return rows_of(["time [s]", *self.titles], self.time, self.values)
+        return rows_of([self.over, *self.titles], self.time, self.values)
 
     @property
     def titles(self) -> list[str]:
@@ -188,7 +196,7 @@ class Table(Display):
                               "numbers", name="pandas") from error
 
         frame = pandas.DataFrame(self.values, columns=list(self.names),
-                                 index=pandas.Index(self.time, name="time"))
+                                 index=pandas.Index(self.time, name=split_title(self.over)[0]))
         frame.attrs["units"] = dict(zip(self.names, self.units, strict=True))
         return frame
 
@@ -207,7 +215,7 @@ class Table(Display):
         axes = plt.subplots()[1] if axes is None else axes
         for name in names or self.names:
             axes.plot(self.time, self[name], label=self.titles[self.names.index(name)])
-        axes.set_xlabel("time [s]")
+        axes.set_xlabel(self.over)
         axes.legend()
         return axes
 
@@ -240,6 +248,8 @@ class Table(Display):
             parts: dict[str, Any] = {"time": self.time, "names": np.array(self.names, dtype=str),
                                      "values": self.values,
                                      "units": np.array(self.units, dtype=str)}
+            if self.over != TIME:
+                parts["over"] = np.array(self.over)
             if self.degrees is not None:
                 parts["degrees"] = np.array(self.degrees)
             with files.whole(path) as file:
@@ -249,7 +259,7 @@ class Table(Display):
             if ending == ".csv":
                 rows = csv.writer(file)
                 # a name that ends like a unit keeps an empty one after it
-                rows.writerow(["time [s]", *(f"{title} []" if not unit and split_title(title)[1] else title
+                rows.writerow([self.over, *(f"{title} []" if not unit and split_title(title)[1] else title
                                              for title, unit in zip(self.titles, self.units, strict=True))])
                 rows.writerows([repr(x) for x in (t, *row)] for t,
                                row in zip(self.time.tolist(), self.values.tolist()))
@@ -270,6 +280,10 @@ class Table(Display):
 
     def _storage(self, name: str) -> str:
         """OpenSim's format."""
+        if self.over != TIME:
+            raise DescriptionError("Table.save: OpenSim's files have a column of times, and the rows of this "
+                                   "table "
+                                   f"are over {self.over!r}: save as .csv")
         spaced = [n for n in self.names if not n or re.search(r"\s", n)]
         if spaced:
             raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is in "

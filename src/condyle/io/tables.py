@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from condyle.errors import DescriptionError
-from condyle.table import Table, split_title
+from condyle.table import NUMBERED, TIME, Table, split_title
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _OTHERS = {".trc": "; a reader of markers is not there yet",
@@ -65,7 +65,8 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     time, values = _columns(names, rows, places, path)
     titles = [split_title(name) if ending in DELIMITERS else (name, "") for name in names[1:]]
     degrees = degrees if degrees is not None else _degrees(header, ending, path)
-    return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees)
+    return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees,
+                 over=names[0] if names[0] in NUMBERED else TIME)
 
 
 def _header(lines: list[str], path: Path) -> tuple[dict[str, str], int]:
@@ -99,7 +100,8 @@ def _rows(lines: list[str], first: int, delimiter: str | None,
     names = [c.strip() for c in cells[0]]
     while names and not names[-1]:
         names.pop()
-    if not names or not re.fullmatch(r"(time|t)(\s*\[s\])?", names[0], re.IGNORECASE):
+    if not names or not (re.fullmatch(r"(time|t)(\s*\[s\])?", names[0], re.IGNORECASE)
+                         or (delimiter and names[0] in NUMBERED)):
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: the first column must be 'time', got "
                                f"{repr(names[0]) if names else 'nothing'}{_separated(names)}")
     if len(set(names)) < len(names):
@@ -156,7 +158,7 @@ def _columns(names: list[str], rows: list[list[str]], places: list[int], path: P
     if np.isnan(time).any():
         raise DescriptionError(f"{path.name}: line {places[int(np.isnan(time).argmax())]}: the time is "
                                "missing")
-    if (np.diff(time) <= 0).any():
+    if (np.diff(time) <= 0).any() and names[0] not in NUMBERED:
         at = int((np.diff(time) <= 0).argmax())
         raise DescriptionError(f"{path.name}: line {places[at + 1]}: times must increase, {time[at + 1]:g} "
                                f"follows {time[at]:g}")
@@ -203,4 +205,5 @@ def _numpy(path: Path) -> Table:
                                f"{', '.join(sorted(missing))}")
     units = parts["units"].tolist() if "units" in parts else None
     degrees = bool(parts["degrees"]) if "degrees" in parts else None
-    return Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees)
+    return Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees,
+                 over=str(parts.get("over", TIME)))

@@ -1,0 +1,306 @@
+"""`cd.fit_spline_curve`: a joint with one coordinate along measured frames. docs/theory/spline_joints.md.
+
+least_squares.py has the fit at given q, unknown_q.py finds q, validation.py chooses n and w.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from condyle.arguments import answered
+from condyle.arrays import Array, real
+from condyle.errors import DescriptionError
+from condyle.integrate.progress import check_progress, shown
+from condyle.mobilizers import SplineCurve
+from condyle.spatial import Metric
+from condyle.status import Outcome, Status
+from condyle.studies.joints import local
+from condyle.studies.joints.frames import MeasuredFrames, check_frames
+from condyle.studies.joints.knots import Knots, uniform_knots
+from condyle.studies.joints.least_squares import CurveProblem, poses, start
+from condyle.studies.joints.result import JointFit
+from condyle.studies.joints.unknown_q import found_q
+from condyle.studies.joints.validation import FLOOR, chosen
+from condyle.system.given import flag, number
+from condyle.table import Table
+
+WHO = "fit_spline_curve"
+LOSSES, METHODS = ("squares", "huber"), ("gauss-newton", "geometric")
+HUBER = 1.5
+"""Scale of the Huber loss in medians of |r_k|: some 95 in 100 frames are below it if there are no
+outliers."""
+GROWTH, MOST = 1.5, 40
+"""Ratio of the numbers of control frames that are tried, and the largest of them."""
+FIRST_N = 10
+"""Control frames with which unknown q are found before their number is chosen."""
+LARGEST_STEP = np.deg2rad(170.0)
+"""Between control frames; above it the direction of the rotation is not known."""
+
+
+@answered({"control_frames": "it is n=", "w": "it is smoothing=", "weight": "it is smoothing=",
+           "huber": "it is loss='huber'", "periodic": "it is closed=", "degree": "it is order=, one more",
+           "period": "it is domain=(low, high)"})
+def fit_spline_curve(frames: Any, q: ArrayLike | None = None, n: int | Sequence[int] | None = None,
+                     order: int = 4,
+                     closed: bool = False, smoothing: float | Sequence[float] | None = 0.0,
+                     metric: Any = None,
+                     loss: str = "squares", *, scale: float | None = None, knots: ArrayLike | None = None,
+                     domain: tuple[float, float] | None = None, method: str = "gauss-newton",
+                     coordinate: str = "", unit: str = "",
+                     progress: bool | Callable[[float], object] = False) -> JointFit:
+    """A `cd.SplineCurve` near measured frames: least squares over all its control frames.
+
+    It minimises sum_k |r_k|^2 + w int |ds/dq|^2 dq, with r_k = log(G(q_k)^-1 G_k) and s the joint Jacobian,
+    both in the metric (lee2008 section 6). With more than one `n` or `smoothing` to choose from, or None,
+    blocks of frames are left out, and the pair with the least error in them is taken (cross-validation).
+
+    Args:
+        frames: poses of one bone in the other: `cd.read_frames(...)`, a Transform with leading dimension m,
+            arrays (R, p) of shapes (m, 3, 3) and (m, 3) [m], or an array (m, 4, 4).
+        q: the coordinate of every frame, shape (m,), in any order; by default that of the file. None: found
+            from the frames, in natural parameter, so that |s| is the same everywhere.
+        n: number of control frames, at least `order`; several numbers to choose from; or None: chosen from 4
+            to 40, or less where frames are few.
+        order: of the spline: 4 is cubic; 5 where derivatives of dynamics are used.
+        closed: the path repeats; q has the period of `domain`.
+        smoothing: w >= 0; several to choose from; or None: chosen from 0 and 1e-9 .. 1e-2 times m L^3, with L
+            the range of q. The unit of w is that of q, cubed.
+        metric: how rotations count against translations: a length that 1 rad counts as [m], best (noise of
+            positions)/(noise of angles), an inertia, or a `cd.spatial.Metric`; 0.1 m by default.
+        loss: "squares", or "huber", in which frames far off count less.
+        scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
+        knots: of the spline, in place of uniform ones: n + order numbers, or n + 1 if it is closed.
+        domain: first and last q; by default those of the frames, (0, 1) where q is unknown. A closed curve
+            with given q needs it.
+        method: "gauss-newton"; or "geometric", lee2008's iteration (32)-(36) first, as a comparison.
+        coordinate: name of the coordinate of the joint.
+        unit: unit of q.
+        progress: True shows a bar; a function is called with the share done.
+
+    Returns:
+        a `cd.JointFit`: `.mobilizer`, `.residuals`, `.q`, `.worst()`, `.plot()`, `.report()`,
+        `.cross_validation`.
+
+    Raises:
+        DescriptionError: frames that cannot be right, or too few for so many control frames; the first of
+            these that has no data is named.
+    """
+    order, closed = _whole("order", order, 4, 12), flag(f"{WHO}: closed", closed)
+    metric = Metric.of(metric, f"{WHO}: metric")
+    for name, value, allowed in (("loss", loss, LOSSES), ("method", method, METHODS)):
+        if value not in allowed:
+            raise DescriptionError(f"{WHO}: {name}: expected {' or '.join(map(repr, allowed))}, got "
+                                   f"{value!r}")
+    if scale is not None and (loss != "huber" or not 0 < number(f"{WHO}: scale", scale,
+                                                                "a length [m]") < np.inf):
+        raise DescriptionError(f"{WHO}: scale = {scale!r} must be a length > 0 [m], for loss='huber'")
+    check_progress(WHO, progress)
+    measured = check_frames(WHO, frames, q, fewest=order, degrees=unit in ("deg", "degrees", "°"))
+    fit = _Fit(measured, order, closed, metric, loss, scale, method, knots, domain)
+    counts = fit.counts(n)
+    weights = fit.weights(smoothing)
+    report, stop = shown("fit") if progress is True else (progress or None, None)
+    try:
+        return fit.result(counts, weights, coordinate or (measured.coordinates or ("q",))[0],
+                          unit or (measured.units or ("",))[0] or "1", report)
+    finally:
+        if stop is not None:
+            stop()
+
+
+class _Fit:
+    """One call: the data, and what was asked."""
+
+    def __init__(self, measured: MeasuredFrames, order: int, closed: bool, metric: Metric, loss: str,
+                 scale: float | None, method: str, knots: ArrayLike | None,
+                 domain: tuple[float, float] | None) -> None:
+        self.measured, self.order, self.closed, self.metric = measured, order, closed, metric
+        self.loss, self.scale, self.method = loss, scale, method
+        self.known = measured.q is not None
+        self.m = len(measured)
+        self.given = None if knots is None else self._given_knots(knots)
+        self.domain = self._domain(domain)
+        self.notes: list[str] = []
+
+    def _given_knots(self, knots: ArrayLike) -> Array:
+        t = np.asarray(real(f"{WHO}: knots", knots), dtype=float)
+        least = self.order + 1 if self.closed else 2 * self.order
+        if t.ndim != 1 or len(t) < least or not np.isfinite(t).all() or (np.diff(t) < 0).any():
+            raise DescriptionError(f"{WHO}: knots: expected at least {least} numbers, none decreasing, got "
+                                   f"{knots!r}")
+        return t
+
+    def _domain(self, domain: tuple[float, float] | None) -> tuple[float, float]:
+        k, t, q = self.order, self.given, self.measured.q
+        if t is not None:
+            low, high = (t[0], t[-1]) if self.closed else (t[k - 1], t[-k])
+        elif domain is not None:
+            low, high = np.asarray(real(f"{WHO}: domain", domain), dtype=float).ravel()[:2]
+        elif q is None:
+            low, high = 0.0, 1.0
+        elif self.closed:
+            raise DescriptionError(f"{WHO}: a closed curve needs its period: domain=(low, high); the frames "
+                                   "have q "
+                                   f"from {q.min():g} to {q.max():g}")
+        else:
+            low, high = q.min(), q.max()
+        if not low < high:
+            raise DescriptionError(f"{WHO}: domain: expected two numbers that increase, got {(low, high)}")
+        if q is not None and not self.closed and (q.min() < low or q.max() > high):
+            raise DescriptionError(f"{WHO}: q goes from {q.min():g} to {q.max():g}, beyond the domain from "
+                                   f"{low:g} to "
+                                   f"{high:g}; give a wider one, or leave frames out")
+        return float(low), float(high)
+
+    def counts(self, n: int | Sequence[int] | None) -> list[int]:
+        """Numbers of control frames to choose from."""
+        k = self.order
+        if self.given is not None:
+            count = len(self.given) - (1 if self.closed else k)
+            if n is not None and n != count:
+                raise DescriptionError(f"{WHO}: {len(self.given)} knots are for n = {count} control frames, "
+                                       "got n = "
+                                       f"{n!r}")
+            return [count]
+        if n is None:
+            most = max(k, min(MOST, self.m // 3))
+            return sorted({min(most, round(k * GROWTH**i)) for i in range(20)})
+        several = [n] if isinstance(n, (int, np.integer)) else list(n)
+        if not several:
+            raise DescriptionError(f"{WHO}: n: expected a whole number, or several to choose from, got {n!r}")
+        return [_whole("n", value, k, self.m) for value in several]
+
+    def weights(self, smoothing: float | Sequence[float] | None) -> list[float]:
+        """Weights of smoothing to choose from."""
+        if smoothing is None:
+            unit = self.m * (self.domain[1] - self.domain[0]) ** 3
+            return [0.0, *(unit * 10.0**i for i in range(-9, -1))]
+        values = [number(f"{WHO}: smoothing", x, "a number >= 0, or several to choose from")
+                  for x in (smoothing if isinstance(smoothing, (Sequence, np.ndarray)) else [smoothing])]
+        if not values or not all(0 <= x < np.inf for x in values):
+            raise DescriptionError(f"{WHO}: smoothing: expected a number >= 0, several to choose from, or "
+                                   "None, got "
+                                   f"{smoothing!r}")
+        return values
+
+    def knots(self, n: int) -> Knots:
+        t = uniform_knots(n, self.order, self.closed, self.domain) if self.given is None else self.given
+        return Knots(t, self.order, self.closed)
+
+    def problem(self, n: int, smoothing: float) -> CurveProblem:
+        D = local.numbers(self.measured.X)
+        knots = self.knots(n)
+        q = np.zeros(self.m) if self.measured.q is None else knots.wrapped(self.measured.q)
+        return CurveProblem(knots, D, q, self.metric.root, np.ones(self.m), smoothing)
+
+    def result(self, counts: list[int], weights: list[float], coordinate: str, unit: str,
+               report: Callable[[float], object] | None) -> JointFit:
+        table = None
+        n, w = counts[0], weights[0]
+        if len(counts) > 1 or len(weights) > 1:
+            if not self.known:
+                n = min(counts, key=lambda count: abs(count - FIRST_N))
+            problem, _ = self.started(n, max(weights))
+            choice = chosen(problem, self.knots, counts, weights, report=report)
+            n, w, table = choice.n, choice.smoothing, choice.table
+            self.notes.append(f"n = {n} and smoothing = {w:g} by cross-validation over {len(table)} choices")
+            report = None
+        problem, G = self.started(n, w, report)
+        self._check(problem, w)
+        G, converged = self._solved(problem, G)
+        return self._made(problem, G, converged, coordinate, unit, table)
+
+    def started(self, n: int, w: float, report: Callable[[float], object] | None = None
+                ) -> tuple[CurveProblem, Array]:
+        """The problem with q and the scale of its loss, and control frames to start from."""
+        problem = self.problem(n, w)
+        if self.known:
+            self._check(problem, w)
+            G = start(problem.knots, problem.D, problem.q)
+        else:
+            problem, G, note = found_q(problem, report)
+            self.notes = [note]
+        _check_steps(problem.knots, G)
+        if self.loss == "huber":
+            problem = replace(problem, scale=self.scale or self._scale(problem, G))
+        return problem, G
+
+    def _scale(self, problem: CurveProblem, G: Array) -> float:
+        """From the median of |r_k| of a first fit, which outliers hardly change."""
+        for _ in range(2):
+            size = problem.evaluate(G)[3]
+            problem = replace(problem, scale=max(HUBER * float(np.median(size)), 1e-12), history=[])
+            G, _ = problem.run(G, iterations=4, tolerance=1e-3)
+        return problem.scale
+
+    def _check(self, problem: CurveProblem, w: float) -> None:
+        if w or (j := problem.undetermined()) is None:
+            return
+        k, t = problem.knots.order, problem.knots.knots
+        low, high = (t[j], t[j + k]) if not self.closed else (problem.knots.greville[j]
+                                                              - k / 2 / problem.knots.n * (
+            self.domain[1] - self.domain[0]), problem.knots.greville[j] + k / 2 / problem.knots.n * (
+            self.domain[1] - self.domain[0]))
+        inside = int(((problem.q > low) & (problem.q < high)).sum())
+        raise DescriptionError(
+            f"{WHO}: the {self.m} frames do not determine control frame {j} of {problem.knots.n}, which acts "
+            "from q = "
+            f"{low:.4g} to {high:.4g}: {inside} frames are there, and its neighbours need them too. Ask for "
+            "fewer "
+            "control frames, give smoothing, such as "
+            f"{FLOOR * self.m * (self.domain[1] - self.domain[0])**3:.1g}, "
+            "or measure there")
+
+    def _solved(self, problem: CurveProblem, G: Array) -> tuple[Array, bool]:
+        if self.method == "geometric":
+            G, _ = problem.run(G, exact=False)
+        return problem.run(G)
+
+    def _made(self, problem: CurveProblem, G: Array, converged: bool, coordinate: str, unit: str,
+              table: Table | None) -> JointFit:
+        knots, history = problem.knots, problem.history
+        _check_steps(knots, G)
+        mobilizer = SplineCurve(local.transform(G), self.order, self.closed, knots=knots.knots,
+                                coordinate=coordinate,
+                                unit=unit, metric=self.metric)
+        self.notes.insert(0, f"{knots.n} control frames, order "
+                             f"{self.order}{', closed' if self.closed else ''}; "
+                             f"smoothing {problem.smoothing:g}; {len(history)} iterations")
+        if self.loss == "huber":
+            off = int((problem.evaluate(G)[3] > problem.scale).sum())
+            self.notes.append(f"Huber loss, linear from {1e3 * problem.scale:.4g} mm on: {off} frames")
+        status = Outcome(Status.FINISHED) if converged else Outcome(
+            Status.STILL_IMPROVING, f"residuals were still falling after {len(history)} iterations; "
+                                    f"{Status.STILL_IMPROVING.advice}")
+        steps = Table(np.arange(len(history)), ["exact", "cost", "step"], np.array(
+            [(step.method == "Gauss-Newton", step.cost, step.length) for step in history]).reshape(-1, 3),
+            ["", "m^2", "m"], over="trial")
+        return JointFit.of(mobilizer, self.measured, problem.q, poses(knots, G, problem.q), self.metric,
+                           status=status, notes=tuple(self.notes), steps=steps, cross_validation=table)
+
+
+def _check_steps(knots: Knots, G: Array) -> None:
+    """Refuse rotations between neighbouring control frames whose direction is not known."""
+    from condyle.spatial import log_so3
+
+    X = local.transform(G)
+    after = np.roll(X.R, -1, axis=0) if knots.closed else X.R[1:]
+    turn = np.linalg.norm(log_so3(np.swapaxes(X.R[:len(after)], 1, 2) @ after), axis=-1)
+    if turn.max() > LARGEST_STEP:
+        j = int(turn.argmax())
+        raise DescriptionError(f"{WHO}: from control frame {j} to the next the rotation is "
+                               f"{np.degrees(turn[j]):.0f} deg, near q = {knots.greville[j]:.4g}; above "
+                               f"{np.degrees(LARGEST_STEP):.0f} its direction is not known: ask for more "
+                               "control "
+                               "frames, or see whether frames there are wrong")
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        words = f", at most as many as there are frames, {most}" if name == "n" else f" to {most}"
+        raise DescriptionError(f"{WHO}: {name}: expected a whole number from {least}{words}, got {value!r}")
+    return int(value)

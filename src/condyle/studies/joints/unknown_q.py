@@ -1,0 +1,159 @@
+"""Frames whose q was not measured: where each of them is on the path, while the path is fitted.
+
+  start   q_k from the first principal component of log(G_mid^-1 G_k), which needs no order of the frames; and
+              from their order; the better one is kept
+  project     q_k <- q_k + s'r / s's, in the metric: the nearest point of the path                         (1)
+  natural     q_k <- length of the path up to q_k, so that |s| is the same everywhere                      (2)
+  refit       one step of the fit at these q_k
+
+Projection and fit alternate until nothing changes. How q runs along the path is a free choice, which the data
+do not make: (2) makes it. Distances between neighbouring frames are not used: with noise and many frames they
+are many times the length of the path. Where there is next to no noise, the last digits come from steps in
+which q_k is eliminated, local.py (3); with noise these would let q drift along the path.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.spatial import log_se3
+from condyle.studies.joints import local
+from condyle.studies.joints.knots import Knots
+from condyle.studies.joints.least_squares import CurveProblem, motion, start
+
+ROUNDS, TRIAL = 40, 6
+"""Rounds of (1) and (2), and of those in which starts are compared."""
+SETTLED = 1e-4
+"""The rounds end when the sum of |r_k|^2 changes by less than this part."""
+QUIET = 1e-3
+"""Noise below this part of the way between two control frames counts as next to none."""
+ELIMINATED = 1 - 1e-4
+"""Share of the residual along the path that does not count in the last steps: what is left keeps q in
+place."""
+TURN = np.deg2rad(170.0)
+"""Rotations from the middle frame up to which their logarithms are coordinates."""
+
+
+def found_q(problem: CurveProblem, report: Callable[[float], object] | None = None
+            ) -> tuple[CurveProblem, Array, str]:
+    """The problem with q found, control frames (n, 12), and how it went.
+
+    Args:
+        problem: its q does not matter.
+        report: is called with the share done.
+    """
+    trials = []
+    for name, q in _starts(problem):
+        trials.append((*_alternated(problem, q, None, TRIAL)[:3], name))
+    cost, q, G, name = min(trials, key=lambda trial: trial[0])
+    cost, q, G, rounds, settled = _alternated(problem, q, G, ROUNDS, report)
+    note = f"q from {name}; {rounds} rounds of projection and fit"
+    if _quiet(problem, cost):
+        q, G = _polished(problem, q, G)
+        note += ", then q eliminated"
+    elif not settled:
+        note += f"; residuals still changed by more than {SETTLED:g} of themselves"
+    return replace(problem, q=q, history=[]), G, note
+
+
+def _starts(problem: CurveProblem) -> list[tuple[str, Array]]:
+    """q of all frames to start from, with what it was made of."""
+    low, high = problem.knots.domain
+    N = len(problem.q)
+    even = low + (high - low) * (np.arange(N) / N if problem.knots.closed else np.linspace(0, 1, N))
+    X = local.transform(problem.D)
+    middle = local.transform(problem.D[N // 2])
+    logs = np.asarray(log_se3(middle.inverse() @ X))
+    starts = [("the order of the frames", even)]
+    if np.linalg.norm(logs[:, :3], axis=1).max() < TURN:
+        logs = logs @ problem.U.T
+        logs = logs - logs.mean(axis=0)
+        along = np.linalg.svd(logs.T @ logs)[0][:, :2]
+        x, y = (logs @ along).T
+        if problem.knots.closed:
+            turn = np.arctan2(y, x)
+            turn = np.mod((turn - turn[0]) * _sign(np.sin(np.diff(turn)).sum()), 2 * np.pi)
+            starts.insert(0, ("the first two principal components", low + turn / (2 * np.pi) * (high - low)))
+        else:
+            x = x * _sign(x[-1] - x[0])
+            starts.insert(0, ("the first principal component",
+                              low + (x - x.min()) / np.ptp(x) * (high - low)))
+    return starts
+
+
+def _sign(x: float) -> float:
+    return -1.0 if x < 0 else 1.0
+
+
+def _alternated(problem: CurveProblem, q: Array, G: Array | None, rounds: int,
+                report: Callable[[float], object] | None = None) -> tuple[float, Array, Array, int, bool]:
+    """Sum of |r_k|^2, q, control frames, rounds, and whether they settled."""
+    before = np.inf
+    for i in range(rounds):
+        at = replace(problem, q=q, history=[])
+        G = start(at.knots, at.D, q) if G is None else G
+        G, _ = at.run(G, iterations=1 if i else 3)
+        q = project(at, G, q)
+        cost = float(at_q(at, q).evaluate(G)[0])
+        if report is not None:
+            report((i + 1) / rounds)
+        if abs(before - cost) <= SETTLED * cost or (i > TRIAL and _quiet(problem, cost)):
+            return cost, q, G, i + 1, True
+        before = cost
+        q = natural(at.knots, G, q, problem.U)
+    assert G is not None
+    return cost, q, G, rounds, False
+
+
+def _quiet(problem: CurveProblem, cost: float) -> bool:
+    """Whether there is next to no noise, and nothing else that residuals come from."""
+    step = problem.size / problem.knots.n
+    return not problem.smoothing and np.sqrt(cost / len(problem.q)) < QUIET * step
+
+
+def at_q(problem: CurveProblem, q: Array) -> CurveProblem:
+    """The same problem at other q."""
+    return replace(problem, q=q, history=[])
+
+
+def project(problem: CurveProblem, G: Array, q: Array, steps: int = 3) -> Array:
+    """(1), some times."""
+    knots, U = problem.knots, problem.U
+    low, high = knots.domain
+    longest = 2 * (high - low) / len(knots.left)
+    D = local.transform(problem.D)
+    for _ in range(steps):
+        X, s, _ = motion(knots, G, q)
+        r, s = log_se3(local.transform(X).inverse() @ D) @ U.T, s @ U.T
+        step = np.einsum("ni,ni->n", s, r) / np.maximum(np.einsum("ni,ni->n", s, s), 1e-300)
+        q = knots.wrapped(q + np.clip(step, -longest, longest))
+    return q
+
+
+def natural(knots: Knots, G: Array, q: Array, U: Array) -> Array:
+    """(2), scaled so that the domain stays; 8 samples per interval."""
+    low, high = knots.domain
+    x = np.linspace(low, high, 8 * len(knots.left) + 1)
+    speed = np.linalg.norm(motion(knots, G, x)[1] @ U.T, axis=1)
+    length = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]))])
+    return np.interp(q, x, low + length / length[-1] * (high - low))
+
+
+def _polished(problem: CurveProblem, q: Array, G: Array) -> tuple[Array, Array]:
+    """Steps with q_k eliminated, while they bring the cost down."""
+    best = float(at_q(problem, q).evaluate(G)[0])
+    for _ in range(20):
+        at = replace(problem, q=q, free=ELIMINATED, history=[])
+        cost, M, g, _ = at.evaluate(G)
+        moved = at.moved(G, at.solve(M, g))
+        new_q = project(at, moved, q)
+        cost = float(at_q(problem, new_q).evaluate(moved)[0])
+        if not cost < 0.5 * best:
+            if cost < best:
+                q, G = new_q, moved
+            break
+        q, G, best = new_q, moved, cost
+    return q, G
