@@ -3,7 +3,8 @@
 Two pins about general axes have the same equations up to numbers; a pin about z has others, in which zeros
 and ones have vanished. The instructions of the traced equations say so for every mobilizer alike, without
 knowing what its numbers mean: numbers are the constants in them. So radii, pitches, lengths and the numbers
-in users' functions count too.
+in users' functions count too. Two joints along different splines, too, have the same equations up to numbers
+and to what is in the tables that they look up: these tables become one, in which each has its place.
 """
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ import casadi as ca
 import numpy as np
 
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, traced
+from condyle.native.sweeps.lookup import Origin, register
+from condyle.native.sweeps.table import Table
 
 NUMBER = -1
 """An operand that is a number."""
@@ -31,20 +34,21 @@ class Pattern:
             use.
         nodes: operation and operands of each instruction: numbers of nodes, NUMBER, or argument and element
             of an input.
-        outputs: node or NUMBER, argument and element of each output.
+        outputs: node or NUMBER, argument and element of each output: the terms of motion, then the index of
+            each look-up.
+        tables: where rows are looked up; solvers among them are part of the key.
     """
 
     key: str
     numbers: tuple[float, ...] = ()
     nodes: tuple[tuple[int, ...], ...] = ()
     outputs: tuple[tuple[int, int, int], ...] = ()
+    tables: tuple[Origin, ...] = ()
 
 
 def pattern(mobilizer: Mobilizer) -> Pattern:
-    """The pattern of a mobilizer's equations. One that looks tables up is a pattern by itself."""
+    """The pattern of a mobilizer's equations."""
     closure = traced(mobilizer)
-    if closure.tables:
-        return Pattern(mobilizer.description())
     f = closure.function
     op_of, input_of, output_of, value_of = (f.instruction_id, f.instruction_input, f.instruction_output,
                                             f.instruction_constant)
@@ -73,9 +77,36 @@ def pattern(mobilizer: Mobilizer) -> Pattern:
             newest[o[0]] = len(nodes) - 1
     shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, range(f.n_out()))]
     outside = [s.element_hash() for s in ca.vertsplit(closure.outside)] if closure.outside.numel() else ()
-    text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside))
+    looked_up = [(table.name, table.width, table.text if table.name else "") for table in closure.tables]
+    text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside, looked_up))
     return Pattern(hashlib.sha256(text.encode()).hexdigest(), (*numbers, *put_out), tuple(nodes),
-                   tuple(outputs))
+                   tuple(outputs), tuple(closure.tables))
+
+
+class Pool:
+    """Tables of one width, one after the other, each different one once.
+
+    Attributes:
+        table: all of them.
+        places: where the rows of each begin and how many there are before the last, shape (tables, 2).
+    """
+
+    def __init__(self, tables: Sequence[Origin]) -> None:
+        different = {table.text: table for table in tables if isinstance(table, Table)}
+        self.table = tables[0]
+        self.places = np.zeros((len(tables), 2))
+        if len(different) > 1:
+            counts = [len(table.rows) for table in different.values()]
+            starts = np.cumsum([0, *counts[:-1]])
+            at = {text: (start, count - 1) for text, start, count in zip(different, starts, counts, strict=True)}
+            self.table = Table.of(np.concatenate([table.rows for table in different.values()]))
+            self.places = np.array([at[table.text] for table in tables], dtype=float)
+
+    def index(self, own: ca.SX, first: ca.SX, last: ca.SX) -> ca.SX:
+        """The index among all rows of an index among those of one table."""
+        if not self.places.any():
+            return own
+        return first + ca.fmin(ca.fmax(ca.floor(own), 0), last)
 
 
 @cache
@@ -92,7 +123,8 @@ class NumberedMobilizer(Mobilizer):
         patterns: those of all.
 
     Attributes:
-        table: the numbers that differ, shape (mobilizers, n).
+        table: the numbers that differ, shape (mobilizers, n), places in the tables that are looked up among
+            them.
         symbols: their symbols in the equations, shape (n,).
     """
 
@@ -100,7 +132,10 @@ class NumberedMobilizer(Mobilizer):
         self.like, self.pattern = like, patterns[0]
         for name in ("coordinate_names", "speed_names", "units", "named_by_user", "uses_time", "singular"):
             setattr(self, name, getattr(like, name))
-        each = np.array([p.numbers for p in patterns]).reshape(len(patterns), -1)
+        self.pools = [Pool(tables) for tables in zip(*(p.tables for p in patterns), strict=True)]
+        each = np.hstack([np.array([p.numbers for p in patterns]).reshape(len(patterns), -1),
+                          *(pool.places for pool in self.pools)])
+        self.values = each[0].tolist()
         differ = np.flatnonzero((each != each[0]).any(axis=0))
         self.table, columns = np.unique(each[:, differ], axis=1, return_inverse=True)
         self.symbols = ca.vertcat(ca.SX(0, 1), *(number(k) for k in range(self.table.shape[1])))
@@ -109,9 +144,10 @@ class NumberedMobilizer(Mobilizer):
     def _parts(self, t: ca.SX, q: ca.SX, u: ca.SX) -> list[ca.SX]:
         """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N: the instructions, one after the other."""
         closure = traced(self.like)
-        inputs = [ca.vertsplit(x) if x.numel() else [] for x in (t, q, u, closure.outside)]
-        numbers = (number(self.column[k]) if k in self.column else ca.SX(x) for k,
-                   x in enumerate(self.pattern.numbers))
+        rows = [ca.SX.sym("row", pool.table.width) for pool in self.pools]
+        inputs = [ca.vertsplit(x) if x.numel() else [] for x in (t, q, u, closure.outside, *rows)]
+        numbers = (number(self.column[k]) if k in self.column else ca.SX(x)
+                   for k, x in enumerate(self.values))
         values: list[ca.SX] = []
 
         def value(node: int) -> ca.SX:
@@ -125,11 +161,14 @@ class NumberedMobilizer(Mobilizer):
                     values.append(ca.SX.binary(op, value(x), value(y)))
                 case [x]:
                     values.append(ca.SX.unary(op, value(x)))
-        shapes = [closure.function.sparsity_out(k) for k in range(closure.n)]
+        shapes = [closure.function.sparsity_out(k) for k in range(closure.function.n_out())]
         entries = [[ca.SX(0)] * shape.nnz() for shape in shapes]
         for node, argument, element in self.pattern.outputs:
             entries[argument][element] = value(node)
-        return [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
+        found = [ca.SX(shape, ca.vertcat(ca.SX(0, 1), *x)) for shape, x in zip(shapes, entries, strict=True)]
+        for pool, index, row in zip(self.pools, found[closure.n:], rows, strict=True):
+            register(pool.table, pool.index(index, next(numbers), next(numbers)), row)
+        return found[:closure.n]
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         return RelativeMotion(*self._parts(t, q, u)[:8])
@@ -138,5 +177,6 @@ class NumberedMobilizer(Mobilizer):
         return self._parts(ca.SX.sym("t"), q, ca.SX.sym("u", self.nu))[9]
 
     def description(self) -> str:
-        fixed = [x for k, x in enumerate(self.pattern.numbers) if k not in self.column]
-        return f"NumberedMobilizer({self.pattern.key}, {self.column}, {fixed})"
+        fixed = [x for k, x in enumerate(self.values) if k not in self.column]
+        tables = [pool.table.text for pool in self.pools]
+        return f"NumberedMobilizer({self.pattern.key}, {self.column}, {fixed}, {tables})"

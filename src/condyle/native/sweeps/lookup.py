@@ -64,7 +64,8 @@ MOST = 200_000
 _KNOWN: dict[int, Lookup] = {}
 
 
-def _register(table: Origin, index: ca.SX, row: ca.SX) -> None:
+def register(table: Origin, index: ca.SX, row: ca.SX) -> None:
+    """Let symbols be the row of a table at an index."""
     lookup = Lookup(table, index, row)
     for symbol in ca.vertsplit(row):
         _KNOWN[symbol.element_hash()] = lookup
@@ -80,7 +81,7 @@ def get(table: Origin, index: ca.SX) -> ca.SX:
     if index.numel() != table.needs:
         raise NativeError(f"get: {table.name or 'a table'} needs {table.needs} numbers, got {index.numel()}")
     row = ca.SX.sym("row", table.width)
-    _register(table, index, row)
+    register(table, index, row)
     return row
 
 
@@ -140,7 +141,7 @@ class Closure:
         given = [*(ca.SX(a) for a in arguments), self.outside if outside is None else outside, *rows]
         out = self.function.call(given, True, False)
         for table, row, index in zip(self.tables, rows, out[self.n:], strict=True):
-            _register(table, index, row)
+            register(table, index, row)
         return out[:self.n]
 
     def at(self, *numbers: Any, outside: Any = ()) -> list[np.ndarray]:
