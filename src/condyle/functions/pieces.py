@@ -17,8 +17,8 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.functions.base import Function, Number, at_default
-from condyle.native.sweeps.lookup import get
-from condyle.native.sweeps.table import Table
+from condyle.native.sweeps.lookup import Origin, get
+from condyle.native.sweeps.table import Numbers, Table
 from condyle.trace import Symbol
 
 LOOK_UP_FROM = 16
@@ -44,15 +44,32 @@ class Pieces:
     Args:
         breaks: shape (m,), strictly increasing.
         rows: shape (m + 1, size).
+        apart: rows are looked up, if they can be, and all that depends on breaks and rows is in tables:
+            expressions of other pieces, with zeros in the same columns, are the same but for these.
     """
 
-    def __init__(self, breaks: Array, rows: Array) -> None:
-        self.breaks, self.rows = breaks, rows
-        self.varies = (rows != rows[0]).any(axis=0)
+    def __init__(self, breaks: Array, rows: Array, apart: bool = False) -> None:
+        self.breaks, self.rows, self.apart = breaks, rows, apart and len(breaks) > 0
+        self.varies = (rows != (0.0 if self.apart else rows[0])).any(axis=0)
 
     def at_numbers(self, x: Array) -> Array:
         """Rows at an array of x, shape (..., size)."""
         return self.rows[np.searchsorted(self.breaks, np.real(x), side="right")]
+
+    @cached_property
+    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+        """Text that determines the expression of pieces that are apart, but for what is in tables; and these
+        tables. None if they are not looked up."""
+        if not self.apart or self._tables is None:
+            return None
+        buckets, rows, _ = self._tables
+        return f"Pieces({''.join('01'[int(x)] for x in self.varies)})", (self._scale, buckets, rows)
+
+    @cached_property
+    def _scale(self) -> Numbers:
+        """Where the first bucket begins, and the width of each."""
+        assert self._tables is not None
+        return Numbers((float(self.breaks[0]), self._tables[2]))
 
     def at(self, x: ca.SX, look_up: bool) -> ca.SX:
         """The row at x, shape (size,). Numbers that are the same in all rows stay constants."""
@@ -61,7 +78,7 @@ class Pieces:
         row = ca.SX(ca.DM(self.rows[0]))
         some = np.flatnonzero(self.varies).tolist()
         if some:
-            long = len(self.breaks) >= LOOK_UP_FROM or len(some) >= WIDE
+            long = self.apart or len(self.breaks) >= LOOK_UP_FROM or len(some) >= WIDE
             row[some] = (self._looked_up(x) if look_up and long and self._tables is not None
                          else self._selected(x, self.rows[:, some]))
         return row
@@ -87,8 +104,9 @@ class Pieces:
     def _looked_up(self, x: ca.SX) -> ca.SX:
         """Two look-ups (9), (10)."""
         assert self._tables is not None
-        buckets, rows, width = self._tables
-        bucket = get(buckets, 1 + ca.floor((x - self.breaks[0]) / width))                      # (9)
+        buckets, rows, _ = self._tables
+        start, width = ca.vertsplit(get(self._scale)) if self.apart else self._scale.values
+        bucket = get(buckets, 1 + ca.floor((x - start) / width))                               # (9)
         return get(rows, bucket[0] + (x >= bucket[1]))                                         # (10)
 
     def _selected(self, x: ca.SX, rows: Array) -> ca.SX:

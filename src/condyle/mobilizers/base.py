@@ -28,7 +28,7 @@ from condyle.arrays import Array, vector
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import fit_pose, fit_velocity
 from condyle.mobilizers.units import coordinate_units, speed_units
-from condyle.native.sweeps.lookup import Closure
+from condyle.native.sweeps.lookup import Closure, Origin
 from condyle.spatial import Transform
 from condyle.trace import DEFAULTED
 
@@ -224,6 +224,11 @@ class Mobilizer:
         tables = [table.text for table in closure.tables]
         return f"{closure.function.serialize()} {[s.name() for s in ca.vertsplit(closure.outside)]} {tables}"
 
+    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+        """Text that determines the equations but for what is in the tables that they look up, and these
+        tables: mobilizers of one form are traced once. None if that is not known before they are traced."""
+        return None
+
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise a clear error if values of the Parameters are impossible for this mobilizer, such as a
         negative radius."""
@@ -342,6 +347,9 @@ class Reversed(Mobilizer):
     def description(self) -> str:
         return f"Reversed({self.forward.description()})"
 
+    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+        return None if (form := self.forward.form()) is None else (f"Reversed({form[0]})", form[1])
+
     def reversed(self) -> Mobilizer:
         return self.forward
 
@@ -354,24 +362,47 @@ KEPT = 4096
 that each is traced once while a model is made."""
 
 _TRACED: dict[str, Closure] = {}
+_FORMS: dict[str, tuple[Closure, list[int]]] = {}
+"""The equations of one mobilizer of each form, and the places of what they look up among its tables."""
 
 
-def _remember(known: dict[str, Any], text: str, value: Any) -> None:
+def remember(known: dict[str, Any], text: str, value: Any) -> None:
+    """Keep a value, and forget the oldest if there are many."""
     if len(known) >= KEPT:
         known.pop(next(iter(known)), None)
     known[text] = value
 
 
 def traced(mobilizer: Mobilizer) -> Closure:
-    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N as functions of t, q, u; once per description."""
+    """R, p, H_w, H_v, w_t, v_t, bias_w, bias_v, qdot and N as functions of t, q, u; once per description, and
+    once per form where that is known."""
     text = mobilizer.description()
     if (found := _TRACED.get(text)) is None:
-        t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
-        parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
-        N = mobilizer.N(q)
-        found = Closure("motion", [t, q, u], [*parts, N @ u, ca.sparsify(N)])
-        _remember(_TRACED, text, found)
+        form, tables = form_of(mobilizer)
+        known = _FORMS.get(form) if form else None
+        if known is None:
+            t, q, u = ca.SX.sym("t"), ca.SX.sym("q", mobilizer.nq), ca.SX.sym("u", mobilizer.nu)
+            parts = [ca.sparsify(x) for x in mobilizer.motion(t, q, u).parts()]
+            N = mobilizer.N(q)
+            found = Closure("motion", [t, q, u], [*parts, N @ u, ca.sparsify(N)])
+            texts = [table.text for table in tables]
+            if form and {table.text for table in found.tables} <= set(texts):
+                remember(_FORMS, form, (found, [texts.index(table.text) for table in found.tables]))
+        else:
+            closure, order = known
+            found = Closure.of(closure.function, closure.n, closure.outside, [tables[k] for k in order])
+        remember(_TRACED, text, found)
     return found
+
+
+def form_of(mobilizer: Mobilizer) -> tuple[str, tuple[Origin, ...]]:
+    """The form of a mobilizer, which tables are the same included, and its tables; empty if it is not
+    known."""
+    if (form := mobilizer.form()) is None:
+        return "", ()
+    text, tables = form
+    texts = [table.text for table in tables]
+    return f"{text} {[texts.index(x) for x in texts]}", tables
 
 
 def motion_size(mobilizer: Mobilizer) -> int:
@@ -437,6 +468,6 @@ def runaway(mobilizer: Mobilizer, q: ca.SX) -> ca.SX | None:
                                                                 ca.logic_not(ca.fabs(entry) <= LARGEST_RATE))
         f = Closure("runaway", [x], [N]).function
         bounded = {f.instruction_id(k) for k in range(f.n_instructions())} <= _BOUNDED
-        _remember(_RUNAWAY, text, None if bounded else Closure("runaway", [x], [flag]))
+        remember(_RUNAWAY, text, None if bounded else Closure("runaway", [x], [flag]))
     closure = _RUNAWAY[text]
     return None if closure is None else closure(q)[0]

@@ -11,6 +11,7 @@ import numpy as np
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
+from condyle.native.sweeps.lookup import Origin
 
 
 def compose(first: Mobilizer, *others: Mobilizer) -> Mobilizer:
@@ -111,6 +112,10 @@ class Composition(Mobilizer):
 
     def description(self) -> str:
         return f"Composition({self.a.description()}, {self.b.description()})"
+
+    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+        a, b = (part.form() or (part.description(), ()) for part in (self.a, self.b))
+        return f"Composition({a[0]}, {b[0]})", (*a[1], *b[1])
 
     def __repr__(self) -> str:
         return f"compose({self.a!r}, {self.b!r})"

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import casadi as ca
 import numpy as np
 
-from condyle.mobilizers.base import Mobilizer, RelativeMotion, traced
-from condyle.native.sweeps.lookup import Origin, register
-from condyle.native.sweeps.table import Table
+from condyle.mobilizers.base import Mobilizer, RelativeMotion, form_of, remember, traced
+from condyle.native.sweeps.lookup import Closure, Origin, register
+from condyle.native.sweeps.table import Numbers, Table
 
+FIXED = "t", "q", "u", "outside"
+"""Arguments of traced equations before the rows that they look up."""
 NUMBER = -1
 """An operand that is a number."""
 
@@ -37,6 +39,7 @@ class Pattern:
         outputs: node or NUMBER, argument and element of each output: the terms of motion, then the index of
             each look-up.
         tables: where rows are looked up; solvers among them are part of the key.
+        shapes: of what `outputs` go into.
     """
 
     key: str
@@ -44,22 +47,47 @@ class Pattern:
     nodes: tuple[tuple[int, ...], ...] = ()
     outputs: tuple[tuple[int, int, int], ...] = ()
     tables: tuple[Origin, ...] = ()
+    shapes: tuple[ca.Sparsity, ...] = ()
 
 
 def pattern(mobilizer: Mobilizer) -> Pattern:
     """The pattern of a mobilizer's equations."""
     closure = traced(mobilizer)
+    form = form_of(mobilizer)[0]
+    known = _FORMS.get(form) if form else None
+    if known is None:
+        known = _apart(mobilizer, closure)
+        if form:
+            remember(_FORMS, form, known)
+    template, sources = known
+    numbers = tuple(x if k < 0 else closure.tables[k].evaluate(NOWHERE)[int(x), 0] for k, x in sources)
+    return replace(template, numbers=numbers,
+                   tables=tuple(table for table in closure.tables if not isinstance(table, Numbers)))
+
+
+Sources = list[tuple[int, float]]
+"""Where numbers come from: -1 and the number, or a look-up of Numbers and the element of its row."""
+NOWHERE = np.zeros((0, 1))
+_FORMS: dict[str, tuple[Pattern, Sources]] = {}
+
+
+def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
+    """A pattern without its numbers and tables, and where the numbers come from."""
     f = closure.function
     op_of, input_of, output_of, value_of = (f.instruction_id, f.instruction_input, f.instruction_output,
                                             f.instruction_constant)
     nodes: list[tuple[int, ...]] = []
     outputs: list[tuple[int, int, int]] = []
-    numbers: list[float] = []
-    put_out: list[float] = []
+    numbers: Sources = []
+    put_out: Sources = []
     newest: dict[int, int] = {}                             # node in each slot
-    constants: dict[int, float] = {}                        # or number
+    constants: dict[int, tuple[int, float]] = {}            # or number
+    given = {len(FIXED) + k for k, table in enumerate(closure.tables) if isinstance(table, Numbers)}
+    # arguments and results without those of numbers
+    kept = [k for k in range(f.n_in()) if k not in given]
+    results = [k for k in range(f.n_out()) if k - closure.n + len(FIXED) not in given]
 
-    def use(slot: int, numbers: list[float] = numbers) -> int:
+    def use(slot: int, numbers: Sources = numbers) -> int:
         if slot in constants:
             numbers.append(constants[slot])
             return NUMBER
@@ -68,19 +96,22 @@ def pattern(mobilizer: Mobilizer) -> Pattern:
     for k in range(f.n_instructions()):
         op, i, o = op_of(k), input_of(k), output_of(k)
         if op == ca.OP_CONST:
-            constants[o[0]] = value_of(k)
+            constants[o[0]] = -1, value_of(k)
+        elif op == ca.OP_INPUT and i[0] in given:
+            constants[o[0]] = i[0] - len(FIXED), i[1]
         elif op == ca.OP_OUTPUT:
-            outputs.append((use(i[0], put_out), o[0], o[1]))
+            outputs.append((use(i[0], put_out), results.index(o[0]), o[1]))
         else:
-            nodes.append((op, *(i if op == ca.OP_INPUT else map(use, i))))
+            nodes.append((op, kept.index(i[0]), i[1]) if op == ca.OP_INPUT else (op, *map(use, i)))
             constants.pop(o[0], None)
             newest[o[0]] = len(nodes) - 1
-    shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, range(f.n_out()))]
+    shapes = [(s.shape, s.find()) for s in map(f.sparsity_out, results)]
     outside = [s.element_hash() for s in ca.vertsplit(closure.outside)] if closure.outside.numel() else ()
-    looked_up = [(table.name, table.width, table.text if table.name else "") for table in closure.tables]
+    looked_up = [(table.name, table.width, table.text if table.name else "") for table in closure.tables
+                 if not isinstance(table, Numbers)]
     text = repr((mobilizer.nq, mobilizer.nu, nodes, outputs, shapes, outside, looked_up))
-    return Pattern(hashlib.sha256(text.encode()).hexdigest(), (*numbers, *put_out), tuple(nodes),
-                   tuple(outputs), tuple(closure.tables))
+    return Pattern(hashlib.sha256(text.encode()).hexdigest(), (), tuple(nodes), tuple(outputs),
+                   shapes=tuple(f.sparsity_out(k) for k in results)), [*numbers, *put_out]
 
 
 class Pool:
@@ -98,7 +129,7 @@ class Pool:
         if len(different) > 1:
             counts = [len(table.rows) for table in different.values()]
             starts = np.cumsum([0, *counts[:-1]])
-            at = {text: (start, count - 1) for text, start, count in zip(different, starts, counts, strict=True)}
+            at = {text: (starts[k], counts[k] - 1) for k, text in enumerate(different)}
             self.table = Table.of(np.concatenate([table.rows for table in different.values()]))
             self.places = np.array([at[table.text] for table in tables], dtype=float)
 
@@ -161,7 +192,7 @@ class NumberedMobilizer(Mobilizer):
                     values.append(ca.SX.binary(op, value(x), value(y)))
                 case [x]:
                     values.append(ca.SX.unary(op, value(x)))
-        shapes = [closure.function.sparsity_out(k) for k in range(closure.function.n_out())]
+        shapes = self.pattern.shapes
         entries = [[ca.SX(0)] * shape.nnz() for shape in shapes]
         for node, argument, element in self.pattern.outputs:
             entries[argument][element] = value(node)

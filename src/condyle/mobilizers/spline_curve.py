@@ -26,6 +26,8 @@ from condyle.mobilizers.curve_report import CurveReport, bends
 from condyle.mobilizers.frame_spline import FrameSpline, path
 from condyle.mobilizers.natural import naturally
 from condyle.mobilizers.screws import Path
+from condyle.native.sweeps.lookup import Origin, get
+from condyle.native.sweeps.table import Numbers
 from condyle.spatial import Metric, Transform, exp_se3
 
 Domain = tuple[float, float]
@@ -207,11 +209,21 @@ class SplineCurve(Mobilizer):
             ends = [self.spline.beyond(row, q) for row, q in ((rows[0], low), (rows[-1], high))]
             rows = np.concatenate([ends[:1], rows, ends[1:]])
             breaks = np.concatenate([[low], breaks, [high]])
-        return Pieces(breaks, rows)
+        return Pieces(breaks, rows, apart=True)
+
+    @cached_property
+    def _period(self) -> Numbers:
+        """Where a closed curve begins, and its length."""
+        return Numbers((float(self.knots[0]), float(self.knots[-1] - self.knots[0])))
+
+    def form(self) -> tuple[str, tuple[Origin, ...]] | None:
+        if (form := self._pieces.form) is None:
+            return None
+        return f"SplineCurve({self.order}, {self.closed}, {form[0]})", (self._period, *form[1])
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
         if self.closed:
-            start, period = self.knots[0], self.spline.period
+            start, period = ca.vertsplit(get(self._period))
             q = q - period * ca.floor((q - start) / period)
         R, p, w, v, dw, dv = path(q, self._pieces.at(q, look_up=True), self.order)
         uu = u * u

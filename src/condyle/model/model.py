@@ -13,7 +13,8 @@ from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
-from condyle.mobilizers import Mobilizer, Pattern, motion, pattern
+from condyle.mobilizers import Mobilizer, Pattern, pattern
+from condyle.mobilizers.base import traced
 from condyle.model.instance import ParameterCheck
 from condyle.muscles import Muscle
 from condyle.paths import Path
@@ -105,8 +106,7 @@ class Model:
     def moved_by_time(self) -> list[Body]:
         """Bodies whose joint moves without its speeds, Vt of mobilizers/base.py (2)."""
         def moves(m: Mobilizer) -> bool:
-            w_t, v_t = motion(m, ca.SX.sym("t"), ca.SX.sym("q", m.nq), ca.SX.sym("u", m.nu))[4:6]
-            return not (w_t.is_zero() and v_t.is_zero())
+            return any(traced(m).function.nnz_out(k) for k in (4, 5))           # w_t, v_t
 
         known = {text: b.mobilizer for b, text in zip(self.tree.bodies, self.mobilizers, strict=True)}
         timed = {text for text, mobilizer in known.items() if moves(mobilizer)}

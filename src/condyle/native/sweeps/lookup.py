@@ -23,10 +23,11 @@ from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import LONG, POINTER
 from condyle.native.straight.emit import add_kernel, kernel_arguments
+from condyle.native.sweeps.table import Numbers
 
 
 class Origin(Protocol):
-    """What a row comes from: a Table or a Solver. Two of equal `text` are the same.
+    """What a row comes from: a Table, Numbers or a Solver. Two of equal `text` are the same.
 
     Attributes:
         name: says where in a stage it is: solvers after tables, by their names.
@@ -59,6 +60,7 @@ class Lookup:
     row: ca.SX
 
 
+NO_INDEX = ca.SX(0, 1)
 MOST = 200_000
 """Symbols of rows that are known at a time: several kernels may share expressions."""
 _KNOWN: dict[int, Lookup] = {}
@@ -75,7 +77,7 @@ def register(table: Origin, index: ca.SX, row: ca.SX) -> None:
             _KNOWN.pop(key, None)
 
 
-def get(table: Origin, index: ca.SX) -> ca.SX:
+def get(table: Origin, index: ca.SX = NO_INDEX) -> ca.SX:
     """The row of a table at an index, or of a solver at a column, shape (width,), as an expression."""
     index = ca.densify(ca.vec(ca.SX(index)))
     if index.numel() != table.needs:
@@ -137,11 +139,13 @@ class Closure:
         return closure
 
     def __call__(self, *arguments: ca.SX, outside: ca.SX | None = None) -> list[ca.SX]:
-        rows = [ca.SX.sym("row", table.width) for table in self.tables]
+        rows = [ca.SX(ca.DM(table.values)) if isinstance(table, Numbers) else ca.SX.sym("row", table.width)
+                for table in self.tables]
         given = [*(ca.SX(a) for a in arguments), self.outside if outside is None else outside, *rows]
         out = self.function.call(given, True, False)
         for table, row, index in zip(self.tables, rows, out[self.n:], strict=True):
-            register(table, index, row)
+            if not isinstance(table, Numbers):
+                register(table, index, row)
         return out[:self.n]
 
     def at(self, *numbers: Any, outside: Any = ()) -> list[np.ndarray]:

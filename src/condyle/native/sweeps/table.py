@@ -1,4 +1,4 @@
-"""Tables of constant rows, and the machine code that reads a row per lane."""
+"""Tables of constant rows, the machine code that reads a row per lane, and numbers that are like a row."""
 from __future__ import annotations
 
 import hashlib
@@ -50,6 +50,41 @@ class Table:
     def evaluate(self, index: np.ndarray) -> np.ndarray:
         numbers = np.clip(np.nan_to_num(np.floor(index[0])), 0, len(self.rows) - 1).astype(int)
         return self.rows[numbers].T
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Constants that expressions take like a row, without an index: a `Closure` can be called again with
+    others."""
+
+    values: tuple[float, ...]
+
+    name = ""
+    needs = 0
+
+    @property
+    def width(self) -> int:
+        return len(self.values)
+
+    @property
+    def text(self) -> str:
+        return f"Numbers{self.values}"
+
+    def n_instructions(self) -> int:
+        return 0
+
+    def emit(self, module: Module) -> str:
+        digest = hashlib.sha256(self.text.encode()).hexdigest()
+        return module.define(f"numbers.{digest[:32]}.{module.lanes.W}",
+                             lambda symbol: self._write(module, symbol))
+
+    def _write(self, module: Module, symbol: str) -> None:
+        with module.function(symbol, [POINTER] * 3) as b:
+            for j, x in enumerate(self.values):
+                b.store(b.number(x), b.at(b.arguments[1], j * module.lanes.W))
+
+    def evaluate(self, index: np.ndarray) -> np.ndarray:
+        return np.repeat(np.array(self.values)[:, None], index.shape[1], axis=1)
 
 
 def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
