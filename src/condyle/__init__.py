@@ -73,9 +73,11 @@ from condyle.studies.inverse_dynamics import inverse_dynamics
 from condyle.studies.joint_reactions import joint_reactions
 from condyle.studies.joints.frames import MeasuredFrames
 from condyle.studies.joints.frames_file import read_frames
+from condyle.studies.joints.function_based import FunctionBasedFit, fit_function_based
 from condyle.studies.joints.markers import marker_positions, relative_frames
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.spline_curve import fit_spline_curve
+from condyle.studies.joints.spline_surface import fit_spline_surface
 from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.relax import relax
@@ -97,16 +99,17 @@ __all__ = [
     "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError",
     "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
     "Discrete", "Ellipsoid", "Ensemble", "Event", "ExternalLoad", "Frames", "Free", "FreeLine",
-    "FrozenError", "FunctionBased", "Gimbal", "InducedAccelerations", "Input", "JointFit",
-    "LineOrientation", "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError",
+    "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "InducedAccelerations", "Input",
+    "JointFit", "LineOrientation", "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError",
     "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline",
     "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage",
     "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
     "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames",
-    "compose", "constraints", "fit_spline_curve", "forces", "functions", "goals", "induced_accelerations",
-    "integrators", "inverse_dynamics", "joint_reactions", "marker_positions", "maximal", "measures",
-    "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_mobilizer", "read_table",
-    "relative_frames", "relax", "simulate", "static_optimization", "where",
+    "compose", "constraints", "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces",
+    "functions", "goals", "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions",
+    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
+    "read_frames", "read_mobilizer", "read_table", "relative_frames", "relax", "simulate",
+    "static_optimization", "where",
 ]
 
 

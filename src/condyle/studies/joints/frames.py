@@ -204,9 +204,11 @@ def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: i
     if len(p) < fewest:
         raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}; measure more, or ask "
                                "for fewer control frames or a lower order")
-    if values is None:
+    if coordinates > 1:                                          # frames on a surface have no order
+        pass
+    elif values is None:
         _check_order(who, R, p, source)
-    elif coordinates == 1:
+    else:
         _check_coordinate(who, R, p, values[:, 0], source, degrees)
     X = Transform.unchecked(np.ascontiguousarray(R), np.ascontiguousarray(p))
     out_q = None if values is None else values[:, 0] if coordinates == 1 else values
