@@ -16,14 +16,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
 
 from tests.differences import STEPS, WEIGHTS
-from tests.oracles import EVERY_KIND, Joint, Mechanics, Path, Plan, cross_matrix, random_plan
+from tests.oracles import MIXED, Joint, Mechanics, Path, Plan, cross_matrix, random_plan
 
 EPS = np.finfo(float).eps
 STATES = 3
 # splines bend suddenly: no differences
-STILL = tuple(kind for kind in EVERY_KIND if kind not in ("timed", "spline"))
+STILL = tuple(kind for kind in MIXED if kind not in ("timed", "spline"))
+CURVES = ("curve", "composed_curve", "ball")
 # up to 60: tests/verification
-TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30)]
+TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30), (9, 6, CURVES)]
 SMALL = TREES[2:7]
 
 

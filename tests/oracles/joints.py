@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import BSpline, CubicSpline
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
@@ -20,15 +20,18 @@ KINDS = ("weld", "pin", "slider", "free", "euler", "function", "timed")
 BUILT_IN = ("screw", "universal", "cylinder", "bend", "planar", "spherical", "line", "gimbal", "bushing",
             "ball", "ball_euler",
             "translation", "free_line", "ellipsoid", "normal_ellipsoid", "beam")
-EVERY_KIND = (*KINDS, *BUILT_IN, "spline", "custom", "composed")
-"""`spline` is a function with a spline that is looked up; `custom` has speeds that are multiples of qdot."""
+MIXED = (*KINDS, *BUILT_IN, "spline", "custom", "composed")
+"""What random trees are made of by default."""
+EVERY_KIND = (*MIXED, "curve", "composed_curve")
+"""`spline` is a function with a spline that is looked up; `custom` has speeds that are multiples of qdot;
+`composed_curve` is a curve and a pin, or two curves."""
 
 COUNTS = {"weld": (0, 0), "pin": (1, 1), "slider": (1, 1), "free": (7, 6), "euler": (6, 6), "screw": (1, 1),
           "universal": (2, 2),
           "cylinder": (2, 2), "bend": (2, 2), "planar": (3, 3), "spherical": (3, 3), "line": (4, 2),
           "gimbal": (3, 3),
           "bushing": (6, 6), "ball": (4, 3), "ball_euler": (3, 3), "translation": (3, 3), "free_line": (7, 5),
-          "ellipsoid": (4, 3), "normal_ellipsoid": (4, 3), "beam": (3, 3)}
+          "ellipsoid": (4, 3), "normal_ellipsoid": (4, 3), "beam": (3, 3), "curve": (1, 1)}
 QUATERNIONS = ("free", "line", "ball", "free_line", "ellipsoid", "normal_ellipsoid")
 LAWS = ("function", "timed", "spline", "custom")
 UNIT = np.eye(3)
@@ -40,7 +43,9 @@ class Joint:
     """A mobilizer as data.
 
     axis: of pin, slider, screw.
-    numbers: pitch, radii, length, offsets and signs, multiple of qdot.
+    numbers: pitch, radii, length, offsets and signs, multiple of qdot; of a curve its order and whether it is
+    closed.
+    frames: of a curve, R (n, 3, 3) and p (n, 3).
     parts: of `composed`.
     functions: six, angles then translations, of (t,) *q; `axes`: their six unit axes.
     """
@@ -53,6 +58,7 @@ class Joint:
     reversed: bool = False
     numbers: tuple = ()
     parts: tuple[Joint, ...] = ()
+    frames: tuple = ()
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -89,7 +95,9 @@ class Joint:
                 return cd.Ellipsoid(n, normal=self.kind == "normal_ellipsoid")
             case "beam":
                 return cd.CantileverFreeBeam(n[0])
-            case "composed":
+            case "curve":
+                return cd.SplineCurve(self.frames, *n, domain=(-1, 1))
+            case "composed" | "composed_curve":
                 return cd.compose(*(part.mobilizer() for part in self.parts))
             case "custom":
                 k = n[0]
@@ -123,7 +131,7 @@ class Joint:
 
     def _forward(self, t, q, u, udot) -> Path:
         n = self.numbers
-        if self.kind == "composed":
+        if self.parts:
             made, i, j = Path.of(UNIT, np.zeros((*np.shape(t), 3))), 0, 0
             for part in self.parts:
                 nq, nu = part.counts
@@ -178,6 +186,8 @@ class Joint:
                 return _shift(UNIT, q[3:], u[3:], udot[3:]) @ _turn(X, x[0]) @ _turn(Y, x[1]) @ _turn(Z, x[2])
             case "translation":
                 return _shift(UNIT, q, u, udot)
+            case "curve":
+                return _curve(*self.frames, *n, x[0])
             case "beam":
                 L = n[0]
                 sink = L + -4 / 15 * L * (x[0] * x[0] + x[1] * x[1])
@@ -214,6 +224,30 @@ def _oriented(R, w, alpha) -> Path:
     """Rotation R with angular velocity w and acceleration alpha in F."""
     w, alpha = cross_matrix(w), cross_matrix(alpha)
     return Path.of(R, np.zeros(3), w @ R, 0.0, (alpha + w @ w) @ R)
+
+
+def _curve(R, p, order, closed, q: Jet) -> Path:
+    """lee2008 (21) for q from -1 to 1, all exponentials, by SciPy's B-splines; each one a turn about its
+    screw axis and a shift along it."""
+    n, k = len(p), order
+    if closed:                                               # frame j from knot j - k // 2 on, all repeated
+        step, index = 2 / n, np.arange(-k, 2 * n)
+        knots = -1 + step * np.arange(-k, 2 * n + k)
+        R, p = R[(index + k // 2) % n], p[(index + k // 2) % n]
+    else:
+        knots = np.concatenate([np.full(k - 1, -1.0), np.linspace(-1, 1, n - k + 2), np.full(k - 1, 1.0)])
+    made = Path.of(R[0], p[0])
+    for j in range(1, len(p)):
+        bt = BSpline(knots, (np.arange(len(p)) >= j).astype(float), k - 1)
+        f = q.chain(*(bt(q.x, nu=d) for d in range(3)))
+        w = Rotation.from_matrix(R[j - 1].T @ R[j]).as_rotvec()
+        a, K = np.linalg.norm(w), cross_matrix(w)
+        V = UNIT + (1 - np.cos(a)) / a**2 * K + (a - np.sin(a)) / a**3 * K @ K
+        v = np.linalg.solve(V, R[j - 1].T @ (p[j] - p[j - 1]))
+        axis, point = w / a, np.cross(w, v) / a**2
+        made = made @ Path.of(UNIT, point) @ _turn(axis, a * f) @ Path.of(UNIT, -point) @ _along(axis,
+                                                                                                 axis @ v * f)
+    return made
 
 
 def _rotation(kind, q):
@@ -269,6 +303,7 @@ def random_curve(rng) -> Curve:
 
 COMPOSED = (("slider", "pin"), ("translation", "ball"), ("cylinder", "universal"), ("bend", "screw"),
             ("function", "slider"))
+COMPOSED_CURVES = (("curve", "pin"), ("curve", "curve"))
 
 
 def random_joint(rng, kind: str, name: str) -> Joint:
@@ -284,10 +319,19 @@ def random_joint(rng, kind: str, name: str) -> Joint:
                          reversed=bool(rng.random() < 0.4))
         case "ellipsoid" | "normal_ellipsoid":
             return Joint(kind, numbers=tuple(rng.uniform(0.2, 0.6, 3)), reversed=turned)
+        case "curve":
+            order, closed, n = int(rng.integers(4, 7)), bool(rng.random() < 0.3), int(rng.integers(7, 11))
+            axis = 1.5 * random_axis(rng)
+            a = 2 * np.pi * np.arange(n) / n if closed else np.linspace(-1, 1, n)
+            turned_by, shifted = ((np.sin(a), np.cos(a)) if closed else (a, a * a))
+            R = Rotation.from_rotvec(turned_by[:, None] * axis + rng.uniform(-0.05, 0.05, (n, 3))).as_matrix()
+            p = np.outer(shifted, rng.uniform(-0.3, 0.3, 3)) + rng.uniform(-0.02, 0.02, (n, 3))
+            return Joint(kind, numbers=(order, closed), frames=(R, p), reversed=turned)
         case "beam":
             return Joint(kind, numbers=(rng.uniform(0.3, 0.9),), reversed=turned)
-        case "composed":
-            pair = COMPOSED[rng.integers(len(COMPOSED))]
+        case "composed" | "composed_curve":
+            pairs = COMPOSED if kind == "composed" else COMPOSED_CURVES
+            pair = pairs[rng.integers(len(pairs))]
             parts = tuple(random_joint(rng, k, f"{name}_{i}") for i, k in enumerate(pair))
             # at most the six freedoms of a body, none of them twice
             if pair[0] == "function":

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
-from tests.oracles.joints import EVERY_KIND, UNIT, Joint, random_joint, random_law
+from tests.oracles.joints import MIXED, UNIT, Joint, random_joint, random_law
 
 __all__ = ["Part", "Plan", "random_inertia", "random_joint", "random_law", "random_plan", "random_rotation",
            "random_tree"]
@@ -73,10 +73,10 @@ def random_inertia(rng) -> np.ndarray:
 
 
 def random_plan(seed: int, bodies: int, kinds: Sequence[str] | None = None) -> Plan:
-    """A random tree: limbs and roots of all `kinds` (default EVERY_KIND), arbitrary F and M, some massless
+    """A random tree: limbs and roots of all `kinds` (default MIXED), arbitrary F and M, some massless
     welded frames."""
     rng = np.random.default_rng((seed, bodies))
-    kinds = EVERY_KIND if kinds is None else tuple(kinds)
+    kinds = MIXED if kinds is None else tuple(kinds)
     weights = np.array([0.4 if kind in ("free", "euler", "weld", "bushing", "free_line") else 1.0
                         for kind in kinds])
     parts = []

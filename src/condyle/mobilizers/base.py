@@ -130,6 +130,11 @@ class Mobilizer:
         """
         return ((-math.inf, math.inf),) * self.nq
 
+    def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        """How far a body moves per unit of each coordinate, and of each speed: 1 rad and one `length` [m]
+        count as 1. They weight errors; None: the unit says it."""
+        return (None,) * self.nq, (None,) * self.nu
+
     def default_q(self) -> Array:
         """Coordinates of the reference configuration, shape (nq,): zero, or the end of the domain nearest to
         it."""
@@ -303,6 +308,9 @@ class Reversed(Mobilizer):
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:
         return self.forward.domains
+
+    def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        return self.forward.sizes(length)
 
     @cached_property
     def units(self) -> tuple[str, ...]:

@@ -67,6 +67,10 @@ class Composition(Mobilizer):
     def domains(self) -> tuple[tuple[float, float], ...]:
         return (*self.a.domains, *self.b.domains)
 
+    def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        (a_q, a_u), (b_q, b_u) = self.a.sizes(length), self.b.sizes(length)
+        return (*a_q, *b_q), (*a_u, *b_u)
+
     @cached_property
     def units(self) -> tuple[str, ...]:
         return (*self.a.units, *self.b.units)

@@ -183,6 +183,10 @@ class SplineCurve(Mobilizer):
     def domains(self) -> tuple[Domain, ...]:
         return ((-np.inf, np.inf),) if self.closed else (self.domain,)
 
+    def sizes(self, length: float) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+        mean = float(Metric.of(length).norm(self.twists(self.samples(1))[0]).mean()) / length
+        return (mean,), (mean,)
+
     @cached_property
     def _steps(self) -> Array:
         """z_j between the frames, shape (n - 1, 6), or (n, 6) if closed."""

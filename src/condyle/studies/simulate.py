@@ -184,6 +184,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         if alone:
             traj = run(start[0], *native(system, method), method, settings)
             _warn_of_jumps(traj)
+            _warn_of_domains(system, traj)
             return traj
         times = _times(keep, start, float(t_final))
         if happening:
@@ -228,6 +229,32 @@ def _warn_of_jumps(traj: Trajectory) -> None:
                   f"changes by {gained:.3g} J. The run goes on just after; traj.jumps has them all. Move the "
                   "surface or the points, or choose another quadrant, so that the path lifts off where it "
                   "touches", stacklevel=4)
+
+
+def _warn_of_domains(system: System, traj: Trajectory) -> None:
+    """Coordinates that leave the domain of their mobilizer: its motion goes on there, but nobody measured
+    it."""
+    left = []
+    for body in system.bodies:
+        for k, (low, high) in enumerate(body.mobilizer.domains, body.q.start):
+            if np.isinf(low) and np.isinf(high):
+                continue
+            q = traj.q[:, k]
+            slack = 1e-9 * (high - low) if np.isfinite(high - low) else 0.0
+            outside = np.flatnonzero((q < low - slack) | (q > high + slack))
+            if outside.size:
+                i = int(outside[0])
+                end = low if q[i] < low else high
+                before = max(i - 1, 0)
+                share = (end - q[before]) / (q[i] - q[before]) if before < i else 0.0
+                t = traj.t[before] + share * (traj.t[i] - traj.t[before])
+                left.append(f"{system.coordinates[k]!r} leaves its domain from {low:g} to {high:g} at t = "
+                            f"{t:.6g} s "
+                            f"and reaches {q[np.argmax(np.maximum(low - q, q - high))]:.6g}")
+    if left:
+        warnings.warn(f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
+                      "class says; "
+                      "stop it by a force, or an Event at the end", stacklevel=4)
 
 
 def _method(integrator: Any) -> Method:

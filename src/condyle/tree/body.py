@@ -18,7 +18,8 @@ class Coordinate:
     """A name for a coordinate, with its default value and the range it is meant for (both in the coordinate's
     unit).
 
-    The range is information for users, plots and studies; nothing stops a motion at its ends.
+    The range is information for users, plots and studies; nothing stops a motion at its ends. By default it
+    is the domain of the mobilizer, where that is finite.
     """
 
     name: str

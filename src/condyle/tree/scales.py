@@ -45,13 +45,18 @@ def reach(bodies: Sequence[Body]) -> float:
 
 def weights(bodies: Sequence[Body]) -> tuple[Array, Array]:
     """Weights of errors in q (nq,) and u (nu,) that make them shares of a unit: radians as they are,
-    quaternions twice, lengths by the system's length, speeds by 0.1 s; units that are neither angles nor
-    lengths as they are."""
+    quaternions twice, lengths by the system's length, speeds by 0.1 s; coordinates along a spline by how far
+    they move their body; other units as they are."""
     unit_length = length(bodies)
     shares = _ANGLES | {unit: size / unit_length for unit, size in _LENGTHS.items()}
-    names_q, names_u = units(bodies)
-    q = np.array([shares.get(unit, 1.0) for unit in names_q])
+    q, u = [], []
     for b in bodies:
+        own_q, own_u = b.mobilizer.sizes(unit_length)
+        mine = [shares.get(unit, 1.0) if own is None else own for unit, own in zip(b.mobilizer.units, own_q,
+                                                                                   strict=True)]
         for part in b.mobilizer.quaternions:
-            q[b.q.start + part.start:b.q.start + part.stop] = 2.0
-    return q, np.array([TIME_SCALE * shares.get(unit.removesuffix("/s"), 1.0) for unit in names_u])
+            mine[part] = [2.0] * (part.stop - part.start)
+        q += mine
+        u += [TIME_SCALE * (shares.get(unit.removesuffix("/s"), 1.0) if own is None else own)
+              for unit, own in zip(b.mobilizer.speed_units, own_u, strict=True)]
+    return np.array(q), np.array(u)

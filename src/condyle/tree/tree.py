@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -171,7 +172,7 @@ class Tree:
         taken = self._coordinate_index.keys()
         if given is None:
             names = self._default_names(name, mobilizer, mobilizer.coordinate_names, taken)
-            return self._unique(tuple(Coordinate(n) for n in names), taken, name)
+            return self._unique(_ranged(map(Coordinate, names), mobilizer), taken, name)
         if isinstance(given, Mapping):
             raise DescriptionError(f"body {name!r}: coordinates must be names or cd.Coordinates, got "
                                    f"{given!r}; a default value is given by cd.Coordinate(name, default)")
@@ -194,7 +195,7 @@ class Tree:
             if c.range is not None and not (np.shape(c.range) == (2,) and c.range[0] < c.range[1]):
                 raise DescriptionError(f"coordinate {c.name!r}: range {c.range!r} must be (low, high) with "
                                        "low < high")
-        return self._unique(tuple(items), taken, name)
+        return self._unique(_ranged(items, mobilizer), taken, name)
 
     @staticmethod
     def _unique(items: tuple[Coordinate, ...], taken: Set[str], body: str) -> tuple[Coordinate, ...]:
@@ -211,6 +212,13 @@ class Tree:
         if mobilizer.named_by_user and not taken & set(short):
             return list(short)
         return [name] if len(short) == 1 else [f"{name}_{s}" for s in short]
+
+
+def _ranged(items: Iterable[Coordinate], mobilizer: Mobilizer) -> tuple[Coordinate, ...]:
+    """Coordinates without a range of their own have the domain of the mobilizer as theirs, where it is
+    finite."""
+    return tuple(replace(c, range=domain) if c.range is None and np.isfinite(domain).all() else c
+                 for c, domain in zip(items, mobilizer.domains, strict=True))
 
 
 def _check_stated(mobilizer: Mobilizer, what: str) -> None:
