@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, vector
 from condyle.mobilizers.constants import depends, text, valued
-from condyle.mobilizers.fitted import fit_pose, fit_velocity
+from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.units import coordinate_units, speed_units
 from condyle.native.sweeps.lookup import Closure, Origin
 from condyle.spatial import Transform
@@ -34,7 +34,7 @@ from condyle.trace import DEFAULTED
 
 T = TypeVar("T")
 
-STARTS = 12
+STARTS = 24
 """Random places to start from where a pose is not reached."""
 
 
@@ -152,8 +152,8 @@ class Mobilizer:
             Array, Array]:
         """Coordinates that bring M nearest to a pose in F.
 
-        They give the least sum of squares, 1 rad counting as 1 m. Parameters have their defaults; in a State:
-        `state.fit_q`.
+        They give the least sum of squares, 1 rad counting as 1 m, within the domains. Parameters have their
+        defaults; in a State: `state.fit_q`.
 
         Args:
             X_FM: a Transform, or a 3-vector (translation).
@@ -166,7 +166,8 @@ class Mobilizer:
         """
         X = Transform.of(X_FM, "X_FM")
         start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
-        return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X.R), X.R, X.p)
+        return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X), X.R, X.p,
+                        self.bounds)
 
     def fit_u(self, q: ArrayLike, V_FM: ArrayLike, t: float = 0.0) -> tuple[Array, Array]:
         """Speeds that bring M's velocity nearest to a given one.
@@ -187,15 +188,27 @@ class Mobilizer:
         """Coordinates (nq,) that turn M by R_FM, where they are known without a search; else None."""
         return None
 
-    def starts(self, q: Array, R_FM: Array) -> Iterator[Array]:
-        """Coordinates from which a search for those that turn M by R_FM starts: q, then others."""
+    def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
+        """Coordinates from which a search for those that bring M to X_FM starts: q, then others."""
         yield q
-        if (known := self.guess(R_FM)) is not None:
+        if (known := self.guess(X_FM.R)) is not None:
             yield known
         yield self.default_q()
         rng = np.random.default_rng(0)
         for _ in range(STARTS if self.nq else 0):
             yield self.random_q(rng)
+
+    @cached_property
+    def bounds(self) -> tuple[Bounds, ...]:
+        """Domains that have an end, of coordinates that are those of a speed: qdot_i = u_j."""
+        if not np.isfinite(np.array(self.domains)).any():
+            return ()
+        N = ca.sparsify(self.N(ca.SX.sym("q", self.nq)))
+        rows = [ca.sparsify(N[i, :]) for i in range(self.nq)]
+        return tuple(Bounds(row.sparsity().get_triplet()[1][0], i, *self.domains[i]) for i,
+                     row in enumerate(rows)
+                     if np.isfinite(self.domains[i]).any() and row.nnz() == 1 and row.is_constant()
+                     and float(row.nz[0]) == 1.0)
 
     def _pose_and_hinge(self, t: float, q: Array) -> tuple[Array, Array, Array]:
         at = motion_at(self, t, q, np.zeros(self.nu))
@@ -339,6 +352,9 @@ class Reversed(Mobilizer):
 
     def guess(self, R_FM: Array) -> Array | None:
         return self.forward.guess(R_FM.T)
+
+    def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
+        return self.forward.starts(q, X_FM.inverse())
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         self.forward.check_parameters(values)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,7 +29,7 @@ from condyle.mobilizers.natural import naturally
 from condyle.mobilizers.screws import Path
 from condyle.native.sweeps.lookup import Origin, get
 from condyle.native.sweeps.table import Numbers
-from condyle.spatial import Metric, Transform, exp_se3
+from condyle.spatial import Metric, Transform, exp_se3, log_so3
 
 Domain = tuple[float, float]
 
@@ -173,8 +174,7 @@ class SplineCurve(Mobilizer):
         object.__setattr__(curve, "sites", low + (sites - start) * scale)
         if (left := through.uneven()) > even:
             warnings.warn(f"{what}: |s| is even to {left:.2g} only, {even:g} was asked for; give more frames "
-                          "where the "
-                          "path bends", UserWarning, stacklevel=2)
+                          "where the path bends", UserWarning, stacklevel=2)
         if accuracy is not None:
             curve._warn_of_bends(accuracy, what)
         return curve
@@ -275,12 +275,10 @@ class SplineCurve(Mobilizer):
         worst = int(height.argmax())
         if height[worst] > accuracy:
             warnings.warn(f"{what}: between frames[{worst}] and the next one, {self.coordinate} from "
-                          f"{sites[worst]:.6g} to "
-                          f"{sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} m above its chord, in "
-                          "the metric; "
-                          f"{accuracy:g} m was asked for ({int((height > accuracy).sum())} of {len(h)} steps "
-                          "are beyond). "
-                          "Give frames closer to each other there", UserWarning, stacklevel=3)
+                          f"{sites[worst]:.6g} to {sites[worst + 1]:.6g}, the path rises {height[worst]:.3g} "
+                          f"m above its chord, in the metric; {accuracy:g} m was asked for "
+                          f"({int((height > accuracy).sum())} of {len(h)} steps are beyond). Give frames "
+                          "closer to each other there", UserWarning, stacklevel=3)
 
     def samples(self, each: int = SAMPLES) -> Array:
         """Coordinates inside every knot interval of the domain, shape (intervals, each)."""
@@ -303,12 +301,22 @@ class SplineCurve(Mobilizer):
         k = int(self.spline.interval(np.array(least_q)))
         low, high = (edge[k] for edge in self.spline.edges)
         raise DescriptionError(f"{what}: the Jacobian vanishes in the interval from {low:g} to {high:g}: |s| "
-                               "= "
-                               f"{least_s:.3g} at {self.coordinate} = {least_q:.6g}, {mean:.3g} on average. "
-                               "Its "
-                               "control frames are equal, or the path turns back on itself; there the body "
-                               "would "
-                               "not move whatever the speed")
+                               f"= {least_s:.3g} at {self.coordinate} = {least_q:.6g}, {mean:.3g} on "
+                               "average. Its control frames are equal, or the path turns back on itself; "
+                               "there the body would not move whatever the speed")
+
+    def starts(self, q: Array, X_FM: Transform) -> Iterator[Array]:
+        """q, then where the curve comes nearer to the pose than on both sides, the nearest first."""
+        yield q
+        x = self.samples(2).ravel()
+        R, p = self.pose(x)
+        turn = np.reshape(log_so3(np.swapaxes(R, 1, 2) @ X_FM.R), (-1, 3))
+        far = np.hypot(np.linalg.norm(turn, axis=1), np.linalg.norm(p - X_FM.p, axis=1))
+        around = np.concatenate([far[-1:], far, far[:1]]) if self.closed else np.pad(far, 1,
+                                                                                     constant_values=np.inf)
+        lowest = np.flatnonzero((far <= around[:-2]) & (far <= around[2:]))
+        for k in lowest[np.argsort(far[lowest], kind="stable")]:
+            yield x[k:k + 1]
 
     def random_q(self, rng: np.random.Generator) -> Array:
         return rng.uniform(*self.domain, 1)
@@ -325,5 +333,4 @@ class SplineCurve(Mobilizer):
         low, high = self.domain
         how = "closed" if self.closed else f"{self.ends} ends"
         return (f"SplineCurve({len(self.frames.p)} frames, order {self.order}, {how}, {self.coordinate} from "
-                f"{low:g} to "
-                f"{high:g})")
+                f"{low:g} to {high:g})")

@@ -60,7 +60,8 @@ def assemble(system: System, state: State, goals: Goal | Sequence[Goal] = (), *,
         locked: names of speeds that do not take part; those that are locked in the state or prescribed by
             motions do not either.
         limits: True keeps coordinates in their `cd.Coordinate(range=...)`; a mapping gives (low, high) by
-            name [rad, m].
+            name [rad, m]. Coordinates of spline joints stay in their domains in any case, unless the mapping
+            has other limits for them: {"knee": (-np.inf, np.inf)} has none.
         accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
             it.
 
@@ -240,6 +241,10 @@ def _coordinates_of_speeds(system: System) -> tuple[int, ...]:
 def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Array, Array]:
     """Lowest and highest coordinates, infinite where there is no limit."""
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
+    for body in system.bodies:
+        for bound in body.mobilizer.bounds:
+            low[body.q.start + bound.coordinate], high[body.q.start
+                                                       + bound.coordinate] = bound.low, bound.high
     if limits is False:
         return low, high
     if limits is not True and not isinstance(limits, Mapping):
@@ -256,7 +261,11 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
         expected = "(low, high) with low < high [rad, m]"
         if np.shape(ends) != (2,) or not ends[0] < ends[1]:
             raise DescriptionError(f"limits: {name!r}: expected {expected}, got {ends!r}")
-        low[i], high[i] = (number(f"limits: {name!r}", end, expected) for end in ends)
+        first, last = (end if end in (-np.inf, np.inf) else number(f"limits: {name!r}", end, expected)
+                       for end in ends)
+        if limits is True:                                  # a range narrows the domain, a limit replaces it
+            first, last = max(first, low[i]), min(last, high[i])
+        low[i], high[i] = first, last
     return low, high
 
 

@@ -41,8 +41,9 @@ def fit_q(state: State, which: Body | str, X: Any, relative_to: Body | str | Non
         out = there.q + there.replace(u=u).qdot
         return state.system.compiled.normalised(out)[body.q]
 
-    R_FM = body.X_PF.R.T @ state.body_pose(body.parent or "ground").R.T @ wanted.R @ body.X_BM.R
-    q, left = fit_pose(at, move, body.mobilizer.starts(state.q[body.q], R_FM), wanted.R, wanted.p)
+    X_FM = (state.body_pose(body.parent or "ground") @ body.X_PF).inverse() @ wanted @ body.X_BM
+    q, left = fit_pose(at, move, body.mobilizer.starts(state.q[body.q], X_FM), wanted.R, wanted.p,
+                       body.mobilizer.bounds)
     return whole(q), left
 
 
