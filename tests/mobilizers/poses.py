@@ -79,6 +79,10 @@ def timed(t, q):
     return turn("x", q[0] + t / 2) @ turn("z", q[1]), vector(mpf(0.2) * t * q[0], q[1], t**2)
 
 
+def inverse(R, p):
+    return R.T, -R.T @ p
+
+
 def b_splines(t, k, x):
     """All B-splines of order k on knots t at x, by Cox and de Boor."""
     B = [mpf(a <= x < b) for a, b in pairwise(t)]
@@ -173,6 +177,9 @@ CASES = {
                              "F"),
     "Ellipsoid-normal-euler": Case(EVERY["Ellipsoid-normal-euler"], lambda t, q: normal_to_ellipsoid(xyz(q)),
                                    "F"),
+    "EllipticSlider": Case(EVERY["EllipticSlider"], lambda t, q: (
+        turn("z", mpmath.atan2(mpf(0.4) * mpmath.sin(q[0]), mpf(0.7) * mpmath.cos(q[0]))),
+        vector(mpf(0.7) * mpmath.sin(q[0]), -mpf(0.4) * mpmath.cos(q[0]), 0))),
     "CantileverFreeBeam": Case(EVERY["CantileverFreeBeam"], lambda t, q: beam(q, mpf(0.8))),
     "SplineSurface": Case(EVERY["SplineSurface"], lambda t, q: on_surface(
         SURFACE, (clamped(-1, 1, 5, 4), clamped(-1, 2, 6, 4)), 4, q, X=(exact(EVERY["SplineSurface"].X.R),
@@ -190,6 +197,9 @@ CASES = {
     "Custom-hinge": Case(EVERY["Custom-hinge"], lambda t, q: (turn("x", q[0]), vector(q[0] ** 2, 0, 0))),
     "compose": Case(EVERY["compose"], lambda t, q: (
         turn("z", q[0]) @ turn("x", q[3]), turn("z", q[0]) @ vector(q[1], 0, q[2]))),
+    "compose-surface": Case(EVERY["compose-surface"], lambda t, q: then(
+        on_surface(SURFACE, (clamped(0, 1, 5, 4), clamped(0, 1, 6, 4)), 4, q[:2]),
+        *inverse(*on_surface(0.7 * SURFACE[:, ::-1], (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q[2:])))),
     "compose-time": Case(EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]),
                                                                   vector(0, 0, q[3]))),
 }

@@ -177,3 +177,10 @@ def test_descriptions_tell_mobilizers_apart():
     (compose(Pin(), Slider("y")), "compose(Pin(), Slider(axis='y'))")])
 def test_reprs_are_short(mobilizer, shown):
     assert repr(mobilizer) == shown
+
+
+def test_a_weld_composes_with_anything():
+    """It has no coordinates; the equations of what follows it stay."""
+    for both in (cd.compose(cd.Weld(), cd.Pin()), cd.compose(cd.Pin(), cd.Weld())):
+        np.testing.assert_array_equal(motion_at(both, 0.0, [0.4], [1.0]).R,
+                                      motion_at(cd.Pin(), 0.0, [0.4], [1.0]).R)

@@ -12,7 +12,7 @@ import pytest
 import condyle as cd
 from condyle.mobilizers import derived_motion, motion_at
 from condyle.native.sweeps.lookup import Closure
-from condyle.spatial import exp_so3
+from condyle.spatial import exp_so3, rotation_x
 from tests.mobilizers.every import EVERY, RING, RIPPLE, SURFACE
 from tests.mobilizers.poses import one_body
 
@@ -186,3 +186,105 @@ def test_angles_that_wind_differently_are_refused():
                        match="rz winds around q1 0 times at some control values and 1 times"):
         cd.SplineSurface(np.repeat(c, 2, axis=2), closed=(True, False), axes=("tx", "ty", "tz", "rx", "ry",
                                                                               "rz"))
+
+
+# ---- Through points ----
+
+def test_through_points_with_the_normal():
+    """It passes through the points, and M's z axis is the normal of its own surface, within what is asked
+    for; a cylinder's normal winds."""
+    a, b = np.meshgrid(2 * np.pi * np.arange(12) / 12, np.linspace(-1, 1, 6), indexing="ij")
+    for points, closed, sites in (
+            (np.stack([0.3 * np.cos(a), 0.3 * np.sin(a), 0.2 * b + 0.02 * np.sin(a)], axis=-1), (True, False),
+             (np.arange(12) / 12, np.linspace(0, 1, 6))),
+            (np.stack([b, a / 4, 0.3 * np.cos(a / 4) * np.cos(b)], axis=-1), False,
+             (np.linspace(0, 1, 12), np.linspace(0, 1, 6)))):
+        surface = cd.SplineSurface.of_positions(points, closed=closed, within=2e-3)
+        there = surface.pose(np.stack(np.meshgrid(*sites, indexing="ij"), axis=-1))
+        np.testing.assert_allclose(there.p, points, rtol=0, atol=1e-14)
+        rng = np.random.default_rng(2)
+        for q in [surface.random_q(rng) for _ in range(40)]:
+            at = motion_at(surface, 0.0, q, np.zeros(2))
+            n = np.cross(*at.H_v.T)
+            # between the places that were looked at, it may be a few percent larger
+            assert np.linalg.norm(np.cross(n / np.linalg.norm(n), at.R[:, 2])) < 1.1 * 2e-3
+            assert n @ at.R[:, 2] > 0
+            np.testing.assert_allclose(surface.pose(q).R, at.R, rtol=0, atol=1e-15)
+
+
+def test_through_points_with_given_orientations():
+    a, b = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 6), indexing="ij")
+    R, points = exp_so3(np.stack([0.5 * b, 0.4 * a, a * b], axis=-1)), np.stack([a, b, a * b], axis=-1)
+    q = (np.array([0, 0.1, 0.4, 0.6, 1]), np.linspace(2, 4, 6))
+    surface = cd.SplineSurface.of_positions(points, R, q=q)
+    there = surface.pose(np.stack(np.meshgrid(*q, indexing="ij"), axis=-1))
+    np.testing.assert_allclose(there.R, R, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(there.p, points, rtol=0, atol=1e-14)
+    still = cd.SplineSurface.of_positions(points, None)
+    assert not motion_at(still, 0.0, [0.2, 0.3], [1, 1]).H_w.any()
+
+
+@pytest.mark.parametrize(("points", "options", "says"), [
+    (np.zeros((5, 6)), {}, r"expected shape \(n1, n2, 3\)"),
+    (np.zeros((3, 6, 3)), {}, "3 points are too few"),
+    (np.full((5, 6, 3), np.nan), {}, r"points\[0, 0, 0\] is not finite"),
+    (np.zeros((5, 6, 3)), {}, "has no normal somewhere"),
+    (np.zeros((5, 6, 3)), {"orientation": "tangent"}, "expected 'normal', None or rotations"),
+    (np.zeros((5, 6, 3)), {"q": ([0, 1, 1, 2, 3], None)}, "must be finite and increase"),
+    (np.zeros((5, 6, 3)), {"orientation": np.zeros((5, 6, 3))}, "rotations of shape"),
+])
+def test_refusals_of_points(points, options, says):
+    with pytest.raises(cd.DescriptionError, match=says):
+        cd.SplineSurface.of_positions(points, **options)
+
+
+# ---- Energy ----
+
+def bowl(tilt=0.6, **options):
+    """A bowl that a body does not leave, tilting as it slides."""
+    a, b = np.meshgrid(np.linspace(-1, 1, 7), np.linspace(-1, 1, 6), indexing="ij")
+    c = np.array([0.5 * a, 0.5 * b, 0.6 * (a * a + b * b) - 0.05 * a, -tilt * b, tilt * a, 0.5 * a * b])
+    return cd.SplineSurface(c, domain=(-1, 1), **options)
+
+
+def on_bowls(*mobilizers):
+    system = cd.System(gravity=(0, 0, -9.81))
+    for k, mobilizer in enumerate(mobilizers):
+        system.add_body(f"b{k}", mobilizer=mobilizer, X_PF=cd.Transform(rotation_x(0.3)), mass=0.5,
+                        com=(0.02, 0.01, 0.03), inertia=(0.01, 0.02, 0.015))
+    return system
+
+
+def test_energy_over_ten_seconds():
+    """A bowl, one times another reversed, a closed curve and an ellipse: within 1e-8 J at accuracy 1e-10."""
+    system = on_bowls(bowl(), cd.compose(bowl(order=6), bowl(-0.5, order=6).reversed()),
+                      cd.SplineSurface(0.3 * RING, closed=True), cd.EllipticSlider(0.3, 0.2))
+    for name in list(system.coordinates)[2:6]:               # the two bowls would slide away on each other
+        system.add_force(f"{name} spring", cd.forces.MobilitySpring(name, 20.0, 0.0))
+    u = np.random.default_rng(0).uniform(-0.5, 0.5, system.nu)
+    run = cd.simulate(system, system.state(q=np.zeros(system.nq), u=u), 10.0, accuracy=1e-10)
+    kinetic, potential = system.energy(run.q, run.u)
+    assert run.finished
+    assert np.ptp(kinetic) > 0.1
+    energy = kinetic + potential
+    assert np.abs(energy - energy[0]).max() < 1e-8
+
+
+def test_energy_balance_of_a_deforming_surface():
+    """What the surface does to the body by moving, in `motion_power`, is the change of energy: an integration
+    by SciPy."""
+    from scipy.integrate import solve_ivp
+
+    wave = np.zeros((6, 7, 6))
+    wave[2], wave[4] = 0.1 * np.cos(np.arange(7))[:, None], 0.1
+    system = on_bowls(bowl(modes=[(wave, lambda t: np.sin(3 * t) + 0.2 * t)]))
+
+    def rates(t, y):
+        q, u = y[:2], y[2:4]
+        return np.concatenate([u, system.forward_dynamics(q, u, t=t), [system.motion_power(q, u, t=t).sum()]])
+
+    run = solve_ivp(rates, (0, 2), [0.2, -0.3, 0.1, 0.4, 0.0], method="DOP853", rtol=1e-11, atol=1e-12)
+    energy = [sum(system.energy(y[:2], y[2:4], t=t)) for t, y in zip(run.t, run.y.T)]
+    assert np.ptp(run.y[4]) > 0.1
+    # some hundred steps of 1e-11 each
+    np.testing.assert_allclose(energy - energy[0], run.y[4], rtol=0, atol=1e-9)

@@ -16,6 +16,7 @@ from condyle.mobilizers.compose import compose
 from condyle.mobilizers.custom import Custom
 from condyle.mobilizers.derivation import derived_motion
 from condyle.mobilizers.ellipsoid import Ellipsoid
+from condyle.mobilizers.elliptic import EllipticSlider
 from condyle.mobilizers.free import Ball, Free
 from condyle.mobilizers.function_based import FunctionBased
 from condyle.mobilizers.lines import FreeLine, LineOrientation
@@ -35,6 +36,7 @@ __all__ = [
     "Custom",
     "Cylinder",
     "Ellipsoid",
+    "EllipticSlider",
     "Free",
     "FreeLine",
     "FunctionBased",
@@ -67,7 +69,8 @@ __all__ = [
     "sines_first",
 ]
 
-spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, Free, FreeLine,
+spoken(Ball, BendStretch, Bushing, CantileverFreeBeam, Custom, Cylinder, Ellipsoid, EllipticSlider, Free,
+       FreeLine,
        FunctionBased, Gimbal,
        LineOrientation, Pin, Planar, Screw, Slider, SphericalCoords, SplineCurve, SplineSurface, Translation,
        Universal,

@@ -80,8 +80,8 @@ class Composition(Mobilizer):
         return (*self.a.speed_units, *self.b.speed_units)
 
     def motion(self, t: ca.SX, q: ca.SX, u: ca.SX) -> RelativeMotion:
-        u_a, u_b = u[:self.a.nu], u[self.a.nu:]
-        a, b = self.a.motion(t, q[:self.a.nq], u_a), self.b.motion(t, q[self.a.nq:], u_b)
+        (q_a, q_b), (u_a, u_b) = self._split(q, self.a.nq), self._split(u, self.a.nu)
+        a, b = self.a.motion(t, q_a, u_a), self.b.motion(t, q_b, u_b)
         R_a = a.R
         r = R_a @ b.p
         H_w, H_v = R_a @ b.H_w, R_a @ b.H_v
@@ -95,10 +95,18 @@ class Composition(Mobilizer):
             + R_a @ b.bias_v)  # (13)
 
     def N(self, q: ca.SX) -> ca.SX:
-        return ca.diagcat(self.a.N(q[:self.a.nq]), self.b.N(q[self.a.nq:]))
+        q_a, q_b = self._split(q, self.a.nq)
+        return ca.diagcat(self.a.N(q_a), self.b.N(q_b))
 
     def N_inverse(self, q: ca.SX) -> ca.SX:
-        return ca.diagcat(self.a.N_inverse(q[:self.a.nq]), self.b.N_inverse(q[self.a.nq:]))
+        q_a, q_b = self._split(q, self.a.nq)
+        return ca.diagcat(self.a.N_inverse(q_a), self.b.N_inverse(q_b))
+
+    @staticmethod
+    def _split(x: ca.SX, n: int) -> tuple[ca.SX, ca.SX]:
+        """The first n entries and the others, columns also where there are none."""
+        first, rest = ca.vertsplit(x, [0, n, x.numel()])
+        return first, rest
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         for mobilizer in (self.a, self.b):

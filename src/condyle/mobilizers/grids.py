@@ -150,17 +150,17 @@ def shifted(c: Sequence[Any], x: Any, most: int) -> list[Any]:
     return b[:most + 1]
 
 
-def taylor(row: ca.SX, x: Sequence[ca.SX], order: int, most: int = 2) -> dict[tuple[int, ...], ca.SX]:
+def taylor(row: Any, x: Sequence[Any], order: int, most: int = 2) -> dict[tuple[int, ...], Any]:
     """Taylor coefficients of all functions of a row at x, by their multi-index, up to the total degree
     `most`.
 
     Args:
-        row: coefficients; the power of the last coordinate is the slowest, the number of the function the
-            quickest.
+        row: coefficients, SX or (size, N); the power of the last coordinate is the slowest, the number of the
+            function the quickest.
     """
     if not x:
         return {(): row}
-    size = row.numel() // order
+    size = row.shape[0] // order
     blocks = [row[p * size:(p + 1) * size] for p in range(order)]
     out = {}
     for j, inner in enumerate(shifted(blocks, x[-1], min(most, order - 1))):

@@ -12,11 +12,12 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.arrays import Array
+from condyle.arrays import Array, vector
 from condyle.errors import DescriptionError
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import conditions_on, constant, names_of, text, valued
 from condyle.mobilizers.grids import Direction, rows_of, taylor
+from condyle.mobilizers.lower_pairs import LETTERS
 from condyle.mobilizers.surface_arguments import (
     Mode,
     axes_of,
@@ -27,19 +28,18 @@ from condyle.mobilizers.surface_arguments import (
     knots_of,
     mode_of,
 )
-from condyle.mobilizers.surface_checks import Look
+from condyle.mobilizers.surface_checks import LOCKED, Look
+from condyle.mobilizers.surface_points import through
 from condyle.mobilizers.twists import AXES, chain
 from condyle.mobilizers.units import given_units
 from condyle.native.sweeps.lookup import get
 from condyle.native.sweeps.table import Table
-from condyle.spatial import Transform
+from condyle.spatial import Transform, rotation_about
 from condyle.trace import Symbol, Traced
 
 SMALLEST = 1e-3
 """Smallest singular value of H, the mean length of its columns being 1, below which it has lost its rank:
 udot would be a thousand times as large there as elsewhere."""
-LOCKED = 0.05
-"""|det W| below which a place is reported as an Euler singularity: 3 degrees from it."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -102,12 +102,10 @@ class SplineSurface(Mobilizer):
             coordinates, f"{what}: coordinates", f"{n} different names")
         if len(names) != n:
             raise DescriptionError(f"{what}: values of shape {given.shape} are a joint of {n} coordinate(s), "
-                                   "but "
-                                   f"coordinates are {names!r}")
+                                   f"but coordinates are {names!r}")
         if isinstance(order, bool) or order not in range(4, 11):
             raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic) to 10, got "
-                                   f"{order!r}; below 4 "
-                                   "accelerations would jump")
+                                   f"{order!r}; below 4 accelerations would jump")
         shut = flags_of(closed, n, f"{what}: closed")
         directions = []
         for d, (t, pair) in enumerate(zip(knot_sequences(knots, n, what), domains_of(domain, n, what),
@@ -128,6 +126,34 @@ class SplineSurface(Mobilizer):
                             ("uses_time", any(isinstance(mode.amplitude, Traced) for mode in more))):
             object.__setattr__(self, name, value)
         self._check(what)
+
+    @classmethod
+    def of_positions(cls, points: ArrayLike, orientation: Any = "normal", *, q: Any = None, order: int = 4,
+                     domain: Any = (0.0, 1.0), closed: bool | Sequence[bool] = False, within: float = 1e-3,
+                     coordinates: Sequence[str] | str | None = None,
+                     units: Sequence[str] | str = ()) -> SplineSurface:
+        """A surface of two coordinates through points on a grid, such as a measured bone.
+
+        Along the normal p_1 x p_2, M's z axis is an interpolation: knots are halved until it is near enough.
+        M does not turn about it: `cd.compose(surface, cd.Pin("z"))` adds that. Where normals come near F's x
+        axis, where the angles would lock, X is a rotation.
+
+        Args:
+            points: places of M's origin in F [m], shape (n1, n2, 3).
+            orientation: "normal", or rotations of M in F at the points, shape (n1, n2, 3, 3), or None: M does
+                not turn.
+            q: two increasing sequences, where the points are (closed: and the end of the period); by default
+                evenly spaced in `domain`.
+            order: of the B-splines.
+            domain: (low, high) of each coordinate, or one for all, where q is not given.
+            closed: whether each direction repeats; the first point is not given again at the end.
+            within: largest angle between M's z axis and the normal [rad], in "normal".
+            coordinates: their names; q1, q2 by default.
+            units: unit of each coordinate; "1" by default.
+        """
+        made = through(points, orientation, q, order, domain, closed, within, "SplineSurface.of_positions")
+        return cls(made.values, made.knots, order, X=Transform(made.R), closed=closed,
+                   coordinates=coordinates, units=units)
 
     @property
     def domain(self) -> tuple[tuple[float, float], ...]:
@@ -153,8 +179,7 @@ class SplineSurface(Mobilizer):
                 raise DescriptionError(
                     f"SplineSurface: {self.axes[f]} winds around {self.coordinate_names[d]} {m[f].min():g} "
                     f"times at some control values and {m[f].max():g} times at others; give angles that do "
-                    "not "
-                    "jump by 2 pi from one value to the next")
+                    "not jump by 2 pi from one value to the next")
             out.append(2 * np.pi * first)
         return out
 
@@ -228,6 +253,34 @@ class SplineSurface(Mobilizer):
                               v_t=W_v @ g_t,
                               bias_w=bias_w, bias_v=bias_v)
 
+    def phi(self, q: ArrayLike, t: float = 0.0) -> Array:
+        """The six functions at coordinates q (..., n) and a time [s]: translations [m] and angles [rad] in
+        the order of `axes`, shape (..., 6). Parameters have their defaults."""
+        x = vector("SplineSurface: q", q, self.nq, None)
+        flat = x.reshape(-1, self.nq).T
+        at = [way.inside(x_d) for way, x_d in zip(self.directions, flat, strict=True)]
+        table, places, fixed = self._table
+        number = np.zeros(flat.shape[1], dtype=int)
+        for way, x_d in zip(self.directions, at, strict=True):
+            number = number * len(way.origins) + np.searchsorted(way.origins[1:], x_d, side="right")
+        rows = table.rows[number].T
+        out = np.repeat(np.array([value or 0.0 for value in fixed])[:, None], flat.shape[1], axis=1)
+        for mode, (functions, columns) in zip(self.parts, places, strict=True):
+            if functions:
+                c = taylor(rows[columns], [x_d - rows[d] for d, x_d in enumerate(at)], self.order, 0)
+                a = mode.amplitude
+                out[functions] += c[(0,) * self.nq] * (
+                    1.0 if a is None else float(a(t)) if isinstance(a, Traced) else valued(a, {}))
+        return out.T.reshape(*x.shape[:-1], 6)
+
+    def pose(self, q: ArrayLike, t: float = 0.0) -> Transform:
+        """X_FM at coordinates q (..., n) and a time [s]: a Transform with these leading dimensions."""
+        X, values = self.X, self.phi(q, t)
+        for j, axis in enumerate(self.axes):
+            e, x = np.array(LETTERS[axis[1]]), values[..., j]
+            X = X @ (Transform(rotation_about(e, x)) if axis[0] == "r" else Transform(p=e * x[..., None]))
+        return X
+
     def random_q(self, rng: np.random.Generator) -> Array:
         return rng.uniform(*np.transpose(self.domain))
 
@@ -243,8 +296,7 @@ class SplineSurface(Mobilizer):
             digest.update(repr(array.shape).encode() + array.tobytes())
         amplitudes = text(tuple(mode.amplitude for mode in self.parts))
         return (f"SplineSurface({self.values.shape}, {self.order}, {self.axes}, {self.closed}, "
-                f"{digest.hexdigest()}, "
-                f"{amplitudes})")
+                f"{digest.hexdigest()}, {amplitudes})")
 
     def conditions(self) -> ca.SX | None:
         return conditions_on(tuple(mode.amplitude for mode in self.parts))
@@ -267,16 +319,14 @@ class SplineSurface(Mobilizer):
         if not (worst := look.rank()).value > SMALLEST:
             raise DescriptionError(
                 f"{what}: H loses its rank at {where(worst)}: the joint does not move with a coordinate "
-                "there, or moves "
-                "alike with two. Equal control values or a fold make it so: move them, or leave that part "
-                "out of the domain")
+                "there, or moves alike with two. Equal control values or a fold make it so: move them, or "
+                "leave that part out of the domain")
         if (worst := look.lock()).changes_sign or worst.value < LOCKED:
             warnings.warn(
                 f"{what}: Euler singularity (gimbal lock) at {where(worst)}: the basis twists span five "
-                "directions only "
-                f"there, |det W| = {worst.value:.2g}. The motion stays smooth; what asks for angles of a "
-                "pose, such as a "
-                "fit, does not. Choose another order of axes, or X", UserWarning, stacklevel=4)
+                f"directions only there, |det W| = {worst.value:.2g}. The motion stays smooth; what asks for "
+                "angles of a pose, such as a fit, does not. Choose another order of axes, or "
+                "X", UserWarning, stacklevel=4)
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.values.shape[1:]))
