@@ -10,6 +10,7 @@ Equations
                                                                   c = (angle - sin(angle)) / angle^3
   v        = p - 1/2 phi x p + d phi x (phi x p)                  d = (1 - angle/2 cot(angle/2)) / angle^2 (3)
   phi      = f (x, y, z) of the quaternion with w >= 0            f = angle / sin(angle/2)                 (4)
+  Jr(phi)  = 1 - b K + c K^2,      Jr(phi)^-1 = 1 + K/2 + d K^2                                            (5)
 a, b, c, d are smooth functions of s, f one of x^2 + y^2 + z^2. Below a bound we sum their power series: no
 digits are lost in differences, and the derivatives at zero, which the closed forms have as 0/0, are those of
 a polynomial.
@@ -90,6 +91,22 @@ def log_so3(R: Value) -> Value:
     w, x, y, z = entries(quaternion_from_rotation(as_matrix(R, 3, "log_so3")))
     v = vector([x, y, z])
     return scale(_f(dot(v, v), w), v)                                                                # (4)
+
+
+@traceable
+def right_jacobian_so3(phi: Value) -> Value:
+    """Jr of exp(phi + d) = exp(phi) exp(Jr d) for small d, shape (..., 3, 3)."""
+    phi = as_vector(phi, 3, "right_jacobian_so3")
+    s, K = dot(phi, phi), skew(phi)
+    return identity(3, is_symbolic(phi)) - times(_b(s), K) + times(_c(s), K @ K)                     # (5)
+
+
+@traceable
+def right_jacobian_inverse_so3(phi: Value) -> Value:
+    """The inverse of `right_jacobian_so3`: log(exp(phi) exp(d)) = phi + Jr^-1 d for small d. |phi| < 2 pi."""
+    phi = as_vector(phi, 3, "right_jacobian_inverse_so3")
+    s, K = dot(phi, phi), skew(phi)
+    return identity(3, is_symbolic(phi)) + times(0.5, K) + times(_d(s), K @ K)                       # (5)
 
 
 @traceable

@@ -26,8 +26,8 @@ CHUNK = 4096
 ITERATIONS, HALVINGS = 50, 12
 TOLERANCE = 1e-10
 """A step that is shorter than this part of the path's size is the last."""
-RIDGE = 1e-14
-"""Added to the diagonal of M, relative to its largest entry."""
+RIDGE, LARGEST_RIDGE = 1e-14, 1e-4
+"""Added to the diagonal of M, relative to its largest entry; more where M is not positive definite."""
 UNDETERMINED = 1e-9
 """A control frame whose own weight falls below this part of itself once its neighbours are known is not
 determined by the data."""
@@ -119,8 +119,15 @@ class CurveProblem:
         width = 6 * self.knots.order
         band = np.bincount(((self._columns - self._rows) * n + self._rows).ravel(), M.ravel(),
                            minlength=width * n).reshape(width, n)
-        band[0] += RIDGE * band[0].max()
-        return np.asarray(solveh_banded(band, right, lower=True, check_finite=False)).reshape(-1, 6)
+        largest, ridge = band[0].max(), RIDGE
+        while True:
+            band[0] += ridge * largest
+            try:
+                return np.asarray(solveh_banded(band, right, lower=True, check_finite=False)).reshape(-1, 6)
+            except np.linalg.LinAlgError:                    # a search may come by q that do not determine all
+                if not ridge < LARGEST_RIDGE:
+                    raise
+                ridge *= 1e3
 
     def _cyclic(self, M: Array, right: Array) -> Array:
         from scipy.sparse import coo_matrix, diags

@@ -210,7 +210,6 @@ class _Fit:
             self.notes.append(f"n = {n} and smoothing = {w:g} by cross-validation over {len(table)} choices")
             report = None
         problem, G = self.started(n, w, report)
-        self._check(problem, w)
         G, converged = self._solved(problem, G)
         return self._made(problem, G, converged, coordinate, unit, table)
 
@@ -219,11 +218,12 @@ class _Fit:
         """The problem with q and the scale of its loss, and control frames to start from."""
         problem = self.problem(n, w)
         if self.known:
-            self._check(problem, w)
+            self._check(problem)
             G = start(problem.knots, problem.D, problem.q)
         else:
             problem, G, note = found_q(problem, report)
-            self.notes = [note]
+            self.notes.append(note)
+            self._check(problem)
         _check_steps(problem.knots, G)
         if self.loss == "huber":
             problem = replace(problem, scale=self.scale or self._scale(problem, G))
@@ -237,23 +237,14 @@ class _Fit:
             G, _ = problem.run(G, iterations=4, tolerance=1e-3)
         return problem.scale
 
-    def _check(self, problem: CurveProblem, w: float) -> None:
-        if w or (j := problem.undetermined()) is None:
+    def _check(self, problem: CurveProblem) -> None:
+        if problem.smoothing or (j := problem.undetermined()) is None:
             return
-        k, t = problem.knots.order, problem.knots.knots
-        low, high = (t[j], t[j + k]) if not self.closed else (problem.knots.greville[j]
-                                                              - k / 2 / problem.knots.n * (
-            self.domain[1] - self.domain[0]), problem.knots.greville[j] + k / 2 / problem.knots.n * (
-            self.domain[1] - self.domain[0]))
-        inside = int(((problem.q > low) & (problem.q < high)).sum())
+        knots, length = problem.knots, self.domain[1] - self.domain[0]
         raise DescriptionError(
-            f"{WHO}: the {self.m} frames do not determine control frame {j} of {problem.knots.n}, which acts "
-            "from q = "
-            f"{low:.4g} to {high:.4g}: {inside} frames are there, and its neighbours need them too. Ask for "
-            "fewer "
-            "control frames, give smoothing, such as "
-            f"{FLOOR * self.m * (self.domain[1] - self.domain[0])**3:.1g}, "
-            "or measure there")
+            f"{WHO}: the {self.m} frames do not determine control frame {j} of {knots.n}, which acts around q = "
+            f"{knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give smoothing, such "
+            f"as {FLOOR * self.m * length**3:.1g}, or measure there")
 
     def _solved(self, problem: CurveProblem, G: Array) -> tuple[Array, bool]:
         if self.method == "geometric":

@@ -33,6 +33,8 @@ QUIET = 1e-3
 ELIMINATED = 1 - 1e-4
 """Share of the residual along the path that does not count in the last steps: what is left keeps q in
 place."""
+POLISH, GAIN = 25, 1e-2
+"""So many of these steps, which must bring the sum of |r_k|^2 to this part."""
 TURN = np.deg2rad(170.0)
 """Rotations from the middle frame up to which their logarithms are coordinates."""
 
@@ -51,8 +53,8 @@ def found_q(problem: CurveProblem, report: Callable[[float], object] | None = No
     cost, q, G, name = min(trials, key=lambda trial: trial[0])
     cost, q, G, rounds, settled = _alternated(problem, q, G, ROUNDS, report)
     note = f"q from {name}; {rounds} rounds of projection and fit"
-    if _quiet(problem, cost):
-        q, G = _polished(problem, q, G)
+    if _quiet(problem, cost) and (better := _polished(problem, q, G)) is not None:
+        q, G = better
         note += ", then q eliminated"
     elif not settled:
         note += f"; residuals still changed by more than {SETTLED:g} of themselves"
@@ -142,18 +144,17 @@ def natural(knots: Knots, G: Array, q: Array, U: Array) -> Array:
     return np.interp(q, x, low + length / length[-1] * (high - low))
 
 
-def _polished(problem: CurveProblem, q: Array, G: Array) -> tuple[Array, Array]:
-    """Steps with q_k eliminated, while they bring the cost down."""
-    best = float(at_q(problem, q).evaluate(G)[0])
-    for _ in range(20):
+def _polished(problem: CurveProblem, q: Array, G: Array) -> tuple[Array, Array] | None:
+    """Steps with q_k eliminated, which may lead up before they lead down; None if they do not gain much, so
+    that q stays natural."""
+    first = before = float(at_q(problem, q).evaluate(G)[0])
+    for _ in range(POLISH):
         at = replace(problem, q=q, free=ELIMINATED, history=[])
-        cost, M, g, _ = at.evaluate(G)
-        moved = at.moved(G, at.solve(M, g))
-        new_q = project(at, moved, q)
-        cost = float(at_q(problem, new_q).evaluate(moved)[0])
-        if not cost < 0.5 * best:
-            if cost < best:
-                q, G = new_q, moved
+        _, M, g, _ = at.evaluate(G)
+        G = at.moved(G, at.solve(M, g))
+        q = project(at, G, q)
+        cost = float(at_q(problem, q).evaluate(G)[0])
+        if abs(cost - before) <= 1e-3 * before or cost <= len(q) * (1e-15 * problem.size) ** 2:
             break
-        q, G, best = new_q, moved, cost
-    return q, G
+        before = cost
+    return (q, G) if cost < GAIN * first else None
