@@ -119,6 +119,24 @@ def knee(v: Any, figure: Figure) -> None:
 
 
 @picture
+def fitted_knee(v: Any, figure: Figure) -> None:
+    left, right = figure.subplots(1, 2)
+    angle = np.degrees(v.at[:, 0])
+    plain(left, "knee angle [degrees]", "forward [mm]")
+    left.plot(np.degrees(v.q), 1e3 * v.frames.p[:, 0], ".", color=INK, markersize=2, alpha=0.4,
+              label="measured")
+    left.plot(angle, 1e3 * v.truth.p[:, 0], color=INK, linewidth=4, alpha=0.25, label="truth")
+    plain(right, "knee angle [degrees]", "acceleration at 5 rad/s [rad/s$^2$]")
+    right.plot(angle, v.true.forward_dynamics(v.at, v.moved), color=INK, linewidth=4, alpha=0.25,
+               label="truth")
+    for name, colour in (("rough", RED), ("smooth", BLUE)):
+        poses = v.systems[name].body_pose(v.at, "shank")
+        left.plot(angle, 1e3 * poses.p[:, 0], color=colour, linewidth=1, label=name)
+        right.plot(angle, v.systems[name].forward_dynamics(v.at, v.moved), color=colour, linewidth=1)
+    left.legend(frameon=False, fontsize=8)
+
+
+@picture
 def protein(v: Any, figure: Figure) -> None:
     axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [ps]", "")
     still, moving = v.found.atoms["stationary"], v.found.atoms["mobile"]

@@ -1,7 +1,7 @@
 """A knee fitted to noisy frames, as a spline joint, with and without smoothing.
 
 The truth is the knee of examples/knee.py. We see it at 300 angles, each time with half a
-degree and a millimetre of noise, and compare fits with it, lee2008 section 6.
+degree and a millimetre of noise, and compare fits with it (lee2008 section 6).
 """
 import numpy as np
 
@@ -12,55 +12,41 @@ forward = cd.SimmSpline(
      0.337395, 0.490178, 1.52146, 2.0944],
     [-0.0032, 0.00179, 0.00411, 0.0041, 0.00212, -0.001, -0.0031, -0.005227, -0.005435,
      -0.005574, -0.005435, -0.00525])  # [rad], [m]
-up = cd.SimmSpline(
-    [-2.0944, -1.22173, -0.523599, -0.349066, -0.174533, 0.159149, 2.0944],
-    [-0.4226, -0.4082, -0.399, -0.3976, -0.3966, -0.395264, -0.396])
+up = cd.SimmSpline([-2.0944, -1.22173, -0.523599, -0.349066, -0.174533, 0.159149, 2.0944],
+                   [-0.4226, -0.4082, -0.399, -0.3976, -0.3966, -0.395264, -0.396])
 knee = cd.FunctionBased("knee", (None, None, lambda q: q), (forward, up, None))
+shank = {"mass": 3.7, "com": (0, -0.19, 0), "inertia": (0.05, 0.005, 0.05)}
 
-
-def shank(mobilizer):
-    """A shank that swings about a femur at rest."""
-    system = cd.System()
-    system.add_body("shank", mobilizer=mobilizer, mass=3.7, com=(0, -0.19, 0),
-                    inertia=(0.05, 0.005, 0.05))
-    return system
-
-
+true, systems = cd.System(), {"rough": cd.System(), "smooth": cd.System()}
+true.add_body("shank", mobilizer=knee, **shank)
 rng = np.random.default_rng(0)
 q = np.sort(rng.uniform(-2.0, 0.2, 300))
-true = shank(knee)
 exact = true.body_pose(q[:, None], "shank")
 noise = rng.normal(size=(300, 6)) * np.repeat([np.radians(0.5), 1e-3], 3)
 frames = exact @ cd.spatial.exp_se3(noise)
 
 # In this metric angles and positions have the same noise [m]: the best one to fit in.
 options = {"n": 20, "metric": 1e-3 / np.radians(0.5), "coordinate": "knee", "unit": "rad"}
-rough = cd.fit_spline_curve(frames, q, **options)
-smooth = cd.fit_spline_curve(frames, q, smoothing=None, **options)  # by cross-validation
-print(smooth.report())
+fits = {"rough": cd.fit_spline_curve(frames, q, **options),
+        "smooth": cd.fit_spline_curve(frames, q, smoothing=None, **options)}
+print(fits["smooth"].report())  # its weight of smoothing is from cross-validation
 
 at = np.linspace(-1.95, 0.15, 400)[:, None]
-still, truth = np.zeros_like(at), true.body_pose(at, "shank")
-systems = {"rough": shank(rough.mobilizer), "smooth": shank(smooth.mobilizer)}
-error, wrong = {}, {}
+truth, moved, error, wrong = true.body_pose(at, "shank"), np.full_like(at, 5.0), {}, {}
 for name, system in systems.items():
-    poses = system.body_pose(at, "shank")
-    error[name] = 1e3 * np.sqrt(np.mean(np.sum((poses.p - truth.p) ** 2, axis=1)))
-    moved = 5 + still  # [rad/s]: what the fitted joint adds to the motion by itself
+    system.add_body("shank", mobilizer=fits[name].mobilizer, **shank)
+    off = system.body_pose(at, "shank").p - truth.p
+    error[name] = 1e3 * np.sqrt(np.mean(np.sum(off**2, axis=1)))
     wrong[name] = np.abs(system.forward_dynamics(at, moved)
                          - true.forward_dynamics(at, moved)).max()
     print(f"{name}: {error[name]:.2f} mm from the truth, accelerations at 5 rad/s wrong "
           f"by up to {wrong[name]:.0f} rad/s^2")
-
-# Both are far below the noise of one frame, 1.7 mm. Smoothing takes a third off what is
-# left, and nearly all of what the joint adds to accelerations.
+# One frame is off by 1.7 mm. Smoothing takes a third off what is left of that, and nearly
+# all of what the joint adds to accelerations.
 assert error["rough"] < 0.8 and error["smooth"] < 0.8 * error["rough"], error
 assert wrong["smooth"] < 0.2 * wrong["rough"], wrong
 
-# Without noise the spline is as near as its 20 control frames allow. Of frames without q
-# the same path is found.
 clean = cd.fit_spline_curve(exact, q, **options)
-assert clean.rms[1] < 0.01, clean.rms  # [mm]
-natural = cd.fit_spline_curve(frames, n=8, metric=options["metric"])
-print("q unknown:", natural)
-assert natural.rms[1] < 1.8 and np.abs(np.corrcoef(natural.q, q)[0, 1]) > 0.999
+assert clean.rms[1] < 0.01, clean.rms  # [mm]: as near as 20 control frames allow
+natural = cd.fit_spline_curve(frames, n=8, metric=options["metric"])  # q unknown
+assert natural.rms[1] < 1.8 and abs(np.corrcoef(natural.q, q)[0, 1]) > 0.999

@@ -53,7 +53,8 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
 
     def moves(at):
         """How far frames of the path go as control frames move, by differences, shape (m, 6, 54)."""
-        ahead, back = ([poses(knots, CurveProblem.moved(G, 1e-6 * s * u.reshape(9, 6)), at) for u in np.eye(54)]
+        ahead, back = ([poses(knots, CurveProblem.moved(G, 1e-6 * s * u.reshape(9, 6)), at)
+                        for u in np.eye(54)]
                        for s in (1, -1))
         return np.stack([log_se3(b.inverse() @ a) / 2e-6 for a, b in zip(ahead, back)], axis=-1)
 
@@ -68,7 +69,8 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
                       for part in (slice(3), slice(3, 6))])
     # 80 draws of 27 numbers each: the scatter itself scatters by 1.5 %; seed 2
     assert np.abs(ratio - 1).max() < 0.05
-    evidence("noise of fitted spline curves beside the Cramer-Rao bound: |ratio - 1|, the larger of rotation and "
+    evidence("noise of fitted spline curves beside the Cramer-Rao bound: |ratio - 1|, the larger of rotation "
+             "and "
              "position", np.abs(ratio - 1).max(), 0.05)
 
 
@@ -141,7 +143,8 @@ def test_unknown_q_without_noise(natural, evidence):
     # [mm]; the path is found, and q but for its direction
     assert worst < 1e-9
     assert min(np.abs(fit.q - q).max(), np.abs(1 - fit.q - q).max()) < 2e-2
-    evidence("frames on a spline curve, without their q: distance of the fitted curve from them [mm]", worst, 1e-9)
+    evidence("frames on a spline curve, without their q: distance of the fitted curve from them [mm]", worst,
+             1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:fit_spline_curve. the frames seem to be in no order")
@@ -180,7 +183,8 @@ def test_geometric_iteration_ends_at_the_same_curve(knee):
     """lee2008 (32)-(36) comes near, in more steps; Gauss-Newton does the rest."""
     _, q, X = knee
     frames = noisy(X, np.random.default_rng(8))
-    fit, other = (cd.fit_spline_curve(frames, q, n=7, method=method) for method in ("gauss-newton", "geometric"))
+    fit, other = (cd.fit_spline_curve(frames, q, n=7, method=method) for method in ("gauss-newton",
+                                                                                    "geometric"))
     np.testing.assert_allclose(fit.mobilizer.frames.p, other.mobilizer.frames.p, atol=1e-10)
     assert not other.steps["exact"].all() and fit.steps["exact"].all()
     assert (np.diff(other.steps["cost"]) <= 0).all()

@@ -124,7 +124,8 @@ class CurveProblem:
             band[0] += ridge * largest
             try:
                 return np.asarray(solveh_banded(band, right, lower=True, check_finite=False)).reshape(-1, 6)
-            except np.linalg.LinAlgError:                    # a search may come by q that do not determine all
+            # a search may come by q that do not determine all
+            except np.linalg.LinAlgError:
                 if not ridge < LARGEST_RIDGE:
                     raise
                 ridge *= 1e3

@@ -1,6 +1,6 @@
 """What one measured frame says of the k control frames around it, as native kernels.
 
-Notation, twists angular first, in the child's frame (lee2008, docs/theory/spline_joints.md)
+Notation, twists angular first, in the child's frame (lee2008, docs/theory/spline_fits.md)
   G_1 .. G_k   active control frames, moved by small twists u_j:  G_j <- G_j exp(u_j)
   G(q) = G_1 exp(z_1 Bt_1) .. exp(z_(k-1) Bt_(k-1)),   z_l = log(G_l^-1 G_(l+1))                  lee2008 (24)
   r = U log(G(q)^-1 D)    what is left of a measured frame D; U'U is the metric, |r| is a length
@@ -73,7 +73,8 @@ def residual(k: int, exact: bool = True) -> NativeFunction:
         X, s, _, after = _curve(frames[0], twists, B, k)
         e = log_se3(X.inverse() @ _pose(D))
         if exact:
-            J = -_twist(right_jacobian_inverse_so3)(-e) @ ca.horzcat(*_velocities(steps, twists, B, after))      # (5)
+            J = -_twist(right_jacobian_inverse_so3)(-e) @ ca.horzcat(*_velocities(steps, twists, B,
+                                                                                  after))  # (5)
         else:
             weights = ca.vertsplit(-ca.diff(ca.vertcat(1, B[:k - 1], 0)))
             J = ca.horzcat(*[-b * A for b, A in zip(weights, after)])                                    # (2)
@@ -144,7 +145,8 @@ def _twist(of: Callable[[ca.SX], ca.SX]) -> ca.Function:
     w, v = ca.SX.sym("w", 3), ca.SX.sym("v", 3)
     A = of(w)
     B = ca.reshape(ca.jtimes(ca.vec(A), w, v), 3, 3)
-    return ca.Function("twist", [ca.vertcat(w, v)], [ca.vertcat(ca.horzcat(A, ca.SX(3, 3)), ca.horzcat(B, A))])
+    return ca.Function("twist", [ca.vertcat(w, v)],
+                       [ca.vertcat(ca.horzcat(A, ca.SX(3, 3)), ca.horzcat(B, A))])
 
 
 def _pose(c: ca.SX) -> Transform:
@@ -160,7 +162,8 @@ def _steps(G: list[Transform]) -> list[Transform]:
     return [a.inverse() @ b for a, b in pairwise(G)]
 
 
-def _curve(first: Transform, twists: list[ca.SX], B: ca.SX, k: int) -> tuple[Transform, ca.SX, ca.SX, list[ca.SX]]:
+def _curve(first: Transform, twists: list[ca.SX], B: ca.SX, k: int) -> tuple[Transform, ca.SX, ca.SX,
+                                                                             list[ca.SX]]:
     """G(q), s, ds/dq by lee2008 (24), (29), (31), and Ad^-1 of the exponentials after each control frame.
 
     Derivatives that are not in B count as zero."""

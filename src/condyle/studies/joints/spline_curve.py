@@ -1,4 +1,4 @@
-"""`cd.fit_spline_curve`: a joint with one coordinate along measured frames. docs/theory/spline_joints.md.
+"""`cd.fit_spline_curve`: a joint with one coordinate along measured frames. docs/theory/spline_fits.md.
 
 least_squares.py has the fit at given q, unknown_q.py finds q, validation.py chooses n and w.
 """
@@ -242,8 +242,10 @@ class _Fit:
             return
         knots, length = problem.knots, self.domain[1] - self.domain[0]
         raise DescriptionError(
-            f"{WHO}: the {self.m} frames do not determine control frame {j} of {knots.n}, which acts around q = "
-            f"{knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give smoothing, such "
+            f"{WHO}: the {self.m} frames do not determine control frame {j} of {knots.n}, which acts around "
+            "q = "
+            f"{knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give "
+            "smoothing, such "
             f"as {FLOOR * self.m * length**3:.1g}, or measure there")
 
     def _solved(self, problem: CurveProblem, G: Array) -> tuple[Array, bool]:
