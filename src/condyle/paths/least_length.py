@@ -30,13 +30,14 @@ the longer side may be a saddle of length: it is not looked for here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 
 from condyle.native.sweeps.solver import Solver
 from condyle.paths.round import NONE
-from condyle.paths.segment import ROW, Segment, cross, dot, either, norm, straight, unit
+from condyle.paths.segment import ROW, Segment, cross, dot, either, inverse, norm, straight, unit
 from condyle.paths.silhouette import Ends, Silhouette
 
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
@@ -100,22 +101,23 @@ class Length:
                                2 * s * (1 - s), 2 - 4 * s], axis=1)
         self.middle = np.array([f(0) / 4 for f in basis])
 
-    def term(self, tau: ca.SX, chart: Chart, tips: ca.SX, a: ca.SX, c: ca.SX) -> ca.SX:
-        """What a Gauss point adds: L, g (n,), rows of the lower half of H."""
+    def term(self, tau: ca.SX, chart: Chart, tips: ca.SX, a: ca.SX, per: ca.SX, c: ca.SX) -> ca.SX:
+        """What a Gauss point adds: L, g (n,), rows of the lower half of H. per: 1/radii."""
         n = self.size
         p, p1, q, q1 = (tips[3 * k:3 * k + 3] for k in range(4))
         weight, by, bd, (in_y, in_d) = c[0], c[1:1 + n], c[1 + n:1 + 2 * n], ca.vertsplit(c[1 + 2 * n:])
         y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w                # (1)
         d = bd[0] * p + in_d * chart.m + bd[1] * q + dot(bd[2:], tau) * chart.w
-        F, G_y, G_d, eta_y, eta_d, Kg = _at_point(y, d, a)
-        dots = [(dot(eta_y, v), dot(eta_d, v), dot(G_y, v), dot(G_d, v)) for v in (p1, q1, chart.w)]
-        x = [*dots[:2], *[dots[2]] * self.modes]                         # dy/dz are these, by factors of s
+        point = Point.of(y, d, a, per)
+        x = [point.along(v, weight) for v in (p1, q1, chart.w)]
+        x = [*x[:2], *[x[2]] * self.modes]                               # dy/dz are these, by factors of s
         eta = [by[i] * x[i][0] for i in range(n)]
         eta1 = [by[i] * x[i][1] + bd[i] * x[i][0] for i in range(n)]
-        g = [weight * (by[i] * x[i][2] + bd[i] * x[i][3]) for i in range(n)]
-        turn, bend = weight / F, -weight * Kg * F
-        H = [turn * eta1[i] * eta1[j] + bend * eta[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
-        return ca.vertcat(weight * F, *g, *H)
+        g = [by[i] * x[i][2] + bd[i] * x[i][3] for i in range(n)]
+        turned, bent = ([f * e for e in etas] for f, etas in zip(point.factors(weight), (eta1, eta),
+                                                                 strict=True))
+        H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]   # (3)
+        return ca.vertcat(weight * point.F, *g, *H)
 
     def whole(self, total: ca.SX, ends: Ends, tips: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """L, g (n,), H (n, n) of the sum and of both ends."""
@@ -138,29 +140,71 @@ class Length:
         return unit(a * (d - dot(d, y) * y))
 
 
-def _at_point(y: ca.SX, d: ca.SX, a: ca.SX) -> tuple[ca.SX, ...]:
-    """|x'|, its gradients by y and y' = d; eta = eta_y . dy, eta' = eta_d . dy + eta_y . dd; Gauss
-    curvature."""
-    i2 = 1 / dot(y, y)
-    i1, k = ca.sqrt(i2), dot(y, d) * i2
-    v = i1 * a * (d - k * y)                                             # x' of the normalised curve
-    F = norm(v)
-    t = v / F
-    at = a * t
-    c = dot(at, y) * i2
-    G_d = i1 * (at - c * y)
-    G_y = -i1 * (k * at + c * (d - 2 * k * y)) - (F * i2) * y
-    h = y / a
-    size = ca.sqrt(dot(h, h))
-    n, grad = h / size, i1 * size
-    b = cross(t, n)
-    Kg = 1 / ((a[0] * a[1] * a[2])**2 * grad**4)
-    ab = a * b
-    be = dot(ab, y) * i2
-    eta_y = i1 * (ab - be * y)
-    ab1 = (-F * dot(t / (a * a), b) / grad) * (a * n)                    # b' = -h_tb n
-    eta_d = -k * eta_y + i1 * (ab1 - ((dot(ab1, y) + dot(ab, d)) * i2 - 2 * k * be) * y - be * d)
-    return F, G_y, G_d, eta_y, eta_d, Kg
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A point of the curve y(s), normalised: x = radii y/|y|, x' = i1^3 v, t = v/|v|, b = t x n.
+
+    Only products with vectors are formed, and one division: in lanes it takes as long as twenty products.
+
+    Attributes:
+        y, d: y and y'.
+        F: |x'|.
+        per_F: 1/|x'|.
+        at, ab: v and b by the radii, b not of unit length.
+        i1, i2: 1/|y| and its square.
+        k: y . d / |y|^2.
+        per_v: 1/|v|.
+        per_b: by which b is to be multiplied.
+        Kg: Gauss curvature.
+    """
+
+    y: ca.SX
+    d: ca.SX
+    F: ca.SX
+    per_F: ca.SX
+    at: ca.SX
+    ab: ca.SX
+    i1: ca.SX
+    i2: ca.SX
+    k: ca.SX
+    per_v: ca.SX
+    per_b: ca.SX
+    Kg: ca.SX
+
+    @staticmethod
+    def of(y: ca.SX, d: ca.SX, a: ca.SX, per: ca.SX) -> Point:
+        """At y and y' = d. a: radii; per: 1/radii."""
+        yy, yd, h = dot(y, y), dot(y, d), per * y
+        v = a * (yy * d - yd * y)
+        root, size, long = ca.sqrt(yy), ca.sqrt(dot(h, h)), norm(v)
+        one = inverse(root * size * long)
+        per_v, per_h = one * root * size, one * root * long
+        i1 = one * size * long
+        i2 = i1 * i1
+        curved = per[0] * per[1] * per[2] * yy * per_h * per_h
+        return Point(y, d, long * i1 * i2, per_v * root * yy, a * v, a * cross(v, h), i1, i2, yd * i2, per_v,
+                     per_v * per_h, curved * curved)
+
+    @cached_property
+    def _products(self) -> tuple[ca.SX, ...]:
+        """at, ab and ab . d / |y|^2: what y and d have of them."""
+        return dot(self.at, self.y) * self.i2, dot(self.ab, self.y) * self.i2, dot(self.ab, self.d) * self.i2
+
+    def along(self, v: ca.SX, weight: ca.SX) -> tuple[ca.SX, ...]:
+        """Where dy = by v and dd = bd v: eta = by x0, eta' = by x1 + bd x0, weight dF = by x2 + bd x3; eta
+        without the factor i1 per_b. b' is along the normal: it has no share in eta'."""
+        k, (c, e, f) = self.k, self._products
+        yv, dv, av, bv = (dot(part, v) for part in (self.y, self.d, self.at, self.ab))
+        slope = weight * self.i1 * self.per_v
+        across = bv - e * yv
+        outward = 2 * k * c * slope - weight * self.F * self.i2
+        return (across, (2 * k * e - f) * yv - e * dv - k * across,
+                outward * yv - slope * (k * av + c * dv), slope * (av - c * yv))
+
+    def factors(self, weight: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Of eta' eta' and eta eta in (3)."""
+        square = weight * (self.i1 * self.per_b)**2
+        return square * self.per_F, -square * self.Kg * self.F
 
 
 def _across_short(l1: ca.SX, arc: ca.SX, l2: ca.SX, y: ca.SX, a: ca.SX) -> ca.SX:
@@ -170,25 +214,25 @@ def _across_short(l1: ca.SX, arc: ca.SX, l2: ca.SX, y: ca.SX, a: ca.SX) -> ca.SX
 
 
 def eliminate(H: ca.SX, g: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """-H^-1 g by L |D| L', tau first, then phi, psi. And d_phi, d_psi, l_psi,phi."""
+    """-H^-1 g by L |D| L', tau first, then phi, psi. And 1/d_phi, 1/d_psi, l_psi,phi."""
     n = g.numel()
     order = [*range(2, n), 0, 1]
-    l, d = np.zeros((n, n), dtype=object), [ca.SX(0)] * n
+    l, u, per = np.zeros((n, n), dtype=object), np.zeros((n, n), dtype=object), [ca.SX(0)] * n   # u = l d
     floor = 1e-9 * sum((ca.fabs(H[i, i]) for i in range(n)), ca.SX(0)) / n
     for j in range(n):
-        pivot = H[order[j], order[j]] - sum((l[j, k]**2 * d[k] for k in range(j)), ca.SX(0))
-        d[j] = ca.fmax(ca.fabs(pivot), floor)
+        pivot = H[order[j], order[j]] - sum((u[j, k] * l[j, k] for k in range(j)), ca.SX(0))
+        per[j] = inverse(ca.fmax(ca.fabs(pivot), floor))
         for i in range(j + 1, n):
-            l[i, j] = (H[order[i], order[j]] - sum((l[i, k] * l[j, k] * d[k] for k in range(j)),
-                                                   ca.SX(0))) / d[j]
+            u[i, j] = H[order[i], order[j]] - sum((u[i, k] * l[j, k] for k in range(j)), ca.SX(0))
+            l[i, j] = u[i, j] * per[j]
     x = [-g[order[i]] for i in range(n)]
     for i in range(n):
         x[i] = x[i] - sum((l[i, k] * x[k] for k in range(i)), ca.SX(0))
-    x = [x[i] / d[i] for i in range(n)]
+    x = [x[i] * per[i] for i in range(n)]
     for i in reversed(range(n)):
         x[i] = x[i] - sum((l[k, i] * x[k] for k in range(i + 1, n)), ca.SX(0))
     dz = [x[order.index(i)] for i in range(n)]
-    return ca.vertcat(*dz), ca.vertcat(d[n - 2], d[n - 1], l[n - 1, n - 2])
+    return ca.vertcat(*dz), ca.vertcat(per[n - 2], per[n - 1], l[n - 1, n - 2])
 
 
 class LeastLength:
@@ -204,7 +248,7 @@ class LeastLength:
         self.length = length
         n = length.size
         self.sizes = {"z": n, "before": n, "merit": 1, "L": 1, "left": 1, "count": 1, "pivots": 3,
-                      "active": 1, "forced": 1, "start": 3, "tips": 12, "chart": 26}
+                      "active": 1, "forced": 1, "start": 3, "per": 3, "tips": 12, "chart": 26}
 
     def state(self, x: ca.SX) -> dict[str, ca.SX]:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
@@ -222,12 +266,12 @@ class LeastLength:
         chart = Chart(begin.m, begin.w, *ends.silhouettes)
         z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
         x = ca.vertcat(z, z, 1e300, 0, 1e300, 0, 1, 1, 0, active, begin.forced, begin.half, begin.phi,
-                       begin.psi, chart.tips(z), chart.column)
+                       begin.psi, ends.per, chart.tips(z), chart.column)
         return x, ca.logic_and(active, ca.logic_not(ca.logic_or(begin.forced, begin.short)))
 
     def term(self, p: ca.SX, x: ca.SX, c: ca.SX) -> ca.SX:
         s = self.state(x)
-        return self.length.term(s["z"][2:], Chart.of(s["chart"]), s["tips"], Ends(p).radii, c)
+        return self.length.term(s["z"][2:], Chart.of(s["chart"]), s["tips"], Ends(p).radii, s["per"], c)
 
     def step(self, p: ca.SX, x: ca.SX, total: ca.SX) -> tuple[ca.SX, ca.SX]:
         s = self.state(x)
@@ -248,24 +292,25 @@ class LeastLength:
                        ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
                        ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
                        ca.if_else(worse, s["left"], size), count + 1, pivots, s["active"], s["forced"],
-                       s["start"], tips,
+                       s["start"], s["per"], tips,
                        ca.if_else(renew, new, s["chart"][:6]), s["chart"][6:])
         return x, ca.logic_and(ca.logic_or(renew, ca.logic_not(done)), count < ROUNDS - 1)
 
     def finish(self, p: ca.SX, x: ca.SX) -> ca.SX:
         s, ends = self.state(x), Ends(p)
-        a, z, chart, (d_phi, d_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
+        a, z, chart, (by_phi, by_psi, l) = ends.radii, s["z"], Chart.of(s["chart"]), ca.vertsplit(s["pivots"])
         y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k:3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)
-        e_in, e_out, n_P, n_Q = (P - ends.A) / l1, (ends.B - Q) / l2, unit(y_P / a), unit(y_Q / a)
-        h_P, h_Q = dot(cross(e_in, n_P), a * y_P1) / l1, dot(cross(e_out, n_Q), a * y_Q1) / l2
-        across = ca.vertcat(1 / l1 - h_P * h_P * (1 / d_phi + l * l / d_psi), 1 / l2 - h_Q * h_Q / d_psi,
-                            -h_P * h_Q * l / d_psi)
+        by1, by2 = inverse(l1), inverse(l2)
+        e_in, e_out, n_P, n_Q = by1 * (P - ends.A), by2 * (ends.B - Q), unit(s["per"] * y_P), unit(s["per"] * y_Q)
+        h_P, h_Q = by1 * dot(cross(e_in, n_P), a * y_P1), by2 * dot(cross(e_out, n_Q), a * y_Q1)
+        across = ca.vertcat(by1 - h_P * h_P * (by_phi + l * l * by_psi), by2 - h_Q * h_Q * by_psi,
+                            -h_P * h_Q * l * by_psi)
         short = ca.logic_and(s["count"] == 0, ca.logic_not(s["forced"]))
         across = ca.if_else(short, _across_short(l1, norm(P - Q), l2, y_P, a), across)
         L = ca.if_else(short, l1 + norm(P - Q) + l2, s["L"])
-        over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+        over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(by1, by2, 0), P, Q, ca.SX(1))
         ways = z[2:], chart, a
         smooth = ca.fmin(dot(e_in, self.length.direction(y_P, 0, *ways)),
                          dot(e_out, self.length.direction(y_Q, 1, *ways)))

@@ -114,9 +114,10 @@ def straight(A: ca.SX, B: ca.SX) -> Segment:
     """From A to B. Between points that coincide the directions are zero: no tension acts."""
     r = B - A
     L = norm(r)
-    e = r / L
+    per = inverse(L)
+    e = per * r
     n = across_to(e)
-    stiff = ca.repmat(1 / L, 3, 1)
+    stiff = ca.repmat(per, 3, 1)
     return Segment(L, e, e, n, n, stiff, stiff, A, B, ca.SX(1, 1))
 
 
@@ -126,7 +127,13 @@ def norm(v: ca.SX) -> ca.SX:
 
 
 def unit(v: ca.SX) -> ca.SX:
-    return v / norm(v)
+    return v * inverse(norm(v))
+
+
+def inverse(x: ca.SX) -> ca.SX:
+    """1/x of numbers above zero, to multiply by. CasADi makes a division of every product with 1/x, and in
+    lanes a division takes as long as ten products; it does not see through |1/x|."""
+    return ca.fabs(1 / x)
 
 
 def across_to(e: ca.SX) -> ca.SX:

@@ -12,7 +12,7 @@ from functools import cached_property
 import casadi as ca
 
 from condyle.paths.round import MANDATORY, NONE, Quadrant, arc_tangent
-from condyle.paths.segment import across_to, cross, dot, norm, unit
+from condyle.paths.segment import across_to, cross, dot, inverse, norm, unit
 
 OUTSIDE = 1e-4
 """An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
@@ -36,10 +36,10 @@ class Silhouette:
     @staticmethod
     def seen_from(U: ca.SX) -> Silhouette:
         """The points whose tangent planes hold U."""
-        uu = dot(U, U)
-        k = U / ca.sqrt(uu)
+        per = inverse(norm(U))
+        k = per * U
         f = across_to(k)
-        return Silhouette(U / uu, ca.sqrt(ca.fmax(1 - 1 / uu, 0)), f, cross(k, f))
+        return Silhouette(per * k, ca.sqrt(ca.fmax(1 - per * per, 0)), f, cross(k, f))
 
     @property
     def column(self) -> ca.SX:
@@ -59,20 +59,22 @@ class Silhouette:
         return arc_tangent(dot(y - self.centre, self.g), dot(y - self.centre, self.f))
 
 
-def closest(m: ca.SX, radii: ca.SX, steps: int = 8) -> ca.SX:
+def closest(m: ca.SX, radii: ca.SX, steps: int = 6) -> ca.SX:
     """The scaled surface point that is closest, in space, to the inside point radii * m.
 
-    y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which |y| = 1; Newton's method comes from
-    below the root.
+    y = a m / (t + a) with a = radii^2 and the largest t <= 0 at which 1/|y| = 1; Newton's method comes from
+    below the root, quickly: 1/|y| is nearly straight.
     """
     a = radii * radii
     t = -ca.mmin(a) * (1 - 1e-9)
     for i in range(3):
         t = ca.fmax(t, a[i] * (ca.fabs(m[i]) - 1))
     for _ in range(steps):
-        y = a * m / (t + a)
-        t = ca.fmin(t + (dot(y, y) - 1) / (2 * dot(y, y / (t + a))), 0)
-    return unit(a * m / (t + a))
+        per = inverse(t + a)
+        y = a * m * per
+        yy = dot(y, y)
+        t = ca.fmin(t + (ca.sqrt(yy) - 1) * yy / dot(y, y * per), 0)
+    return unit(a * m * inverse(t + a))
 
 
 def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -83,10 +85,10 @@ def section(U: ca.SX, axis: ca.SX, V: ca.SX) -> tuple[ca.SX, ca.SX]:
 
     def tangent(X: ca.SX, sign: int) -> ca.SX:
         d = X - centre
-        D = norm(d)
-        cosine = ca.fmin(rho / D, 1)
+        per = inverse(norm(d))
+        cosine = ca.fmin(rho * per, 1)
         sine = ca.sqrt(ca.fmax(1 - cosine * cosine, 0))
-        return centre + rho * (cosine * d / D + sign * sine * cross(axis, d / D))
+        return centre + (rho * per) * (cosine * d + sign * sine * cross(axis, d))
 
     return tangent(U, 1), tangent(V, -1)
 
@@ -114,8 +116,13 @@ class Ends:
         return self.p[6:9]
 
     @cached_property
+    def per(self) -> ca.SX:
+        """1/radii."""
+        return inverse(self.radii)
+
+    @cached_property
     def scaled(self) -> tuple[ca.SX, ca.SX]:
-        return self.A / self.radii, self.B / self.radii
+        return self.per * self.A, self.per * self.B
 
     @cached_property
     def silhouettes(self) -> tuple[Silhouette, Silhouette]:
@@ -128,10 +135,10 @@ class Ends:
         ends."""
         U, V = self.scaled
         d = V - U
-        dd = ca.fmax(dot(d, d), 1e-300)
-        s = -dot(U, d) / dd
+        per = inverse(ca.fmax(dot(d, d), 1e-300))
+        s = -dot(U, d) * per
         m = U + s * d
-        half = ca.sqrt(ca.fmax(1 - dot(m, m), 0) / dd)
+        half = ca.sqrt(ca.fmax(1 - dot(m, m), 0) * per)
         through = ca.logic_and(dot(m, m) < 1, ca.logic_and(s - half > 0, s + half < 1))
         outside = ca.logic_and(dot(U, U) > 1 - OUTSIDE, dot(V, V) > 1 - OUTSIDE)
         return m, ca.logic_and(through, outside)
@@ -154,7 +161,7 @@ class Ends:
         chord = ca.if_else(dot(chord, chord) > 1e-24, chord, 1e-9 * across_to(unit(V - U)))
         c = closest(chord, self.radii)
         # from the chord to its closest point it goes along the normal, by however little
-        axis = cross(c / (self.radii * self.radii), V - U)
+        axis = cross(self.per * self.per * c, V - U)
         inside = ca.logic_or(quadrant.all, quadrant.has(c))
         c = ca.if_else(inside, c, c - 2 * dot(c, quadrant.c) * quadrant.c)
         forced = ca.logic_and(ca.logic_not(inside), dot(c, chord) < 0)

@@ -31,12 +31,16 @@ import casadi as ca
 import numpy as np
 
 from condyle.errors import DescriptionError
+from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import POINTER
+from condyle.native.ir.values import BOOL, LONG, POINTER, Value, wide
 from condyle.native.machine import cache
 from condyle.native.straight.emit import add_kernel
 from condyle.native.sweeps.lookup import Staged, lookups_in
 
+SUMS = 4
+"""Sums that terms go to in turn."""
+_LINE = 64                                                  # bytes that memory moves at once
 OK, LIMIT, NAN = 0, 1, 2
 """What the status of a row says: found; still busy after `limit` rounds; `busy` became NaN."""
 
@@ -202,20 +206,41 @@ class Solver:
         return n + 1 + sums + max(works)
 
     def _write_sum(self, module: Module, symbol: str) -> int:
-        """Define total <- sum of the terms; returns blocks of work."""
+        """Define total <- sum of the terms; returns blocks of work.
+
+        There are four sums, one after the other of the terms goes to each, and at last (0 + 1) + (2 + 3).
+        One state thus takes four terms at a time, in the lanes of a register.
+        """
         assert self.term is not None
-        sizes = [self.term.numel_in(k) for k in range(3)] + [self.term.numel_out(0)]
-        p, x, c, total = (ca.SX.sym(name, n) for name, n in zip("pxct", sizes, strict=True))
+        W, alone, count, n = module.lanes.W, module.lanes.W == 1, len(self.table), self.term.numel_out(0)
+        p, x, c, total = (ca.SX.sym(name, size) for name, size in zip("pxct", [
+            *(self.term.numel_in(k) for k in range(3)), n], strict=True))
         added = ca.Function("add", [p, x, c, total], [total + self.term.call([p, x, c], True, False)[0]])
-        work = add_kernel(module, added, f"{symbol}.add", uniform=(2,))
-        table = module.table(f"{symbol}.table", self.table)
+        own = Module(SUMS, module.contract) if alone else module
+        work = add_kernel(own, added, f"{symbol}.add", uniform=(0, 1) if alone else (2,), masked=alone,
+                          places=[("p", 0), ("x", 0), ("c", 0), ("total", 0), ("total", 0)])
+        rows = self.table
+        if alone:
+            module.include(own)
+            rows = np.concatenate([rows, *[rows[-1:]] * (-count % SUMS)])       # their sums are not stored
+            rows = rows.reshape(-1, SUMS, rows.shape[1]).transpose(0, 2, 1)
+        table = module.table(f"{symbol}.table", rows)
         with module.function(symbol, [POINTER] * 4) as b:
             given, state, sums, rest = b.arguments
-            for j in range(sizes[3]):
-                b.store(0.0, b.at(sums, j * module.lanes.W))
-            with b.loop(len(self.table)) as i:
-                b.call(f"{symbol}.add", given, state, b.at(b.symbol(table), i * sizes[2]), sums, sums, rest)
-        return work
+            parts = b.aligned(rest, _LINE)
+            free = b.at(parts, SUMS * n * W)
+            for j in range(SUMS * n):
+                b.store(0.0, b.at(parts, j * W))
+            with b.loop(count, SUMS if alone else 1) as i:
+                row = b.at(b.symbol(table), i * rows.shape[1 if alone else -1])
+                if alone:
+                    b.call(f"{symbol}.add", given, state, row, parts, free, _first(b, count - i))
+                else:
+                    b.call(f"{symbol}.add", given, state, row, b.at(parts, (i & SUMS - 1) * (n * W)), free)
+            for j in range(n):
+                each = [b.load(b.at(parts, (j * SUMS + k if alone else k * n + j) * W)) for k in range(SUMS)]
+                b.store((each[0] + each[1]) + (each[2] + each[3]), b.at(sums, j * W))
+        return SUMS * n + work * (SUMS if alone else 1) + _LINE // 8
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator."""
@@ -231,6 +256,14 @@ class Solver:
         status = np.where(np.isnan(busy[0]), NAN, np.where(busy[0] != 0, LIMIT, OK)).astype(float)
         results = _evaluated(self.finish, p, x)[0]
         return np.vstack([np.where(status == OK, results, np.nan), status])
+
+
+def _first(b: Builder, count: Value) -> Value:
+    """Truth in the first `count` of SUMS lanes."""
+    lanes, kind = wide(LONG, SUMS), wide(BOOL, SUMS)
+    one = b.put(lanes, f"insertelement {lanes} poison, {count}, i64 0")
+    all = b.put(lanes, f"shufflevector {one}, {lanes} poison, <{SUMS} x i32> zeroinitializer")
+    return b.put(kind, f"icmp sgt {all}, <{', '.join(f'i64 {k}' for k in range(SUMS))}>")
 
 
 def _sizes(f: ca.Function | Staged) -> tuple[list[int], list[int]]:
