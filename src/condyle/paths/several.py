@@ -165,6 +165,16 @@ class Chain:
         parts = ca.vertsplit(x, [0, *np.cumsum([*self.sizes.values()]).tolist()])
         return dict(zip(self.sizes, parts, strict=True))
 
+    def idle(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """What `finish` gives of a path that goes over no surface, and whether it may go over some."""
+        usable, places = ca.vertsplit(self.usable(p)), [(k, i) for k in range(self.m) for i in self.pieces[k]]
+        may, surfaces = [], self.surfaces(p)
+        for flag, (k, i) in zip(usable, places, strict=True):
+            if i not in self.never[k]:
+                ends = self.ends(p, k, self.point(p, i), self.point(p, i + 1))
+                may.append(ca.logic_and(flag, surfaces[k].near(*ends)))
+        return self.finish(p, self.nothing(ca.SX.zeros(len(places)))), _any(may)
+
     def start(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
         plain: list[ca.SX] = []
         for k, (surface, pieces) in enumerate(zip(self.surfaces(p), self.pieces, strict=True)):
@@ -175,12 +185,15 @@ class Chain:
                 may = self.usable(p)[len(plain)]
                 cost = self.cost(surface, *self.ends(p, k, self.point(p, i), self.point(p, i + 1)), 64 * i)
                 plain.append(ca.if_else(may, cost, np.inf))
+        return self.nothing(ca.vertcat(*plain)), _any(c < np.inf for c in plain)
+
+    def nothing(self, plain: ca.SX) -> ca.SX:
+        """The state where no surface is on the path."""
         first = {name: ca.SX.zeros(size) for name, size in self.sizes.items()}
         first |= {"prev": -ca.SX.ones(self.m), "W": ca.vec(ca.SX.eye(2 * self.gaps)), "merit": ca.SX(1e300),
                   "before_L": ca.SX(1e300),
-                  "piece": ca.SX([pieces[0] for pieces in self.pieces]), "L": ca.SX(-1),
-                  "plain": ca.vertcat(*plain)}
-        return ca.vertcat(*(first[name] for name in self.sizes)), _any(c < np.inf for c in plain)
+                  "piece": ca.SX([pieces[0] for pieces in self.pieces]), "L": ca.SX(-1), "plain": plain}
+        return ca.vertcat(*(first[name] for name in self.sizes))
 
     def cost(self, surface: Surface, A: ca.SX, B: ca.SX, place: Any) -> ca.SX:
         """Of parts of a path, the one with the least cost has the surface; infinite where it does not go over
@@ -368,7 +381,7 @@ class Chain:
         return ca.vertcat(*out, s["W"])
 
     def solver(self, needs: int) -> Solver:
-        return Solver.of("path_chain", needs, self.start, self.step, self.finish, ROUNDS)
+        return Solver.of("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
 
 
 def _tangents(e: ca.SX) -> ca.SX:

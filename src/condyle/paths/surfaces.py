@@ -87,6 +87,10 @@ class Surface(Described):
         """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""
         raise TypeError(f"{type(self).__name__} needs a rule")
 
+    def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        """Zero only where the rule says NONE: a quick look before it is asked."""
+        return self.rule(A, B)[0] != NONE
+
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
         raise TypeError(f"{type(self).__name__} needs a row")
@@ -118,6 +122,9 @@ class _Round(Surface):
     def rule(self, A: ca.SX, B: ca.SX) -> tuple[ca.SX, ca.SX]:
         row = self.row(A, B)
         return row[0], row[1] - ca.sqrt(ca.fmax(dot(B - A, B - A), 0))
+
+    def near(self, A: ca.SX, B: ca.SX) -> ca.SX:
+        return getattr(round, f"{type(self).__name__.lower()}_near")(self.given(A, B))
 
     def row(self, A: ca.SX, B: ca.SX) -> ca.SX:
         p = self.given(A, B)
