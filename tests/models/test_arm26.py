@@ -58,3 +58,9 @@ def test_speeds_and_moment_arms_are_derivatives_of_lengths(arm, motion):
     slope = [(arm.path_lengths(q + h * e) - arm.path_lengths(q - h * e)) / (2 * h) for e in np.eye(2)]
     np.testing.assert_allclose(arms, -np.stack(slope, axis=-1), rtol=0, atol=1e-9)
     np.testing.assert_allclose(arm.path_speeds(q, u), -np.einsum("nij,nj->ni", arms, u), rtol=0, atol=1e-14)
+    # by the chain rule through all expressions, which speeds and arms do without: rounding, also where
+    # TRIlong goes over several surfaces, whose gaps are found to 1e-10
+    flexed = q + [0.9, 1.0]
+    for x in (q, flexed):
+        v = arm.jvp("path_lengths", x, tangents={"q": u})
+        np.testing.assert_allclose(arm.path_speeds(x, u), v, rtol=0, atol=1e-14)

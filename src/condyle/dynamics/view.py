@@ -16,7 +16,13 @@ cross = ca.cross
 
 
 class View:
-    """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground."""
+    """Poses and velocities of bodies, coordinates and speeds by name. Everything in ground.
+
+    Attributes:
+        plain: nobody takes derivatives of what laws make of it.
+    """
+
+    plain = False
 
     def __init__(self, tree: Tree, kin: Kinematics, t: ca.SX, q: ca.SX, u: ca.SX) -> None:
         self.tree, self.kin, self.t, self.q, self.u = tree, kin, t, q, u

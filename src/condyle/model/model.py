@@ -72,7 +72,7 @@ class Model:
     @cached_property
     def over_surfaces(self) -> bool:
         """Whether some path goes over a surface, and may not be found."""
-        return any(span.wraps for path in self.paths.values() for span in path.length.spans)
+        return any(path.wraps for path in self.paths.values())
 
     @cached_property
     def tabulated(self) -> ConstantsTable:

@@ -20,10 +20,11 @@ class Symbols:
 
     Args:
         direct: take the table's entries as expressions of the parameters (for derivatives), not as arguments.
+        plain: nobody takes derivatives of the results, which then are shorter where there are solvers.
     """
 
-    def __init__(self, model: Model, direct: bool = False) -> None:
-        self.model, tree = model, model.tree
+    def __init__(self, model: Model, direct: bool = False, plain: bool = False) -> None:
+        self.model, self.plain, tree = model, plain, model.tree
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
         self._views: dict[int, View] = {}
@@ -61,6 +62,7 @@ class Symbols:
         """What laws see of it; made once, with the leaves that they ask for."""
         if id(kin) not in self._views:
             view = self._views[id(kin)] = View(self.model.tree, kin, self.t, self["q"], self["u"])
+            view.plain = self.plain
             view.states = {name: self.z[k] for k, (name, _) in enumerate(state_variables(self.model.forces))}
         return self._views[id(kin)]
 

@@ -303,7 +303,8 @@ class LeastLength:
         P, Q = a * y_P, a * y_Q
         l1, l2 = norm(P - ends.A), norm(ends.B - Q)
         by1, by2 = inverse(l1), inverse(l2)
-        e_in, e_out, n_P, n_Q = by1 * (P - ends.A), by2 * (ends.B - Q), unit(s["per"] * y_P), unit(s["per"] * y_Q)
+        e_in, e_out = by1 * (P - ends.A), by2 * (ends.B - Q)
+        n_P, n_Q = unit(s["per"] * y_P), unit(s["per"] * y_Q)
         h_P, h_Q = by1 * dot(cross(e_in, n_P), a * y_P1), by2 * dot(cross(e_out, n_Q), a * y_Q1)
         across = ca.vertcat(by1 - h_P * h_P * (by_phi + l * l * by_psi), by2 - h_Q * h_Q * by_psi,
                             -h_P * h_Q * l * by_psi)

@@ -25,7 +25,7 @@ here they are not swapped.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -44,7 +44,9 @@ send back to sweeps; steps at most in all."""
 LEAST = 1e-3
 """A step of a gap point is at most half the gap, or this part of the length."""
 CONVERGED = 1e-10
-"""Last step of the gap points over the length of the path. It leaves its square."""
+"""Last step of the gap points over the length of the path. It is taken at the end, and leaves its square."""
+NO_GAP = 1e-12
+"""Relative width of a gap below which two surfaces touch there: no way leads between them."""
 SAME = 1e-12
 """Relative difference of the lengths of two orders of surfaces between which the rules cannot decide: a path
 that grazes."""
@@ -122,7 +124,7 @@ class Chain:
         self.gaps = self.m - 1
         g = 2 * self.gaps
         self.sizes = {"on": self.m, "piece": self.m, "prev": self.m, "rows": self.m * WIDTH,
-                      "X": 3 * self.gaps, "e": 3 * self.gaps, "before": 3 * self.gaps,
+                      "X": 3 * self.gaps, "e": 3 * self.gaps, "before": 3 * self.gaps, "last": 3 * self.gaps,
                       "merit": 1, "before_L": 1,
                       "W": g * g, "phase": 1, "count": 1, "returns": 1, "L": 1,
                       "plain": sum(map(len, pieces))}
@@ -257,8 +259,9 @@ class Chain:
         done = ca.logic_or(alone, ca.logic_and(checking, ca.logic_or(settled, again)))
         stuck = ca.logic_or(ca.logic_and(back, s["returns"] >= RETURNS),
                             ca.logic_and(sweeping, s["count"] > MORE))
-        lost = _any([ca.logic_and(on, ca.logic_not(row[0] >= 0)) for on, row in
-                      zip(order.on, rows, strict=True)])
+        touching = _any(ca.logic_and(gap, w <= NO_GAP * length) for gap, w in zip(gaps, wide, strict=True))
+        lost = _any([ca.logic_and(checking, touching), *(
+            ca.logic_and(on, ca.logic_not(row[0] >= 0)) for on, row in zip(order.on, rows, strict=True))])
         out = {
             # an order that a check found is for the sweeps to find: its surfaces are not solved yet
             **{name: [ca.if_else(checking, a, b) for a, b in zip(old, new, strict=True)] for name, old, new in
@@ -268,6 +271,7 @@ class Chain:
             "e": [ca.if_else(into, a, b) for a, b in zip(starts, e, strict=True)],
             "before": [ca.if_else(ca.logic_and(solving, worse), b, a)
                        for a, b in zip(X, ca.vertsplit(s["before"], 3), strict=True)],
+            "last": [ca.if_else(solving, ca.vertcat(*step), s["last"])],
             **{name: [ca.if_else(into, 1e300, ca.if_else(better, value, s[name]))]
                for name, value in (("merit", merit), ("before_L", length))},
             "W": [ca.if_else(solving, ca.vec(W), s["W"])],
@@ -331,8 +335,10 @@ class Chain:
         touched = [self.touches(p, k, rows[k]) for k in range(self.m)]
         points, directions, widths = [], [], []
         for j in range(self.gaps):
-            Q = _pick_where([order.gaps[1][k] == j for k in range(self.m)], [t[1] for t in touched])
-            P = _pick_where([order.gaps[0][k] == j for k in range(self.m)], [t[0] for t in touched])
+            Q = _pick_where([order.gaps[1][k] == j for k in range(1, self.m)], [t[1] for t in touched[1:]],
+                            touched[0][1])
+            P = _pick_where([order.gaps[0][k] == j for k in range(1, self.m)], [t[0] for t in touched[1:]],
+                            touched[0][0])
             points.append((P + Q) / 2)
             directions.append(unit(P - Q))
             widths.append(norm(P - Q))
@@ -372,13 +378,26 @@ class Chain:
         inverted."""
         s = self.state(x)
         order = Order(*(ca.vertsplit(s[name]) for name in ("on", "piece", "prev")))
-        out = []
+        out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
         for k in range(self.m):
-            out += [order.on[k], order.piece[k], order.gaps[0][k], order.gaps[1][k],
-                    s["rows"][k * WIDTH:(k + 1) * WIDTH]]
+            before, after = order.gaps[0][k], order.gaps[1][k]
+            dA, dB = (_pick_where([at == j for j in range(self.gaps)], last, ca.SX.zeros(3))
+                      for at in (before, after))
+            out += [order.on[k], order.piece[k], before, after,
+                    self.moved(p, k, s["rows"][k * WIDTH:(k + 1) * WIDTH], dA, dB)]
         for j in range(self.gaps):
-            out += [s["X"][3 * j:3 * j + 3], ca.vec(_tangents(s["e"][3 * j:3 * j + 3]))]
+            out += [X[j] + last[j], ca.vec(_tangents(e[j]))]
         return ca.vertcat(*out, s["W"])
+
+    def moved(self, p: ca.SX, k: int, row: ca.SX, dA: ca.SX, dB: ca.SX) -> ca.SX:
+        """The row of surface k for ends that are moved by the last step, which is small: lengths and
+        directions are right to its square."""
+        R, _ = self.frame(p, k)
+        dA, dB = R.T @ dA, R.T @ dB
+        segment = Segment.of(row[1:])
+        L, e_in, e_out = segment.moving(dA, dB)
+        return ca.vertcat(row[0], replace(segment, L=L, e_in=e_in, e_out=e_out).row,
+                          row[WIDTH - 6:] + ca.vertcat(dA, dB))
 
     def solver(self, needs: int) -> Solver:
         return Solver.of("path_chain", needs, self.start, self.step, self.finish, ROUNDS, idle=self.idle)
@@ -421,9 +440,9 @@ def _pick(i: ca.SX, values: Sequence[ca.SX]) -> ca.SX:
     return out
 
 
-def _pick_where(conditions: Sequence[ca.SX], values: Sequence[ca.SX]) -> ca.SX:
-    out = values[0]
-    for condition, value in zip(conditions[1:], values[1:], strict=True):
+def _pick_where(conditions: Sequence[ca.SX], values: Sequence[ca.SX], out: ca.SX) -> ca.SX:
+    """The value whose condition holds, `out` if none does."""
+    for condition, value in zip(conditions, values, strict=True):
         out = ca.if_else(condition, value, out)
     return out
 

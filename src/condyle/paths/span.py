@@ -46,12 +46,12 @@ import numpy as np
 from condyle.laws.described import Datum, Described, placed, sx, text
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Coordinate, Rotation, StationPosition
-from condyle.laws.view import View
+from condyle.laws.view import Loads, View
 from condyle.native.sweeps.lookup import Closure, get
 from condyle.native.sweeps.solver import Solver
 from condyle.paths.points import Point, Wrap
 from condyle.paths.round import MANDATORY, NONE, WRAPPED
-from condyle.paths.segment import Segment, dot, norm
+from condyle.paths.segment import Segment, cross, dot, inverse, norm
 from condyle.paths.several import Chain
 from condyle.paths.surfaces import QUADRANTS, WIDTH, Surface
 from condyle.trace.parameter import Expression, Parameter
@@ -290,10 +290,7 @@ class Span(Composed):
         found: list[ca.SX] = []
         if self.wraps or self._switches:
             found, y = ca.vertsplit(y[0]), y[1:]
-        switched = [i for i, p in enumerate(self.points) if p.coordinates]
-        active = [ca.SX(1)] * len(self.points)
-        for i, flag in zip(reversed(switched), reversed(found), strict=False):
-            active[i] = flag
+        active = self._flags(found)
         X = self._places(active, y)
         straight = []
         for i, (a, b) in enumerate(pairwise(self.points)):
@@ -307,9 +304,82 @@ class Span(Composed):
             row = _next(taken, WIDTH)
             S = self._in_surface(k, y, X, active)
             A, B = _at(S, pieces, chosen), _at(S[1:], pieces, chosen)
-            more = self.wraps[k].surface.over(A, B, row) - _norm(B - A)
+            more = self.wraps[k].surface.over(A, B, row) - _at(straight, pieces, chosen)
             L += ca.if_else(Segment.of(row[1:]).wrapped != 0, more, 0)                            # (1)
         return L
+
+    def _flags(self, found: Sequence[ca.SX]) -> list[ca.SX]:
+        """Whether points are active, from the end of the rows."""
+        switched = [i for i, p in enumerate(self.points) if p.coordinates]
+        active = [ca.SX(1)] * len(self.points)
+        for i, flag in zip(reversed(switched), reversed(found), strict=False):
+            active[i] = flag
+        return active
+
+    # ---- without derivatives -------------------------------------------------------------------------------
+
+    def value(self, s: View) -> ca.SX:
+        return self._pulls(s).L if self._is_plain(s) else super().value(s)
+
+    def rate(self, s: View) -> ca.SX:
+        if not self._is_plain(s):
+            return super().rate(s)
+        found = self._pulls(s)
+        v = [dot(f, p.position.rate(s)) for p, f in zip(self.points, found.points, strict=True)]
+        for w, (moment, force) in zip(self.wraps, found.wraps, strict=True):
+            v.append(dot(moment, s.angular_velocity(w.body)))
+            v.append(dot(force, s.station_velocity(w.body, _origin(w.X_BS))))
+        return sum(v, ca.SX(0))
+
+    def load(self, s: View, g: ca.SX, loads: Loads) -> None:
+        if not self._is_plain(s):
+            super().load(s, g, loads)
+            return
+        found = self._pulls(s)
+        for p, f in zip(self.points, found.points, strict=True):
+            p.position.load(s, f @ g, loads)
+        for w, (moment, force) in zip(self.wraps, found.wraps, strict=True):
+            loads.add_torque(w.body, moment @ g)
+            loads.add_force(w.body, _origin(w.X_BS), force @ g)
+
+    def _is_plain(self, s: View) -> bool:
+        """Whether nobody takes derivatives of what a view shows (dynamics/view.py), and (4) says all."""
+        return getattr(s, "plain", False) and bool(self.wraps) and not self._switches
+
+    def _pulls(self, s: View) -> Pulls:
+        """The length and its first derivatives alone, by segment.py (4): a third of the operations."""
+        name = f"pulls of {self.text}"
+        if name not in s.known:
+            taken = iter(ca.vertsplit(self.found(s)))
+            X = [p.position.at(s) for p in self.points]
+            r = [b - a for a, b in pairwise(X)]
+            straight = [_norm(d) for d in r]
+            first = [ca.if_else(l > 0, d * inverse(l), 0) for d, l in zip(r, straight, strict=True)]
+            L, last, wraps = list(straight), list(first), []
+            for k, pieces in enumerate(self.pieces):
+                on, piece, before, after = ca.SX(1), ca.SX(pieces[0]), ca.SX(-1), ca.SX(-1)
+                if self._meet:
+                    on, piece, before, after = ca.vertsplit(_next(taken, 4))
+                elif len(pieces) > 1:
+                    piece = next(taken)
+                row = _next(taken, WIDTH)
+                g, A, B = Segment.of(row[1:]), row[WIDTH - 6:WIDTH - 3], row[WIDTH - 3:]
+                on = on if self._meet else g.wrapped != 0
+                R = s.rotation(self.wraps[k].body) @ placed(self.wraps[k].X_BS)[0]
+                e_in, e_out = R @ g.e_in, R @ g.e_out
+                moment = R @ (cross(A, g.e_in) - cross(B, g.e_out))
+                wraps.append(ca.if_else(on, ca.vertcat(moment, e_in - e_out), 0))
+                for i in pieces:
+                    here = ca.logic_and(on, piece == i)
+                    begins, ends = ca.logic_and(here, before < 0), ca.logic_and(here, after < 0)
+                    first[i], last[i] = ca.if_else(begins, e_in, first[i]), ca.if_else(ends, e_out, last[i])
+                    L[i] = ca.if_else(begins, 0, L[i])
+                L.append(ca.if_else(on, g.L, 0))
+            none = ca.SX.zeros(3)
+            points = [a - b for a, b in zip([none, *last], [*first, none], strict=True)]
+            s.known[name] = ca.vertcat(sum(L, ca.SX(0)), *points, *wraps)
+        at, n = s.known[name], 1 + 3 * len(self.points)
+        return Pulls(at[0], ca.vertsplit(at[1:n], 3), [(f[:3], f[3:]) for f in ca.vertsplit(at[n:], 6)])
 
     # ---- branches ------------------------------------------------------------------------------------------
 
@@ -363,24 +433,49 @@ class Span(Composed):
     def _over_several(self, L: ca.SX, taken: Iterator[ca.SX], y: Sequence[ca.SX], X: Sequence[ca.SX],
                       active: Sequence[ca.SX], straight: Sequence[ca.SX]) -> ca.SX:
         """(2)"""
-        mine = [(_next(taken, 4), _next(taken, WIDTH)) for _ in self.wraps]
-        gaps = len(self.wraps) - 1
-        x, at = ca.SX.sym("x", 2 * gaps), []
-        for j in range(gaps):
-            middle, T = _next(taken, 3), ca.reshape(_next(taken, 6), 3, 2)
-            at.append(middle + T @ x[2 * j:2 * j + 2])
-        W = ca.reshape(_next(taken, 4 * gaps * gaps), 2 * gaps, 2 * gaps)
+        mine, gaps, W = self._several(taken)
+        x = ca.SX.sym("x", 2 * len(gaps))
+        at = [middle + T @ x[2 * j:2 * j + 2] for j, (middle, T) in enumerate(gaps)]
         for k, (where, row) in enumerate(mine):
-            on, piece, before, after = ca.vertsplit(where)
-            pieces, (R, o) = self.pieces[k], self._surface(k, y)
-            A, B = _at(X, pieces, piece), _at(X[1:], pieces, piece)
-            for j, point in enumerate(at):
-                A, B = ca.if_else(before == j, point, A), ca.if_else(after == j, point, B)
-            A, B = R.T @ (A - o), R.T @ (B - o)              # as Chain has them
-            first = ca.if_else(before < 0, _at(straight, pieces, piece), 0)
+            on, piece, before, _ = ca.vertsplit(where)
+            A, B = self._ends(k, where, X, y, at)
+            first = ca.if_else(before < 0, _at(straight, self.pieces[k], piece), 0)
             L += ca.if_else(on, self.wraps[k].surface.over(A, B, row) - first, 0)
-        L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(2 * gaps)])
+        L, r = ca.substitute([L, ca.gradient(L, x)], [x], [ca.SX.zeros(x.numel())])
         return L - dot(r, W @ r) / 2
+
+    def _several(self, taken: Iterator[ca.SX]) -> tuple[list[tuple[ca.SX, ca.SX]],
+                                                        list[tuple[ca.SX, ca.SX]], ca.SX]:
+        """What Chain.finish gives: of each wrap where it is and its row; of each gap X and T; W."""
+        mine = [(_next(taken, 4), _next(taken, WIDTH)) for _ in self.wraps]
+        gaps = [(_next(taken, 3), ca.reshape(_next(taken, 6), 3, 2)) for _ in self.wraps[1:]]
+        n = 2 * len(gaps)
+        return mine, gaps, ca.reshape(_next(taken, n * n), n, n)
+
+    def _ends(self, k: int, where: ca.SX, X: Sequence[ca.SX], y: Sequence[ca.SX], gaps: Sequence[ca.SX]
+              ) -> tuple[ca.SX, ca.SX]:
+        """A and B of a wrap in S, as Chain has them."""
+        _, piece, before, after = ca.vertsplit(where)
+        pieces, (R, o) = self.pieces[k], self._surface(k, y)
+        A, B = _at(X, pieces, piece), _at(X[1:], pieces, piece)
+        for j, point in enumerate(gaps):
+            A, B = ca.if_else(before == j, point, A), ca.if_else(after == j, point, B)
+        return R.T @ (A - o), R.T @ (B - o)
+
+
+@dataclass(frozen=True, eq=False)
+class Pulls:
+    """The length of a span, and what changes it, in ground.
+
+    Attributes:
+        L: length [m].
+        points: dL/dX of each point.
+        wraps: of each surface, by rotations of its body about the surface's origin [m], and by its place.
+    """
+
+    L: ca.SX
+    points: list[ca.SX]
+    wraps: list[tuple[ca.SX, ca.SX]]
 
 
 TOUCHED = 27

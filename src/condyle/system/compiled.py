@@ -6,7 +6,6 @@ here, so that it goes when the System goes.
 """
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
@@ -104,8 +103,9 @@ class Compiled:
                 operator.label, one, wide=one if looped[0] == looped[1] else many,
                 key=f"{name} {static} looped: {looped}\n{self.key}", inputs=operator.inputs(model),
                 outputs=operator.outputs(model), direct=operator.direct, optional=operator.may_end,
-                refuse=self.refusal(operator, operator.label), entries=self.entries if operator.watched
-                else {})
+                refuse=self.refusal(operator, operator.label), looked_at=self._looked_at(name),
+                options=self.tails.parts if operator.direct else (),
+                entries=self.entries if operator.watched else {})
         return self.functions[key]
 
     def shaped(self, name: str, result: Any) -> Any:
@@ -119,11 +119,15 @@ class Compiled:
 
     def found(self, name: str, arguments: tuple[Any, ...], tail: Any, result: Any) -> Any:
         """A result; PathError where it is not a number because a path is not found."""
-        if self.model.over_surfaces and OPERATORS[name].on_paths:
+        if self._looked_at(name):
             parts = result if type(result) is tuple else (result,)
             if any(np.isnan(x).any() for x in parts):
                 refuse_unsolved(self, OPERATORS[name].label, arguments[0], np.asarray(tail), result)
         return result
+
+    def _looked_at(self, name: str) -> bool:
+        """Whether a result that is not a number may mean that a path is not found."""
+        return self.model.over_surfaces and OPERATORS[name].on_paths
 
     def refusal(self, operator: Operator, label: str, tail: int = -1) -> Any:
         """What a kernel that ends with an operator's status does where that is not zero; None if it has none.
@@ -145,9 +149,9 @@ class Compiled:
         return partial(refuse_singular, self.model.tree, label)
 
     def shortcut(self, name: str, method: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z,
-        inputs and parameters as numbers and vectors after one look at them; all else goes to the method. None
-        until there is machine code."""
+        """A builtin that replaces an operator's method: one state goes straight to the kernel, with t, z and
+        inputs as numbers and vectors after one look at them, with parameters after another; all else goes to
+        the method. None until there is machine code."""
         function, one = self.function(name), self.tails.one
         count, free, zeros = len(function.inputs) - 1, OPERATORS[name].may_end, self.no_tau
         timed = name in self.timed.operators
@@ -163,19 +167,14 @@ class Compiled:
                     pass                                    # the method says it in the words of the call
             return method(*arguments, **options)
 
-        direct = function.direct(call, self.tails.default, method)
-        if direct is None or not (self.model.over_surfaces and OPERATORS[name].on_paths):
-            return direct
-
-        @functools.wraps(method)
         def looked_at(*arguments: Any, **options: Any) -> Any:
-            """The builtin; the method says why a result is not a number."""
-            result = call(*arguments, **options) if options else direct(*arguments)
+            """The method says why a result is not a number."""
+            result = call(*arguments, **options)
             x = result if type(result) is np.ndarray and result.ndim == 1 else np.ravel(result)
             total = x.dot(x) if x.size < SMALL else x.sum()
             return result if total == total else method(*arguments, **options)
 
-        return looked_at
+        return function.direct(looked_at if self._looked_at(name) else call, self.tails.default, method)
 
     @cached_property
     def timed(self) -> TimeDependence:

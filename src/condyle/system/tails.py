@@ -11,6 +11,7 @@ import numpy as np
 from condyle.arrays import Entries, check_finite, plain, real, vector
 from condyle.errors import ShapeError
 from condyle.model.model import Model
+from condyle.native.calls.fastcall import Option
 from condyle.native.calls.function import NativeFunction
 from condyle.system.locks import known, levels, masks
 
@@ -34,6 +35,7 @@ class Tails:
         one: the tail of one state from a number t and plain vectors of the others; the rest is that of a
             second argument, the default tail if it is left out. None if there is anything else, which `make`
             checks and explains.
+        parts: the same for builtins, without parameters.
     """
 
     def __init__(self, model: Model, entries: Mapping[str, Entries], instance: NativeFunction) -> None:
@@ -48,6 +50,9 @@ class Tails:
             self.default[model.instance] = instance(self.default[where["parameters"]])
         self.default.flags.writeable = False
         self.one = _quick(self.default, model, instance)
+        self.parts = [Option("t", where["t"].start), *(
+            Option(name, where[name].start, where[name].stop - where[name].start) for name in _VECTORS
+            if name != "parameters")]
 
     def make(self, options: Mapping[str, Any]) -> np.ndarray:
         """Checked tails (..., n) from the options; those that are None or no part of the tail do not

@@ -318,6 +318,33 @@ def test_forward_dynamics_without_tau_takes_the_short_way(monkeypatch):
     assert len(slow) == len(bad) + 3                          # without u the call itself is refused
 
 
+def test_options_never_reach_python():
+    """Numbers and vectors by keyword fill parts of the fixed input, for one call; all else, and results that
+    are not finite, go to the slow path, and nothing holds what was given."""
+    x, tail = ca.SX.sym("x", 2), ca.SX.sym("tail", 5)
+    options = [fastcall.Option("t", 0), fastcall.Option("z", 1, 3), fastcall.Option("none", 4, 0)]
+    h = NativeFunction("h", lambda: ca.Function("h", [x, tail], [ca.vertcat(x, tail, 1 / x[0])]),
+                       key="h of test_options_never_reach_python", inputs=[("x", 2), ("tail", 5)],
+                       outputs=[("y", 8)], direct=True, options=options, looked_at=True)
+    fixed, slow = np.arange(5.0), []
+    h(np.ones(2), fixed)
+    direct = h.direct(lambda *given, **options: slow.append(options), fixed)
+    q, t, z = np.array([2.0, 3.0]), 0.5, np.array([7.0, 8.0, 9.0])
+    held = [sys.getrefcount(v) for v in (q, t, z, fixed)]
+    for _ in range(3):
+        assert direct(q, z=z, t=t, none=np.zeros(0)).tolist() == [2, 3, 0.5, 7, 8, 9, 4, 0.5]
+        assert direct(q, t=-t).tolist() == [2, 3, -0.5, 1, 2, 3, 4, 0.5]
+        assert direct(q).tolist() == [2, 3, 0, 1, 2, 3, 4, 0.5]
+    assert not slow
+    assert [sys.getrefcount(v) for v in (q, t, z, fixed)] == held
+    bad = [{"t": 1}, {"t": np.nan}, {"t": np.float64(1.0)}, {"z": [7.0, 8.0, 9.0]}, {"z": z[:2]},
+           {"z": np.array([1.0, np.inf, 0.0])}, {"z": z, "other": 1.0}, {"z": None}]
+    for given in bad:
+        direct(q, **given)
+    direct(0 * q)
+    assert len(slow) == len(bad) + 1
+
+
 def test_the_short_way_refuses_as_the_method_does():
     system = chain(time=True)
     q, u = draw(2), draw(2)

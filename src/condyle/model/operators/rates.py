@@ -78,5 +78,6 @@ OPERATORS = (
     Operator("Ndot", Stage.VELOCITY, "q u", results={"Ndot": "nq nu"}, status="rates", reads="",
              expressions=_Ndot),
     Operator("zdot", Stage.FORCE, "q u", results={"zdot": "nz"}, reads="joints forces", direct=True,
-             expressions=lambda s: [zdot(s)], columns=columns.state_rates, looped=passes.zdot),
+             expressions=lambda s: [zdot(s)], columns=columns.state_rates, looped=passes.zdot,
+             plain=True),
 )

@@ -98,6 +98,7 @@ class Operator:
         differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions.
         serves: the operator that this kernel is part of, if it has no method of its own.
         watched: whether arrays of a user come to the kernel, which must be finite then.
+        plain: whether the expressions take no derivatives of what laws give (Symbols).
     """
 
     name: str
@@ -116,6 +117,7 @@ class Operator:
     differentiable: bool = True
     serves: str = ""
     watched: bool = True
+    plain: bool = False
 
     @cached_property
     def arrays(self) -> tuple[str, ...]:
@@ -180,7 +182,7 @@ class Operator:
 
     def build(self, model: Model, name: str, **which: Any) -> ca.Function | Staged:
         """The kernel as a Function of its arguments."""
-        s = Symbols(model)
+        s = Symbols(model, plain=self.plain)
         return assembled(name, [s[a] for a in self.arguments], self.expressions(s, **which))
 
 

@@ -16,8 +16,10 @@ import ctypes
 import functools
 import inspect
 import platform
+import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,11 +28,12 @@ from condyle.native.calls.finite import FiniteArgument, is_finite
 from condyle.native.calls.gufunc import numpy_api
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
-from condyle.native.ir.values import BYTE, DOUBLE, INT, LONG, POINTER, Value
+from condyle.native.ir.values import BOOL, BYTE, DOUBLE, INT, LONG, POINTER, Value
 from condyle.native.machine.jit import Library
 
-# offsets in a Python object and in NumPy 2's array
+# offsets in a Python object, a float and a tuple, and in NumPy 2's array
 _TYPE = 8
+_NUMBER, _LENGTH, _ITEMS = 16, 16, 24
 _DATA, _NDIM, _DIMS, _STRIDES, _DESCR = 16, 24, 32, 40, 56
 # in a dtype: kind, char, byte order, flags, type number
 _KIND = 24
@@ -41,14 +44,30 @@ _FASTCALL = 0x80 | 0x02                                     # METH_FASTCALL | ME
 # Entries of our own table, in order.
 _TABLE = ("array_type", "double_kind", "array_new", "vectorcall", "tuple_new", "tuple_set", "decref",
           "dict_new", "dict_set",
-          "tuple_get")
+          "tuple_get", "float_type")
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword that fills a part of the fixed input: a float, or a vector.
+
+    Args:
+        name: of the keyword.
+        start: where the part begins.
+        size: of the vector; None for a number.
+    """
+
+    name: str
+    start: int
+    size: int | None = None
 
 
 def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outputs: Sequence[int], work: int,
              *,
              fixed: bool = False, status: bool = False, named: bool = False, optional: bool = False,
              rows: int = 0,
-             watched: Sequence[FiniteArgument] = ()) -> None:
+             watched: Sequence[FiniteArgument] = (), options: Sequence[Option] = (),
+             looked_at: bool = False) -> None:
     """Define the builtin `@name` around the scalar kernel `@kernel`, and `@name.bind`, which gives it its
     table.
 
@@ -62,6 +81,8 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         optional: the last argument may be left out and is zero then. There is one before it.
         rows: the results are matrices of so many rows, row by row; 0 for vectors.
         watched: inputs that should be finite; if they are not, the slow path takes over.
+        options: keywords that take the place of parts of the fixed input, finite too.
+        looked_at: a result that is not finite sends to the slow path.
     """
     asked, results = len(inputs) - fixed, outputs[:len(outputs) - status]
     variables = {part: module.variable(f"{name}.{part}", size) for part, size in (
@@ -77,8 +98,9 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                for k, entry in enumerate(_TABLE)}
         slow, out_of_memory = b.label("slow"), b.label("out_of_memory")
         complete = b.compare("eq", count, asked)
-        b.require((complete | b.compare("eq", count, asked - optional)) & b.compare("eq", keywords, b.null()),
-                  slow)
+        b.require(complete | b.compare("eq", count, asked - optional), slow)
+        if not options:
+            b.require(b.compare("eq", keywords, b.null()), slow)
         given = [_vector(b, arguments, k, inputs[k], api, slow) for k in range(asked - optional)]
         if optional:
             zeros = b.symbol(module.variable(f"{name}.zeros", 8 * max(inputs[asked - 1], 1)))
@@ -88,6 +110,16 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
                 found = b.block
             given.append(b.phi((zeros, before), (last, found)))
         b.require(is_finite(b, [(given[w.place], w) for w in watched if w.size]), slow)
+        if fixed:
+            given.append(b.load(memory["fixed"], POINTER))
+        if options:
+            before, own = b.block, b.symbol(module.variable(f"{name}.own", 8 * inputs[-1]))
+            with b.when(b.compare("ne", keywords, b.null())):
+                b.outside("llvm.memcpy.p0.p0.i64", own, given[-1], 8 * inputs[-1], b.number(0, BOOL))
+                keys = b.at(b.load(memory["keys"], POINTER), len(results) * named, POINTER)
+                _take(b, b.at(arguments, count, POINTER), keywords, keys, options, own, api, slow)
+                taken = b.block
+            given[-1] = b.phi((given[-1], before), (own, taken))
         made: list[Value] = []
         # label k: give up results k - 1 .. 0; NumPy has set an error
         dropped = [out_of_memory]
@@ -101,10 +133,13 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
             made.append(array)
             dropped.append(b.label("drop"))
         data = [b.load(b.at(array, _DATA, BYTE), POINTER) for array in made]
-        last_input = [b.load(memory["fixed"], POINTER)] if fixed else []
-        b.call(kernel, *given, *last_input, *data, *[memory["status"]] * status, memory["work"])
-        if status:
-            with b.when(b.compare("une", b.load(memory["status"], DOUBLE), 0.0)):
+        b.call(kernel, *given, *data, *[memory["status"]] * status, memory["work"])
+        bad = [b.compare("une", b.load(memory["status"], DOUBLE), 0.0)] if status else []
+        if looked_at:
+            seen = [(x, FiniteArgument(k, size)) for k, (x, size) in enumerate(zip(data, results)) if size]
+            bad.append(is_finite(b, seen) ^ True)
+        for reason in bad:
+            with b.when(reason):
                 for array in made:
                     b.call(api["decref"], array)
                 b.jump(slow)
@@ -129,6 +164,32 @@ def add_call(module: Module, name: str, kernel: str, inputs: Sequence[int], outp
         b.give(b.call(api["vectorcall"], other, arguments, count, keywords, result=POINTER))
 
 
+def _take(b: Builder, values: Value, keywords: Value, keys: Value, options: Sequence[Option], into: Value,
+          api: Mapping[str, Value], slow: str) -> None:
+    """Copy the values of keywords to where they belong; for unknown ones go to the slow path. Names that are
+    equal are the same object, as those of Python's calls are; others go the slow way too."""
+    with b.loop(b.load(b.at(keywords, _LENGTH, BYTE), LONG)) as j:
+        key, following = b.load(b.at(b.at(keywords, _ITEMS, BYTE), j, POINTER), POINTER), b.label("following")
+        for k, option in enumerate(options):
+            with b.when(b.compare("eq", key, b.load(b.at(keys, k, POINTER), POINTER))):
+                place = b.at(into, option.start)
+                if option.size is None:
+                    number = b.load(b.at(values, j, POINTER), POINTER)
+                    kind = b.load(b.at(number, _TYPE, BYTE), POINTER)
+                    b.require(b.compare("eq", kind, api["float_type"]), slow)
+                    x = b.load(b.at(number, _NUMBER, BYTE), DOUBLE)
+                    b.require(b.compare("oeq", x * 0.0, 0.0), slow)
+                    b.store(x, place)
+                else:
+                    data = _vector(b, values, j, option.size, api, slow)
+                    if option.size:
+                        b.require(is_finite(b, [(data, FiniteArgument(0, option.size))]), slow)
+                        b.outside("llvm.memcpy.p0.p0.i64", place, data, 8 * option.size, b.number(0, BOOL))
+                b.jump(following)
+        b.jump(slow)
+        b.place(following)
+
+
 def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence[Value],
                no_memory: str) -> None:
     """Return the results in a dict, which takes its own references."""
@@ -145,7 +206,8 @@ def _give_dict(b: Builder, api: Mapping[str, Value], keys: Value, made: Sequence
     b.give(b.null())
 
 
-def _vector(b: Builder, arguments: Value, k: int, size: int, api: Mapping[str, Value], slow: str) -> Value:
+def _vector(b: Builder, arguments: Value, k: Value | int, size: int, api: Mapping[str, Value],
+            slow: str) -> Value:
     """The data of argument k, a plain float64 vector of the right size; for any other go to the slow path."""
     def read(base: Value, offset: int, type: str = POINTER, align: int = 8) -> Value:
         return b.load(b.at(base, offset, BYTE), type, align)
@@ -179,8 +241,9 @@ def make_builtin(library: Library, symbol: str, name: str, slow: Callable[..., A
         slow: the slow path, called with the same arguments.
         fixed: the last input, float64 and contiguous, where `add_call` was told so.
         like: a bound method whose signature and docstring `help` shall show.
-        keys: of the results, where `add_call` was told `named`.
+        keys: of the results, where `add_call` was told `named`; then names of its options.
     """
+    keys = tuple(map(sys.intern, keys))
     bind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(library.address(f"{symbol}.bind"))
     texts = name.encode(), None if like is None else _documentation(name, like)
     starts = [ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value or 0 for text in texts]
@@ -211,7 +274,7 @@ def _table() -> ctypes.Array:
               "tuple_new": address(api.PyTuple_New), "tuple_set": address(api.PyTuple_SetItem),
               "decref": address(api.Py_DecRef), "dict_new": address(api.PyDict_New),
               "dict_set": address(api.PyDict_SetItem),
-              "tuple_get": address(api.PyTuple_GetItem)}
+              "tuple_get": address(api.PyTuple_GetItem), "float_type": id(float)}
     return (ctypes.c_void_p * len(_TABLE))(*(values[entry] for entry in _TABLE))
 
 
@@ -234,6 +297,9 @@ def works() -> bool:
         square = np.arange(20.0).reshape(4, 5)
         known = all(_layout_holds(a) for a in (square[0], square[1, 1:4], square[:, 2], square,
                                                square.view(np.int64)))
+        pair = (square, 1.5)
+        known = known and _word(id(pair) + _LENGTH) == 2 and _word(id(pair) + _ITEMS + 8) == id(pair[1])
+        known = known and ctypes.c_double.from_address(id(pair[1]) + _NUMBER).value == 1.5
         kind = bytes((ctypes.c_char * 8).from_address(id(square.dtype) + _KIND))
         if not known or table[0] != id(np.ndarray) or kind[:3] != b"fd=" or kind[4:] != _DOUBLE.to_bytes(4,
                                                                                                          "little"):

@@ -82,6 +82,8 @@ class NativeFunction:
         rows: `direct` gives its results as matrices of so many rows; 0 for vectors.
         wide: makes the same expressions arranged for lanes, where another arrangement than `build`'s is
             quicker there.
+        options: keywords of `direct` that take the place of parts of its fixed input.
+        looked_at: `direct` leaves what has results that are not finite to its slow path.
         entries: what some of the inputs contain, by their names. These take labels and must be finite: a
             ShapeError names the first entry that is not, and holds the results of the other states.
     """
@@ -92,11 +94,12 @@ class NativeFunction:
                  refuse: Refusal | None = None, direct: bool = False, optional: bool = False,
                  keys: Sequence[str] = (),
                  rows: int = 0, wide: Callable[[], ca.Function | Composite] | None = None,
+                 options: Sequence[fastcall.Option] = (), looked_at: bool = False,
                  entries: Mapping[str, Entries] = MappingProxyType({})) -> None:
         self.name, self.inputs, self.outputs, self.optional = name, tuple(inputs), tuple(outputs), optional
         self._evaluator = _Evaluator(name, build, key, self.inputs, self.outputs, contract, refuse, direct,
                                      optional,
-                                     tuple(keys), rows, wide, entries)
+                                     tuple(keys), rows, wide, tuple(options), looked_at, entries)
 
     def __repr__(self) -> str:
         ins, outs = (", ".join(f"{n}({s})" for n, s in side) for side in (self.inputs, self.outputs))
@@ -148,9 +151,11 @@ class _Evaluator:
                  outputs: tuple[tuple[str, int], ...], contract: bool,
                  refuse: Refusal | None, direct: bool, optional: bool, keys: tuple[str, ...],
                  rows: int, wide: Callable[[], ca.Function | Composite] | None,
+                 options: tuple[fastcall.Option, ...], looked_at: bool,
                  entries: Mapping[str, Entries]) -> None:
         self.name, self._key, self._contract, self._refuse = name, key, contract, refuse
         self._direct, self._optional, self._keys, self._rows = direct, optional, keys, rows
+        self._options, self._looked_at = options, looked_at
         self._inputs, self._outputs = inputs, outputs
         self._entries = [entries.get(name) for name, _ in inputs]
         self._watched = [FiniteArgument(k, size, tuple(part.start for _, part in e.quaternions))
@@ -274,7 +279,8 @@ class _Evaluator:
         library = self._loops[1].library
         if last is None:
             return fastcall.make_builtin(library, "call", self.name, self)
-        return fastcall.make_builtin(library, "direct", self.name, slow, last, like, self._keys)
+        names = (*self._keys, *(option.name for option in self._options))
+        return fastcall.make_builtin(library, "direct", self.name, slow, last, like, names)
 
     def _compile(self, W: int) -> InnerLoop:
         with _compiling:
@@ -282,7 +288,8 @@ class _Evaluator:
                 return self._loops[W]
             ins, outs = [size for _, size in self._inputs], [size for _, size in self._outputs]
             entries = (f"status={self._refuse is not None} direct={self._direct} optional={self._optional} "
-                       f"named={bool(self._keys)} rows={self._rows} {self._watched}")
+                       f"named={bool(self._keys)} rows={self._rows} {self._watched} {self._options} "
+                       f"looked_at={self._looked_at}")
             key = f"{self.name}\n{ins} -> {outs}\nW={W} contract={self._contract} {entries}\n{self._key}"
             start = time.perf_counter()
 
@@ -315,7 +322,8 @@ class _Evaluator:
             if self._direct:
                 fastcall.add_call(module, "direct", "kernel", ins, outs, work, fixed=True, status=status,
                                   named=bool(self._keys),
-                                  optional=self._optional, rows=self._rows, watched=self._watched)
+                                  optional=self._optional, rows=self._rows, watched=self._watched,
+                                  options=self._options, looked_at=self._looked_at)
         emitted = time.perf_counter()
         code = module.compile()
         old = self.report
