@@ -70,9 +70,9 @@ def triad(axes: Any, R: np.ndarray, p: np.ndarray, size: float) -> None:
 
 def seen(axes: Any, elev: float, azim: float, zoom: float = 1.3, up: str = "y") -> None:
     """Equal scales, and where it is seen from [degrees]."""
+    axes.view_init(elev=elev, azim=azim, vertical_axis=up)           # first: the scales go by what is upright
     axes.set_aspect("equal")
     axes.set_box_aspect(np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1), zoom=zoom)
-    axes.view_init(elev=elev, azim=azim, vertical_axis=up)
 
 
 @picture
@@ -98,7 +98,7 @@ def scapula(v: Any, figure: Figure) -> None:
     axes.plot(*np.transpose([*joints, elbow, (0, 0, 0)]), color=INK, linewidth=4, alpha=0.6, marker="o")
     X = state.body_pose("scapula")
     triad(axes, X.R, X.p, 0.08)
-    seen(axes, elev=12, azim=-60, zoom=1.7)
+    seen(axes, elev=12, azim=-60, zoom=1.25)
 
 
 @picture
@@ -161,8 +161,7 @@ def beads(v: Any, figure: Figure) -> None:
         at = v.wire.pose(v.run.q[::40, 1 + k]).p
         axes.plot(*at.T, color=colour, linewidth=3, alpha=0.3)
         axes.plot(*at[-1:].T, color=colour, marker="o", markersize=7)
-    seen(axes, elev=0, azim=-90, zoom=1.5, up="y")
-    axes.view_init(elev=90, azim=-90)
+    seen(axes, elev=90, azim=-90, zoom=1.5, up="z")
     right.plot(v.run.t, v.run.u[:, 0], color=INK, linewidth=1)
 
 
@@ -193,6 +192,44 @@ def globe(v: Any, figure: Figure) -> None:
             X = curve.pose(q)
             triad(axes, X.R, X.p, 0.08)
     seen(axes, elev=20, azim=-50, zoom=1.5, up="z")
+
+
+@picture
+def scapulothoracic(v: Any, figure: Figure) -> None:
+    axes, right = space(figure, 1, 2, 1), plain(figure.add_subplot(1, 2, 2), "time [s]", "")
+    a, b = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(-np.pi / 2, np.pi / 2, 19))
+    ball = np.stack([np.cos(b) * np.cos(a), np.sin(b), np.cos(b) * np.sin(a)], -1) * v.radii
+    axes.plot_wireframe(*np.moveaxis(ball, -1, 0), color=INK, linewidth=0.3, alpha=0.3)
+    (low, high), (down, up) = v.fit.mobilizer.domain
+    for first in np.linspace(low, high, 5):
+        for second in np.linspace(down, up, 4):
+            pose = v.scapula_frames(np.array([[first, second]]))
+            R, p = pose.R[0], pose.p[0]
+            triad(axes, R, p, 0.025)
+            axes.plot(*np.transpose([v.sternum, p + R @ v.acromion]), color=INK, linewidth=0.6, alpha=0.6)
+    seen(axes, elev=12, azim=-165, zoom=1.35)
+    for k, (name, colour) in enumerate((("protraction", BLUE), ("elevation", GREEN))):
+        right.plot(v.run.t, np.degrees(v.run.q[:, k] - v.run.q[0, k]), color=colour,
+                   label=f"{name} [degrees]")
+    right.plot(v.run.t, 1e4 * v.stretch, color=RED, label="clavicle's stretch [0.1 mm]")
+    right.legend(frameon=False, fontsize=8)
+
+
+@picture
+def wrist_thumb(v: Any, figure: Figure) -> None:
+    for k, (name, (a, b)) in enumerate(v.RADII.items()):
+        axes = space(figure, 1, 2, 1 + k)
+        X = v.frames[name]
+        side = np.abs(X.p[:, :2]).max(axis=0)
+        x, y = np.meshgrid(*(np.linspace(-s, s, 15) for s in side))
+        axes.plot_surface(x, y, x**2 / (2 * a) + y**2 / (2 * b), color=(BLUE, GREEN)[k], alpha=0.35)
+        for j in range(0, 600, 25):
+            triad(axes, X.R[j], X.p[j], 0.003)
+        for height, along in ((a, (0, 1, 0)), (b, (1, 0, 0))):
+            line = np.outer((-0.012, 0.012), along) + (0, 0, height)
+            axes.plot(*line.T, color=RED, linestyle="--", linewidth=1.2)
+        seen(axes, elev=18, azim=-50, zoom=1.25, up="z")
+        axes.set_title(f"{name}: axes in red", fontsize=9)
 
 
 if __name__ == "__main__":

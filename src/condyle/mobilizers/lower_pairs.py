@@ -37,7 +37,7 @@ def unit_axis(axis: object, what: str) -> Axis:
     if a.shape != (3,) or not np.isfinite(a).all() or not np.any(a):
         raise DescriptionError(f"{what}: axis must be 'x', 'y', 'z' or three finite numbers, not all zero; "
                                f"got {axis!r}")
-    if abs(a @ a - 1) > 1e-15:                               # else it is one: an axis that is read back stays
+    if np.abs(a).max() > 2 or abs(a @ a - 1) > 1e-15:    # else it has length 1: kept to the last digit
         a = a / np.abs(a).max()
         a = a / np.linalg.norm(a)
     return float(a[0]), float(a[1]), float(a[2])
