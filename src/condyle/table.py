@@ -68,6 +68,11 @@ _OTHERS = {
     ".mat": "Use scipy.io.savemat(path, {name: table[name] for name in table})"}
 
 
+def is_frame(value: Any) -> bool:
+    """Whether a value is a pandas DataFrame, which need not be installed."""
+    return all(hasattr(value, name) for name in ("columns", "iloc", "attrs", "index"))
+
+
 class Table(Display):
     """Named columns over time. `table["knee"]` is a column, shape (m,); `table[["hip", "knee"]]` a Table of
     some columns, `table[2:10]` one of fewer rows.
@@ -199,6 +204,31 @@ class Table(Display):
                                  index=pandas.Index(self.time, name=split_title(self.over)[0]))
         frame.attrs["units"] = dict(zip(self.names, self.units, strict=True))
         return frame
+
+    @staticmethod
+    def from_pandas(frame: Any, degrees: bool | None = None) -> Table:
+        """The Table of a pandas DataFrame.
+
+        Args:
+            frame: a column per quantity, by name, perhaps with its unit: "knee [rad]". Times [s] are in its
+                column "time", or in its index. Units are in its `attrs` too, where `to_pandas` made it.
+            degrees: as for `Table`.
+
+        Raises:
+            ShapeError: no times, or columns that are not numbers.
+        """
+        names, known = [str(name) for name in frame.columns], dict(frame.attrs.get("units", {}))
+        times = [k for k, name in enumerate(names) if split_title(name)[0].lower() in ("time", "t")]
+        if not times and not np.issubdtype(frame.index.dtype, np.floating):
+            raise ShapeError("Table.from_pandas: no column 'time', and an index of "
+                             f"{frame.index.dtype} is no time [s]; its columns: {', '.join(names)}")
+        time = frame.iloc[:, times[0]] if times else frame.index
+        kept = [k for k in range(len(names)) if k not in times[:1]]
+        said = [split_title(names[k]) for k in kept]
+        values = np.column_stack([np.empty((len(frame), 0)), *(np.asarray(frame.iloc[:, k]) for k in kept)])
+        return Table(np.asarray(time), [name for name, _ in said], values,
+                     [known.get(names[k], unit) for k, (_, unit) in zip(kept, said, strict=True)],
+                     degrees=degrees)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draw columns over time.

@@ -138,6 +138,18 @@ def test_an_unsolved_path_is_named():
     assert caught.value.result.shape == (5, 1)
     with pytest.raises(cd.PathError, match=words):
         system.state(q=Q[0]).path_lengths()
+    for _ in range(2):                                       # derivatives; the second call goes the short way
+        with pytest.raises(cd.PathError, match=f"jacobian of forward_dynamics: the path of {words}"):
+            system.jacobian("forward_dynamics", Q[0], [0, 0], wrt="q")
+        with pytest.raises(cd.PathError, match=f"vjp of path_lengths: the path of {words}"):
+            system.vjp("path_lengths", Q[0], cotangent=[1.0], wrt="q")
+        with pytest.raises(cd.PathError, match=f"jvp of path_lengths: the path of {words}"):
+            system.jvp("path_lengths", Q[0], tangents={"q": [1.0, 0.0]})
+    moved = cd.Motion(system, [0.0, 1.0], Q[:2], np.zeros((2, 2)), np.zeros((2, 2)))
+    with pytest.raises(cd.PathError, match=f"induced_accelerations: the path of {words}"):
+        cd.induced_accelerations(system, moved, groups=("gravity", "passive"))
+    with pytest.raises(cd.PathError, match=f"induced_accelerations: the path of {words}"):
+        cd.induced_accelerations(system, moved, cd.Table([0.0, 1.0], ["f0"], np.ones((2, 1)), ["N"]))
     traj = cd.simulate(system, system.state(q=Q[0]), 0.1)
     assert traj.status == cd.Status.PATH and words.replace("'", "") in str(traj.status).replace("'", "")
 

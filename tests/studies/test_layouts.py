@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import condyle as cd
 from tests.model.test_path_rows import in_both, muscled, states
 
 
+@pytest.mark.filterwarnings("ignore:muscle_analysis")        # frames are random: paths do slip
 def test_studies_in_both_layouts(monkeypatch):
     def call(system):
         q, u, _ = states(system)

@@ -63,6 +63,9 @@ def conditional(low, high):
     (lambda: cd.inverse_dynamics(arm(), MOTION, external_loads=MOTION), "got Table; make one of it"),
     (lambda: cd.ExternalLoad("r_humerus", table(("px", "py", "pz"), 1.0, ["mm"] * 3), "p", "p"),
      "is in 'mm'"),
+    (lambda: cd.Motion(arm(), MOTION), r"expected times \[s\], .* got a Table: that motion is cd.Motion.of"),
+    (lambda: cd.muscles.Thelen2003(cd.paths.Path(ENDS), 100, 0.1, 0.1, excitation=([0, 1], [0.1, 0.3])),
+     "Thelen2003: excitation: TimeSeries: 2 samples, but a cubic spline needs at least 3"),
     (lambda: cd.joint_reactions(arm(), MOTION, table(arm().muscles, 1.0, ["kN"] * 6)), "is in 'kN'"),
 ])
 def test_errors_in_words(call, says):
@@ -90,6 +93,40 @@ def test_names_of_other_libraries(call, says):
 def test_warnings(call, says):
     with pytest.warns(UserWarning, match=says):
         call()
+
+
+def test_paths_that_slip():
+    """paths-and-muscles.md: BIClong jumps by 1.67 mm at a shoulder elevation of 0.546 rad."""
+    t = np.linspace(0.0, 1.0, 11)
+    moved = cd.Table(t, arm().coordinates, np.column_stack([0.3 + 0.4 * t, 0.3 + 0 * t]), ["rad", "rad"])
+    says = r"The path of BIClong jumps by -1.67 mm at 'BIClonghh' at t = 0.6144\d+ s"
+    for call in (cd.muscle_analysis, cd.static_optimization):
+        with pytest.warns(UserWarning, match=says):
+            call(arm(), moved, **({} if call is cd.muscle_analysis else {"reserves": 100.0}))
+
+
+def test_elastic_tendons_at_given_activations():
+    elastic = cd.models.arm26()
+    with pytest.warns(UserWarning, match="tendons of TRIlong, .* are elastic; at given activations"):
+        found = cd.muscle_analysis(elastic, MOTION, table(elastic.muscles, 0.5))
+    rigid = cd.muscle_analysis(arm(), MOTION, table(arm().muscles, 0.5))
+    np.testing.assert_allclose(found["tendon_force"].values, rigid["tendon_force"].values, rtol=1e-12)
+
+
+def test_pandas():
+    """Motions, forces and activations may be DataFrames, with times in a column or in the index."""
+    pandas = pytest.importorskip("pandas")
+    tau = cd.inverse_dynamics(arm(), MOTION).values
+    by_index = MOTION.to_pandas()
+    by_column = pandas.DataFrame(MOTION.values, columns=[f"{name} [rad]" for name in MOTION.names])
+    by_column.insert(0, "time", MOTION.time)
+    for frame in (by_index, by_column):
+        np.testing.assert_array_equal(cd.inverse_dynamics(arm(), frame).values, tau)
+    tensions = table(arm().muscles, 5.0, ["N"] * 6)
+    np.testing.assert_array_equal(cd.joint_reactions(arm(), by_index, tensions.to_pandas()).values,
+                                  cd.joint_reactions(arm(), MOTION, tensions).values)
+    with pytest.raises(cd.ShapeError, match="no column 'time', and an index of int64 is no time"):
+        cd.inverse_dynamics(arm(), by_column.drop(columns="time"))
 
 
 def test_actuators_are_left_out_of_joint_moments():

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 import condyle as cd
+from condyle.arrays import Array
 from condyle.cli.steps import Steps
+from condyle.studies.muscle_analysis import path_geometry
+from condyle.studies.slips import slips
 from condyle.tree import scales
 
 SHOWN = 3
@@ -51,8 +54,6 @@ RESERVES = 1.0
 (33)."""
 
 
-LEAP = 0.25
-"""Of the largest moment arm: one that changes its sign from more than this to more than this has leapt."""
 MUCH = 0.1
 """Of the largest joint moment: a helping actuator that does more is told of."""
 
@@ -93,8 +94,9 @@ def study(motion: cd.Motion, steps: Steps, loads: Sequence[cd.ExternalLoad] = ()
         out.notes += _notes(motion, moments)
     if system.muscles:
         with steps.step("lengths and moment arms of muscles"):
-            out.tables |= _paths(motion)
-            out.notes += _leaps(out.tables["moment_arms"])
+            L, Ldot, arms = path_geometry(motion)
+            out.tables |= _paths(motion, L, arms)
+            out.notes += slips(motion, L, Ldot, arms)
         for name in configurations:
             _recruit(name, out, steps, loads)
     else:
@@ -141,31 +143,16 @@ def _help(name: str, reserves: cd.Table, moments: cd.Table) -> list[str]:
             "stretched far?"]
 
 
-def _paths(motion: cd.Motion) -> dict[str, cd.Table]:
+def _paths(motion: cd.Motion, L: Array, arms: Array) -> dict[str, cd.Table]:
     """Lengths, and moment arms that are anywhere above rounding."""
     system = motion.system
     names = [f"{m}/{s}" for m in system.paths for s in system.speeds]
-    flat = motion.moment_arms().reshape(len(motion), -1)
+    flat = arms.reshape(len(motion), -1)
     units = ["m" if unit == "rad/s" else "" for _ in system.paths for unit in scales.units(system.bodies)[1]]
     felt = [k for k in range(len(names)) if np.nanmax(np.abs(flat[:, k]), initial=0.0) > 1e-9]
-    return {"lengths": motion.path_lengths(),
+    return {"lengths": cd.Table(motion.t, system.paths, L, ["m"] * len(system.paths)),
             "moment_arms": cd.Table(motion.t, [names[k] for k in felt], flat[:, felt],
                                     [units[k] for k in felt])}
-
-
-def _leaps(arms: cd.Table) -> list[str]:
-    """Notes on moment arms that change sides from one frame to the next: a path that slips over its
-    surface."""
-    notes = []
-    for name, x in zip(arms.names, arms.values.T, strict=True):
-        before, after = x[:-1], x[1:]
-        wide = LEAP * np.nanmax(np.abs(x), initial=0.0)
-        for i in np.flatnonzero((before * after < 0) & (np.minimum(abs(before), abs(after)) > wide))[:1]:
-            muscle, _, speed = name.rpartition("/")
-            notes.append(f"The moment arm of {muscle} about {speed} leaps from {1e3 * x[i]:.3g} to "
-                         f"{1e3 * x[i + 1]:.3g} mm at t = {arms.time[i + 1]:g} s: its path slips to the "
-                         "other side of a surface. The surface's quadrant= keeps it on one.")
-    return notes
 
 
 def _notes(motion: cd.Motion, moments: cd.Table) -> list[str]:

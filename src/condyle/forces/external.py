@@ -108,6 +108,9 @@ class TimeSeries:
                                        f"{self.times!r}")
             warnings.warn("TimeSeries: linear interpolation has kinks at the samples; 'cubic' has none",
                           stacklevel=3)
+        elif len(t) == 2:
+            raise DescriptionError("TimeSeries: 2 samples, but a cubic spline needs at least 3; or give "
+                                   "cd.forces.TimeSeries(times, values, 'linear')")
         else:
             Spline(t, y[:, 0])
             warn_of_overshoot("TimeSeries", t, y,
@@ -154,7 +157,10 @@ class Signal(Role):
 
     def take(self, value: Any, what: str) -> Any:
         if not isinstance(value, TimeSeries) and is_series(value):
-            value = TimeSeries(*value)
+            try:
+                value = TimeSeries(*value)
+            except DescriptionError as error:
+                raise DescriptionError(f"{what}: {error}") from None
         if isinstance(value, TimeSeries):
             n = math.prod(self.shape)
             if len(value.values[0]) != n:

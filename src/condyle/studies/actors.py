@@ -28,6 +28,7 @@ from condyle.laws.names import speed_named
 from condyle.model.operators.columns import generalised_forces
 from condyle.muscles import Muscle
 from condyle.studies.motion import Motion
+from condyle.studies.slips import warn_of_slips
 from condyle.system.given import number
 from condyle.trace.parameter import Expression
 
@@ -105,6 +106,7 @@ class Actors:
                 else -(arms @ self.motion.u[..., None])[..., 0])
         active, slack, isometric = system._run("unit_tensions", (self.motion.q, L, Ldot),
                                                 {"state": batch})
+        warn_of_slips(WHO, self.motion, L, Ldot, arms)
         own, every = ([list(known).index(name) for name in names] for known in (model.controlled_paths,
                                                                                 model.paths))
         tension = np.maximum(active, 0) if physiology else isometric

@@ -16,7 +16,7 @@ from condyle.forces.path import PathLaw
 from condyle.presentation import cut
 from condyle.studies.motion import Motion
 from condyle.system.system import System
-from condyle.table import Table
+from condyle.table import Table, is_frame
 
 SAME_TIME = 1e-6
 """Times count as equal if they differ by less than this part of the shortest step."""
@@ -37,6 +37,8 @@ def given_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[st
     """
     if forces is None:
         return {}, {}
+    if is_frame(forces):
+        forces = Table.from_pandas(forces)
     if not isinstance(forces, Table):
         hint = "; give its .forces" if hasattr(forces, "forces") else ""
         raise DescriptionError("forces: expected a Table with a column per muscle [N], got "

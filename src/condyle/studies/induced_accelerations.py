@@ -37,6 +37,7 @@ from condyle.studies.motion import Motion
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
+from condyle.system.unsolved import refuse_unsolved
 from condyle.table import Table, save_all
 from condyle.tree.body import Body
 
@@ -152,6 +153,7 @@ def induced_accelerations(system: System, motion: Table | Motion | Trajectory | 
 
     Raises:
         ConstraintError: the constraints cannot hold.
+        PathError: a path that finds no way over its surfaces.
         CondyleError: arguments that cannot be.
     """
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
@@ -204,11 +206,13 @@ def _generalised(motion: Motion, kept: Sequence[str], tensions: dict[str, Array]
     batch = part.batch(motion, stacked(others), stacked(loads))
     compiled = part.system.compiled
     flat = compiled.function("each_force").fast(motion.q, motion.u, batch.tail)
+    refuse_unsolved(compiled, "induced_accelerations", motion.q, batch.tail, flat)
     each = np.moveaxis(compiled.shaped("each_force", flat), 1, 0)
     named = zip(compiled.model.acting, each, strict=True)
     out = {name.replace("given load on", "load on"): f for name, f in named if name not in part.silent}
     if len(others) < len(tensions):
         arms = motion._batch().kernel("path_geometry")[1]
+        refuse_unsolved(system.compiled, "induced_accelerations", motion.q, motion.tail, arms)
         out |= {name: T[:, None] * arms[:, system.paths.index(name)] for name, T in tensions.items()
                 if name not in others}
     for name, f in speeds.items():

@@ -16,7 +16,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from condyle.system.state import State
 from condyle.system.states import Batch, States
 from condyle.system.system import System
 from condyle.system.variables import place, variable_names, variables
-from condyle.table import Table
+from condyle.table import Table, is_frame
 from condyle.tree import scales
 
 FEWEST = 4
@@ -90,6 +90,12 @@ class Motion(States[State]):
     called, _item = "motion", "frame"
     plumbing = frozenset({"tail", "called"})
 
+    def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
+        if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
+            raise DescriptionError(f"Motion: t: expected times [s], shape (m,), got a {type(t).__name__}: "
+                                   "that motion is cd.Motion.of(system, it)")
+        return super().__new__(cls)
+
     def __init__(self, system: System, t: Any, q: Vector, u: Vector | None = None, udot: Vector | None = None,
                  *, state: State | None = None) -> None:
         check_system("Motion", system, "t, q")
@@ -126,11 +132,11 @@ class Motion(States[State]):
 
         Args:
             system: whose motion it is.
-            motion: a Table with a column per coordinate, by name; OpenSim's names of states
-                (.../knee_angle/value) are known too. Angles are in the unit of their column, or as
-                `table.degrees` says. What is no coordinate is left out. Coordinates may be missing where
-                constraints, motions or locks determine them. Or a Trajectory or Frames, with their own
-                speeds and accelerations.
+            motion: a Table with a column per coordinate, by name, or a pandas DataFrame with times in its
+                column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
+                Angles are in the unit of their column, or as `table.degrees` says. What is no coordinate is
+                left out. Coordinates may be missing where constraints, motions or locks determine them. Or
+                a Trajectory or Frames, with their own speeds and accelerations.
             lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
             state: as for `Motion`.
 
@@ -140,6 +146,8 @@ class Motion(States[State]):
             ConstraintError: coordinates that no configuration has.
         """
         check_system("Motion.of", system, "motion")
+        if is_frame(motion):
+            motion = Table.from_pandas(motion)
         if isinstance(motion, Table):
             return _of_table(system, motion, lowpass, _default(system) if state is None else state)
         _check_motion(motion)
@@ -239,8 +247,8 @@ class Motion(States[State]):
 
 def _check_motion(motion: Any) -> None:
     if not isinstance(motion, (Motion, Trajectory, Frames)):
-        hint = ("; read it by cd.read_table" if isinstance(motion, str) or hasattr(motion, "__fspath__")
-                else "; cd.Table(time, names, values) makes one" if hasattr(motion, "columns") else "")
+        is_path = isinstance(motion, str) or hasattr(motion, "__fspath__")
+        hint = "; read it by cd.read_table" if is_path else ""
         raise DescriptionError("motion: expected a Table of coordinates, a cd.Motion, a Trajectory or "
                                f"Frames, got {type(motion).__name__}{hint}")
 

@@ -1,6 +1,7 @@
 """`cd.muscle_analysis`: lengths, moment arms, fibres and powers of the muscles in a recorded motion."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,11 +20,13 @@ from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.studies.acting import acting
 from condyle.studies.given_forces import at_times, warn_of_others
 from condyle.studies.motion import Motion
+from condyle.studies.slips import warn_of_slips
+from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
 from condyle.system.states import Batch
 from condyle.system.system import System
 from condyle.system.unsolved import warn_of_unsolved
-from condyle.table import Table, save_all
+from condyle.table import Table, is_frame, save_all
 from condyle.trace.parameter import Input
 from condyle.tree import scales
 
@@ -97,8 +100,9 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
     powers of the muscles.
 
     With a Table of activations tendons count as rigid, as in static optimisation: fibre lengths then follow
-    from the pose. A Trajectory has activations and fibre lengths of its own, and muscles are reported as they
-    were in the run. Each quantity is one native call for all frames.
+    from the pose. A warning names tendons that are elastic. A Trajectory has activations and fibre lengths of
+    its own, and muscles are reported as they were in the run. Each quantity is one native call for all
+    frames. A warning says where a path slips over its surface.
 
     Args:
         system: whose motion it is.
@@ -125,6 +129,7 @@ def muscle_analysis(system: System, motion: Table | Motion | Trajectory | Frames
                                                            status=moved.status)
     L, Ldot, arms = path_geometry(moved)
     warn_of_unsolved(system.compiled, "muscle_analysis", moved.t, moved.q, moved.tail, L)
+    warn_of_slips("muscle_analysis", moved, L, Ldot, arms)
     units = {name: "m" if unit == "rad/s" else "1" if unit == "m/s" else ""
              for name, unit in zip(system.speeds, scales.units(system.bodies)[1], strict=True)}
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
@@ -153,6 +158,8 @@ def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
 def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> Array:
     """Reports (m, muscles, quantities) at given activations, with rigid tendons."""
     system = motion.system
+    if is_frame(activations):
+        activations = Table.from_pandas(activations)
     if not isinstance(activations, Table):
         hint = "; give its .activations" if hasattr(activations, "activations") else ""
         raise DescriptionError("activations: expected a Table with a column per muscle, got "
@@ -166,6 +173,11 @@ def _of_activations(motion: Motion, activations: Any, L: Array, Ldot: Array) -> 
         i, k = np.argwhere((a < -1e-6) | (a > 1 + 1e-6))[0]
         raise ShapeError(f"activations: {system.muscles[k]!r} is {a[i, k]:g} at t = {motion.t[i]:g} s; they "
                          "go from 0 to 1")
+    elastic, _ = elastic_tendons(system.compiled.model.forces)
+    if elastic:
+        warnings.warn(f"muscle_analysis: tendons of {cut(elastic)} are elastic; at given activations they "
+                      "count as rigid, because how far they stretch depends on what was before. A Trajectory "
+                      "has their states; tendon='rigid' says that they are meant so", stacklevel=4)
     part = acting(system, (), system.muscles, law=activated)
     own = [system.paths.index(name) for name in system.muscles]
     reports = _reports(part.batch(motion, np.nan_to_num(a)), L[:, own], Ldot[:, own])

@@ -2,6 +2,8 @@
 are."""
 from __future__ import annotations
 
+import math
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -27,6 +29,7 @@ from condyle.native.straight.composite import Composite
 from condyle.system.compiled import Compiled
 from condyle.system.operators.constraints import SMALLEST_EIGENVALUE
 from condyle.system.operators.options import OPTIONS
+from condyle.system.unsolved import refuse_unsolved
 
 _OPTIONS = tuple(name for name in OPTIONS if name != "out")
 
@@ -51,6 +54,7 @@ def jvp(compiled: Compiled, name: str, arguments: tuple[Any, ...], tangents: Any
     wrt = tuple(tangents)
     function, arrays = _derivative(compiled, "jvp", name, arguments, wrt, options)
     result: Array = _called(function, [*arrays, *(tangents[variable] for variable in wrt)], options)
+    _check_paths(compiled, "jvp", name, arrays, result)
     return result
 
 
@@ -61,6 +65,7 @@ def vjp(compiled: Compiled, name: str, arguments: tuple[Any, ...], cotangent: An
     wrt = _variables("vjp", wrt)
     function, arrays = _derivative(compiled, "vjp", name, arguments, wrt, options)
     result = _named(wrt, _called(function, [*arrays[:-1], cotangent, arrays[-1]], options))
+    _check_paths(compiled, "vjp", name, arrays, tuple(result.values()))
     if not options and len(arguments) == len(function.inputs) - 2:
         _keep_direct(compiled, "vjp", name, wrt, function, len(arguments))
     return result
@@ -74,6 +79,7 @@ def jacobian(compiled: Compiled, name: str, arguments: tuple[Any, ...], wrt: Any
     rows = len(range(_size(compiled, name))[_part(compiled, OPERATORS[name], 0)])
     shapes = [(rows, _directions(compiled, variable)) for variable in names]
     result = _named(names, _called(function, arrays, options), shapes) if names else {}
+    _check_paths(compiled, "jacobian", name, arrays, tuple(result.values()))
     if not options and 0 <= len(function.inputs) - 1 - len(arguments) <= function.optional:
         _keep_direct(compiled, "jacobian", name, wrt if isinstance(wrt, str) else names, function,
                      len(arguments), shapes)
@@ -97,7 +103,30 @@ def _keep_direct(compiled: Compiled, kind: str, name: str, wrt: str | tuple[str,
 
     direct = function.direct(slow, tail)
     if direct is not None:
-        compiled.direct[kind, name, wrt, count] = direct
+        looks = compiled.model.over_surfaces and OPERATORS[name].on_paths
+        compiled.direct[kind, name, wrt, count] = (_looked_at(weakref.ref(compiled), kind, name, direct)
+                                                   if looks else direct)
+
+
+def _looked_at(compiled: weakref.ref[Compiled], kind: str, name: str,
+               direct: Callable[..., dict[str, Array]]) -> Callable[..., dict[str, Array]]:
+    """The builtin, with a look whether a path was not found."""
+    def call(*given: Any) -> dict[str, Array]:
+        result = direct(*given)
+        owner = compiled()
+        if owner is not None and any(math.isnan(x.sum()) for x in result.values()):
+            _check_paths(owner, kind, name, [*given, owner.tails.default], tuple(result.values()))
+        return result
+
+    return call
+
+
+def _check_paths(compiled: Compiled, kind: str, name: str, arrays: Sequence[Any], result: Any) -> None:
+    """PathError where a derivative is not a number because a path is not found. `arrays` are an operator's,
+    with the tail."""
+    parts = result if isinstance(result, tuple) else (result,)
+    if compiled.model.over_surfaces and OPERATORS[name].on_paths and any(np.isnan(x).any() for x in parts):
+        refuse_unsolved(compiled, f"{kind} of {name}", arrays[0], np.asarray(arrays[-1]), result)
 
 
 def _size(compiled: Compiled, name: str) -> int:
