@@ -66,3 +66,17 @@ def test_files_that_cannot_be_written(tmp_path):
                         (3, "got 3")):
         with pytest.raises(cd.DescriptionError, match=words):
             TABLE.save(path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "npz"])
+def test_rows_may_be_over_frames(tmp_path, ending):
+    table = cd.Table([7, 3], ["angle"], [[1.0], [2.0]], ["deg"], over="frame")
+    assert repr(table).splitlines()[1].split() == ["frame", "angle", "[deg]"]
+    assert table[["angle"]].over == table[:1].over == "frame"
+    table.save(tmp_path / f"worst.{ending}")
+    again = cd.read_table(tmp_path / f"worst.{ending}")
+    assert again.over == "frame" and list(again.time) == [7, 3]
+    with pytest.raises(cd.DescriptionError, match=r"are over 'frame': save as \.csv"):
+        table.save(tmp_path / "worst.sto")
+    with pytest.raises(cd.ShapeError, match="over: expected one of"):
+        cd.Table([0], ["a"], [[1]], over="distance")

@@ -112,9 +112,8 @@ def test_result(knee, tmp_path):
     worst = fit.worst(3)
     assert list(worst["size"]) == sorted(table["size"], reverse=True)[:3]
     assert list(worst.time) == list(np.argsort(-table["size"])[:3])
-    worst.save(tmp_path / "worst.csv")
-    again = cd.read_table(tmp_path / "worst.csv")
-    assert again.over == "frame" and np.array_equal(again.values, worst.values)
+    fit.mobilizer.save(tmp_path / "knee.json")
+    assert cd.read_mobilizer(tmp_path / "knee.json") == fit.mobilizer
     rates = fit.rates(5)
     np.testing.assert_allclose(rates["|s|"], fit.mobilizer.speed(rates["flexion"]), rtol=1e-12)
     text = fit.report()
@@ -157,6 +156,23 @@ def test_unknown_q_with_noise(natural):
     speed = fit.mobilizer.speed(np.linspace(0.05, 0.95, 50))
     assert np.ptp(speed) < 0.1 * speed.mean()                # natural parameter
     assert abs(np.corrcoef(fit.q, q)[0, 1]) > 0.999
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_unknown_q_of_paths_that_turn_far(closed):
+    """Two turns about an axis, where logarithms are no coordinates; and a loop. In order, but not at one
+    pace."""
+    t = np.linspace(0, 1, 250, endpoint=not closed)
+    a = 2 * np.pi * (t + 0.03 * np.sin(2 * np.pi * t))
+    zero = 0 * a
+    z = np.stack([zero, zero, zero, 0.1 * np.cos(a), 0.1 * np.sin(a), 0.02 * np.cos(2 * a)], axis=1)
+    X = exp_se3(z) @ exp_se3(np.stack([zero, zero, (2 - closed) * a, zero, zero, 0.01 * a * (1 - closed)],
+                                      axis=1))
+    fit = cd.fit_spline_curve(noisy(X, np.random.default_rng(11)), n=20, closed=closed, metric=LENGTH)
+    assert np.sqrt((fit.residuals["size"] ** 2).mean()) == pytest.approx(1e3 * MILLIMETRE * np.sqrt(5),
+                                                                         rel=0.1)
+    speed = fit.mobilizer.speed(np.linspace(0.1, 0.9, 50))
+    assert np.ptp(speed) < 0.1 * speed.mean()
 
 
 def test_outliers(knee):

@@ -204,10 +204,10 @@ class _Fit:
         if len(counts) > 1 or len(weights) > 1:
             if not self.known:
                 n = min(counts, key=lambda count: abs(count - FIRST_N))
-            problem, _ = self.started(n, max(weights))
+            problem, _ = self.started(n, min((w for w in weights if w), default=0.0))
             choice = chosen(problem, self.knots, counts, weights, report=report)
             n, w, table = choice.n, choice.smoothing, choice.table
-            self.notes.append(f"n = {n} and smoothing = {w:g} by cross-validation over {len(table)} choices")
+            self.notes = [f"n = {n} and smoothing = {w:g} by cross-validation over {len(table)} choices"]
             report = None
         problem, G = self.started(n, w, report)
         G, converged = self._solved(problem, G)
