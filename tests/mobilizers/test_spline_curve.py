@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers import control_frames, motion_at
+from condyle.mobilizers import control_frames, motion_at, motion_size
 from condyle.spatial import Metric, exp_se3, exp_so3, log_se3
-from tests.mobilizers.every import LOOP, frames
+from tests.mobilizers.every import EVERY, LOOP, frames
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "spline_joints" / "values.json").read_text())
 
@@ -243,3 +243,39 @@ def test_natural_refuses_equal_neighbours():
     R, p = (np.repeat(x, [1, 1, 2, 1, 1, 1, 1], axis=0) for x in frames(7))
     with pytest.raises(cd.DescriptionError, match=r"frames\[2\] and the next one are equal"):
         cd.SplineCurve.natural((R, p))
+
+
+# ---- In systems ----
+
+def test_energy_is_kept(evidence):
+    """Ten seconds of every curve, forward and reversed, alone and composed, held by springs inside its
+    domain."""
+    system = cd.System(gravity=(0, -9.81, 0))
+    for name, curve in EVERY.items():
+        if "curve" not in name.lower():
+            continue
+        for joint in (curve, curve.reversed()):
+            body = system.add_body(f"b{len(system.bodies)}", mobilizer=joint, mass=1.0,
+                                   com=(0.05, -0.1, 0.03),
+                                   inertia=(0.02, 0.01, 0.03))
+            for coordinate in body.coordinates:
+                system.add_force(f"on {coordinate.name}", cd.forces.MobilitySpring(coordinate.name, 30.0,
+                                                                                   0.5))
+    assert len(system.bodies) == 16
+    run = cd.simulate(system, system.state(q=np.full(system.nq, 0.5), u=np.full(system.nu, 0.5)), 10.0,
+                      accuracy=1e-10, integrator="dormand-prince")
+    energy = sum(system.energy(run.q, run.u))
+    domains = np.array([d for b in system.bodies for d in b.mobilizer.domains])
+    least, most = run.q.min(axis=0), run.q.max(axis=0)
+    assert (most - least > 0.01).all() and (least > domains[:, 0]).all() and (most < domains[:, 1]).all()
+    evidence("energy of 16 joints along spline curves over 10 s at accuracy 1e-10, relative",
+             np.abs(energy - energy[0]).max() / np.abs(energy).max(), 1e-8)
+
+
+def test_the_text_of_a_curve_has_all_its_numbers():
+    """Two of a thousand frames that differ in the last digit of one have machine code of their own."""
+    R, p = frames(1000)
+    other = p.copy()
+    other[500, 2] = np.nextafter(other[500, 2], 1)
+    a, b = cd.SplineCurve((R, p)), cd.SplineCurve((R, other))
+    assert a.description() != b.description() and motion_size(a) == motion_size(cd.SplineCurve(frames(10)))
