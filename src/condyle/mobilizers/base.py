@@ -430,11 +430,13 @@ def form_of(mobilizer: Mobilizer) -> tuple[str, tuple[Origin, ...]]:
 
 
 def motion_size(mobilizer: Mobilizer) -> int:
-    """How many operations a mobilizer's equations take. To select one of two values is one of them; CasADi
-    has four, two that may be zero, their sum and a number."""
-    f = traced(mobilizer).function
+    """How many operations a mobilizer's equations take. To load a number of a table and to leave it in a row
+    are two of them. To select one of two values is one; CasADi has four, two that may be zero, their sum and
+    a number."""
+    closure = traced(mobilizer)
+    f = closure.function
     halves = sum(f.instruction_id(k) == ca.OP_IF_ELSE_ZERO for k in range(f.n_instructions()))
-    return f.n_instructions() - 3 * (halves // 2)
+    return f.n_instructions() - 3 * (halves // 2) + 2 * sum(table.width for table in closure.tables)
 
 
 def motion_symbols(mobilizer: Mobilizer) -> ca.SX:

@@ -87,34 +87,45 @@ class Numbers:
         return np.repeat(np.array(self.values)[:, None], index.shape[1], axis=1)
 
 
+_LINE = 8                                                   # doubles that memory moves at once
+_CHUNK = 4                                                  # doubles that are copied at once
+
+
 def _write_get(module: Module, name: str, rows: np.ndarray) -> None:
     """Define row <- table[index] for all lanes at once; an index that is NaN or out of range takes the first
     or last row."""
     L, (count, size) = module.lanes, rows.shape
     last = float(count - 1)
+    stride = size + (-size % _LINE)
+    if stride > 1.125 * size:                               # else rows begin on a line of memory
+        stride = size
     with module.function(name, [POINTER] * 3) as b:
         index, row, _ = b.arguments
-        table = b.symbol(module.table(f"{name}.rows", rows))
+        table = b.symbol(module.table(f"{name}.rows", np.pad(rows, ((0, 0), (0, stride - size)))))
         x = b.load(index)
         x = b.select(b.compare("oge", x, 0.0), x, 0.0)
         x = b.select(b.compare("olt", x, last), x, last)
-        first = b.convert("fptosi", x, L.I) * size
-        if L.W == 1:
-            for j in range(size):
-                b.store(b.load(b.at(table, first + j)), b.at(row, j))
-        else:
+        first = b.convert("fptosi", x, L.I) * stride
+        if L.W > 1:
             _write_columns(b, [b.at(table, _element(b, first, lane)) for lane in range(L.W)], size, row)
+            return
+        place = b.at(table, first)
+        for start, n in _chunks(size, _CHUNK):
+            b.store(b.load(b.at(place, start), wide(DOUBLE, n)), b.at(row, start))
+
+
+def _chunks(size: int, most: int) -> list[tuple[int, int]]:
+    """Where to begin with n numbers at a time, n a power of two up to `most`: the last n overlap others."""
+    n = min(most, 1 << (size.bit_length() - 1))
+    starts = [*range(0, size - n + 1, n), *([size - n] if size % n else [])]
+    return [(start, n) for start in starts]
 
 
 def _write_columns(b: Builder, rows: list[Value], size: int, out: Value) -> None:
     """Numbers of one row per lane, transposed: those that lie side by side are loaded together, n at a time.
     (The instruction that gathers loads them one by one: 1.3 times as long for a curve with rows of 46.)"""
     W = b.lanes.W
-    n = min(W, 1 << (size.bit_length() - 1))
-    starts = list(range(0, size - n + 1, n))
-    if starts[-1] + n < size:
-        starts.append(size - n)                             # the last n, some of them again
-    for start in starts:
+    for start, n in _chunks(size, W):
         parts = [b.load(b.at(row, start), wide(DOUBLE, n)) for row in rows]
         squares = [_transposed(b, parts[lane:lane + n]) for lane in range(0, W, n)]
         for j, columns in enumerate(zip(*squares, strict=True)):
