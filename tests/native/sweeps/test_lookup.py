@@ -87,6 +87,28 @@ def test_lanes_do_not_disturb_each_other(evaluator):
     np.testing.assert_array_equal(f(given[::-1])[::-1], f(given))
 
 
+def test_equal_look_ups_of_a_closure_are_one():
+    """Equal tables at equal indices are looked up once, different ones at equal indices as one wider
+    table."""
+    x = ca.SX.sym("x")
+    tables = [Table.of(np.random.default_rng(k).normal(size=(4, 2))) for k in range(3)]
+    jump = lambda: get(Table.of(JUMPS.rows), 1 + ca.floor(x / 0.7))          # expressions of their own
+    y = [get(tables[k], jump()[0])[1] * x for k in (0, 1, 2, 1)]
+    closure = Closure("f", [x], [*y, get(tables[0], x)[0]])
+    assert [table.width for table in closure.tables] == [1, 2, 6]
+    for at in (-1.0, 0.3, 0.8, 1.5, 9.0):
+        row = int(JUMPS.rows[row_number(1 + np.floor(at / 0.7), 4)][0])
+        expected = [tables[k].rows[min(row, 3)][1] * at for k in (0, 1, 2, 1)]
+        found = closure.at(at)
+        assert [float(f[0, 0]) for f in found[:4]] == expected
+        assert float(found[4][0, 0]) == tables[0].rows[row_number(at, 4)][0]
+    f = native(lambda: assembled("f", [x], closure(x)), [("x", 1)], [(f"y{k}", 1) for k in range(5)])
+    given = np.linspace(-1, 5, 9)
+    for k in range(5):
+        expected = [float(closure.at(a)[k][0, 0]) for a in given]
+        np.testing.assert_array_equal(f(given[:, None])[k][:, 0], expected)
+
+
 def nested(x):
     """Three look-ups deep: a jump's row says which line, the line's value says which line is last."""
     first = get(JUMPS, x[0])

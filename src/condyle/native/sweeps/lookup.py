@@ -23,7 +23,7 @@ from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import LONG, POINTER
 from condyle.native.straight.emit import add_kernel, kernel_arguments
-from condyle.native.sweeps.table import Numbers
+from condyle.native.sweeps.table import Numbers, Table
 
 
 class Origin(Protocol):
@@ -107,6 +107,56 @@ def _hashes(x: ca.SX) -> set[int]:
     return {s.element_hash() for s in ca.symvar(x)}
 
 
+def joined(outputs: Sequence[ca.SX]) -> tuple[list[ca.SX], list[Lookup]]:
+    """Expressions and all their look-ups, of which those of equal tables at equal indices are one, and those
+    of different tables at equal indices are one of a wider table: six splines through the same points find
+    their interval once."""
+    outputs, lookups = list(outputs), lookups_in(outputs)
+    old, new = ca.SX(0, 1), ca.SX(0, 1)                     # symbols of rows that are not needed
+    found: list[Lookup] = []
+    for level in _levels(lookups):
+        indices = [ca.substitute(lookup.index, old, new) for lookup in level]
+        if len(level) > 1:
+            sizes = np.cumsum([0, *(x.numel() for x in indices)]).tolist()
+            indices = ca.vertsplit(ca.cse(ca.vertcat(*indices)), sizes)
+        groups: dict[Any, list[Lookup]] = {}
+        for lookup, index in zip(level, indices, strict=True):
+            at = tuple(x.element_hash() for x in ca.vertsplit(index)) if index.numel() else id(lookup)
+            plain = isinstance(lookup.table, Table) and not lookup.table.ladder
+            kind = len(lookup.table.rows) if plain else lookup.table.text   # type: ignore[attr-defined]
+            groups.setdefault((at, kind), []).append(Lookup(lookup.table, index, lookup.row))
+        for group in groups.values():
+            first: dict[str, Lookup] = {}
+            for lookup in group:
+                same = first.setdefault(lookup.table.text, lookup)
+                if same is not lookup:
+                    old, new = ca.vertcat(old, lookup.row), ca.vertcat(new, same.row)
+            found.append(_side_by_side(list(first.values())))
+    if old.numel():
+        outputs = ca.substitute(outputs, [old], [new])
+    return outputs, found
+
+
+def _levels(lookups: Sequence[Lookup]) -> list[list[Lookup]]:
+    """Those whose indices need no look-up, those that need only these, and so on."""
+    depth: dict[int, int] = {}
+    levels: list[list[Lookup]] = []
+    for lookup in lookups:
+        needs = lookups_in([lookup.index])
+        depth[id(lookup)] = at = 1 + max((depth[id(other)] for other in needs), default=-1)
+        levels += [[]] * (at == len(levels))
+        levels[at] = [*levels[at], lookup]
+    return levels
+
+
+def _side_by_side(lookups: Sequence[Lookup]) -> Lookup:
+    """One look-up of a table that has the rows of several side by side."""
+    if len(lookups) == 1:
+        return lookups[0]
+    rows = np.hstack([lookup.table.rows for lookup in lookups])             # type: ignore[attr-defined]
+    return Lookup(Table.of(rows), lookups[0].index, ca.vertcat(*(lookup.row for lookup in lookups)))
+
+
 class Closure:
     """A function of expressions that may hold look-ups and outside symbols. Called on SX it gives SX with
     look-ups of its own.
@@ -121,7 +171,7 @@ class Closure:
 
     def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX],
                  shared: bool = True) -> None:
-        lookups = lookups_in(outputs)
+        outputs, lookups = joined(outputs)
         self.tables = [lookup.table for lookup in lookups]
         self.n = len(outputs)
         rows, indices = [lookup.row for lookup in lookups], [lookup.index for lookup in lookups]
@@ -163,21 +213,17 @@ class Staged:
     plain Functions."""
 
     def __init__(self, name: str, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> None:
-        lookups = lookups_in(outputs)
-        depth: dict[int, int] = {}
-        for lookup in lookups:
-            needs = lookups_in([lookup.index])
-            depth[id(lookup)] = 1 + max((depth[id(other)] for other in needs), default=-1)
-        lookups.sort(key=lambda lookup: (depth[id(lookup)], lookup.table.name, lookup.table.text
-                                         if lookup.table.name else ""))
+        levels = [sorted(level, key=lambda lookup: (lookup.table.name, lookup.table.text
+                                                    if lookup.table.name else ""))
+                  for level in _levels(lookups_in(outputs))]
+        lookups = [lookup for level in levels for lookup in level]
         rows = ca.vertcat(ca.SX(0, 1), *(lookup.row for lookup in lookups))
         self.name = name
         self.inputs, self.outputs = [x.numel() for x in inputs], [y.numel() for y in outputs]
         self.row_size = rows.numel()
         self.stages: list[tuple[ca.Function, list[Origin], int]] = []
         start = 0
-        for level in range(1 + max(depth.values(), default=-1)):
-            mine = [lookup for lookup in lookups if depth[id(lookup)] == level]
+        for level, mine in enumerate(levels):
             indices = ca.densify(ca.vertcat(*(lookup.index for lookup in mine)))
             tables = [lookup.table for lookup in mine]
             self.stages.append((ca.Function(f"{name}_{level}", [*inputs, rows], [indices]), tables, start))
