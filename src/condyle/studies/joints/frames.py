@@ -106,9 +106,9 @@ class MeasuredFrames(Display):
         if np.ndim(i) == 0:
             raise ShapeError(f"MeasuredFrames: [{which!r}] is one frame; frames[10:20] or frames[[3, 5]] are "
                              f"some, frames.R[{which!r}] and frames.p[{which!r}] one pose")
-        t = np.arange(len(self)) if self.residuals is None else self.residuals.time
-        residuals = None if self.residuals is None else Table(
-            t[i], self.residuals.names, self.residuals.values[i], self.residuals.units)
+        left = self.residuals
+        residuals = None if left is None else Table(left.time[i], left.names, left.values[i], left.units,
+                                                    over=left.over)
         return MeasuredFrames(Transform.unchecked(self.R[i], self.p[i]), None if self.q is None
                               else self.q[i],
                               None if self.time is None else self.time[i], self.coordinates, self.units,

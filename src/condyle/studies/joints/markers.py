@@ -155,8 +155,9 @@ def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
         _name_worst(name, left, good)
     i = np.flatnonzero(good)
     X = Transform.unchecked(R_F[i], p_F[i]).inverse() @ Transform.unchecked(R_M[i], p_M[i])
-    clock = i.astype(float) if others["time"] is None else others["time"][i]
-    residuals = Table(clock, ["parent", "child"], 1e3 * np.stack([left_F, left_M], axis=1)[i], ["mm", "mm"])
+    clock, over = (i, "frame") if others["time"] is None else (others["time"][i], "time [s]")
+    residuals = Table(clock, ["parent", "child"], 1e3 * np.stack([left_F, left_M], axis=1)[i], ["mm", "mm"],
+                      over=over)
     pick = lambda array: None if array is None else array[i]
     return MeasuredFrames(X, pick(others["q"]), pick(others["time"]), residuals=residuals, source=i)
 
