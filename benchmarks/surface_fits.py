@@ -15,7 +15,8 @@ import numpy as np
 
 import condyle as cd
 from condyle.spatial import exp_se3
-from condyle.studies.joints.six_functions import Grid, residuals, uniform_knots
+from condyle.studies.joints.products import Grid, uniform_knots
+from condyle.studies.joints.six_functions import residuals
 from condyle.studies.joints.spline_surface import AXES, each_by_itself, pose, values_of
 
 SIGMA = np.r_[np.full(3, np.radians(0.5)), np.full(3, 1e-3)]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -36,6 +37,9 @@ class FunctionBased(Mobilizer):
         axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of
             any length (rotation axes turn with the body). Default x, y, z for both.
         time: call the functions as f(t, *q), t in seconds: a joint that also moves by itself.
+        domain: (low, high) of the coordinate within which the functions are known, or one pair per
+            coordinate. Beyond it they go on as they do; `cd.simulate` reports that it was left. Default:
+            everywhere.
         units: unit of each coordinate, for tables, plots and the weights of errors. By default "m" for
             coordinates that move translations alone, "rad" for all others.
     """
@@ -46,6 +50,7 @@ class FunctionBased(Mobilizer):
     axes: Sequence[object] | None = None
     time: bool = False
     units: tuple[str, ...] = ()
+    domain: Any = None
     laws: tuple[Traced | None, ...] = field(default=(), repr=False)
 
     named_by_user = True
@@ -69,6 +74,7 @@ class FunctionBased(Mobilizer):
         if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:
             raise DescriptionError(f"{what}: the three translation axes must be independent, got {axes[3:]}")
         units = given_units(self.units, names, what)
+        domain = None if self.domain is None else _domain(self.domain, len(names), what)
         arguments = ("t", *names) if self.time else names
         laws = self.laws or tuple(
             _law(f, arguments, f"{what}: {label}[{i}]")
@@ -76,10 +82,15 @@ class FunctionBased(Mobilizer):
             for i, f in enumerate(functions))
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
+                            ("domain", domain),
                             ("coordinate_names", names), ("speed_names", names),
                             ("uses_time", bool(self.time))):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "units", units or coordinate_units(*self._hinge(), ()))
+
+    @property
+    def domains(self) -> tuple[tuple[float, float], ...]:
+        return super().domains if self.domain is None else self.domain
 
     def conditions(self) -> ca.SX | None:
         # functions have values wherever their Parameters do
@@ -103,7 +114,9 @@ class FunctionBased(Mobilizer):
                       bias_v=bias[3:])
 
     def description(self) -> str:
-        return f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, {text(self.laws)})"
+        known = "" if self.domain is None else f", domain={self.domain}"
+        return (f"FunctionBased({len(self.coordinates)}, {self.axes}, time={self.time}, "
+                f"{text(self.laws)}{known})")
 
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
@@ -111,6 +124,19 @@ class FunctionBased(Mobilizer):
 
     def __repr__(self) -> str:
         return f"FunctionBased({', '.join(self.coordinates)})"
+
+
+def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
+    try:
+        pairs = np.array(given, dtype=float)
+        pairs = pairs[None] if n == 1 and pairs.shape == (2,) else pairs
+    except (TypeError, ValueError):
+        pairs = np.empty(0)
+    if pairs.shape != (n, 2) or not (pairs[:, 0] < pairs[:, 1]).all():
+        raise DescriptionError(f"{what}: domain: expected (low, high) with low < "
+                               f"high{f' for each of {n}' * (n > 1)}, got "
+                               f"{given!r}")
+    return tuple((float(low), float(high)) for low, high in pairs)
 
 
 def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:

@@ -7,7 +7,8 @@ from scipy.interpolate import BSpline
 import condyle as cd
 from condyle.mobilizers.base import motion_at
 from condyle.spatial import exp_se3, log_se3
-from condyle.studies.joints.six_functions import Grid, basis, inverse_left_jacobian, uniform_knots
+from condyle.studies.joints.products import Grid, basis, uniform_knots
+from condyle.studies.joints.six_functions import inverse_left_jacobian
 from condyle.studies.joints.spline_surface import AXES, pose, values_of
 
 MIXED = ("rz", "rx", "tx", "ry", "ty", "tz")

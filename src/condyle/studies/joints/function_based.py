@@ -12,10 +12,7 @@ Six free functions of one coordinate fit any path, whatever the axes are: these 
 so that the first angle holds the motion and no gimbal lock is near. Where a function is fixed the axes are
 not a choice any more, and are fitted with the functions.
 
-Without q, one of the six is the coordinate itself. It must grow along the path, by much more than it
-scatters:
-
-  score = (smallest slope along the path) / (scatter about it),   the largest is best                      (2)
+Without q, one of the six is the coordinate itself: independent.py.
 """
 from __future__ import annotations
 
@@ -35,60 +32,15 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.functions import BSpline, Linear
 from condyle.mobilizers import FunctionBased
 from condyle.mobilizers.lower_pairs import LETTERS, unit_axis
-from condyle.presentation import Block, cut
+from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation, exp_so3, log_so3, skew
 from condyle.studies.joints.frames import check_frames
+from condyle.studies.joints.independent import NAMES, Candidate, independent_function, rank, table_of
+from condyle.studies.joints.products import Grid, undetermined, uniform_knots
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.six_functions import (
-    Grid,
-    Model,
-    Unknowns,
-    basis,
-    continuous,
-    gauss_newton,
-    undetermined,
-    uniform_knots,
-)
+from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous
 
-NAMES = ("angle1", "angle2", "angle3", "translation1", "translation2", "translation3")
 KINDS = ("spline", "constant")
-PIECES = 5
-"""Cubic pieces of the trends along the path in (2)."""
-CLEAR = 3.0
-"""A score (2) below this is no better than noise."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One of the six functions as the independent coordinate (2).
-
-    Attributes:
-        name: "angle1" .. "translation3".
-        low: its smallest value in the frames [rad or m].
-        high: its largest.
-        slope: its smallest slope along the path, whose length is 1 [rad or m]; negative where it turns back.
-        scatter: how far the frames are from its trend, root of the mean square [rad or m].
-        score: slope / scatter.
-    """
-
-    name: str
-    low: float
-    high: float
-    slope: float
-    scatter: float
-    score: float
-
-
-def table_of(candidates: Sequence[Candidate]) -> str:
-    """The candidates as a text, angles in degrees, translations in millimetres."""
-    rows = []
-    for c in candidates:
-        scale, unit = (math.degrees(1), "deg") if c.name.startswith("angle") else (1e3, "mm")
-        low, high, slope, scatter = (f"{scale * x:.4g}" for x in (c.low, c.high, c.slope, c.scatter))
-        rows.append((c.name, f"{low} .. {high} {unit}", slope if c.slope > 0 else "turns back", scatter,
-                     f"{c.score:.3g}" if c.score > 0 else "-"))
-    return Block("independent coordinate: (smallest slope) / (scatter)",
-                 ("function", "range", "slope", "scatter", "score"), rows).text()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +69,8 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
                        translations: Sequence[str | float | None] = ("spline",) * 3,
                        axes: Sequence[object] | None = None, independent: str | None = None, order: int = 4,
                        domain: tuple[float, float] | None = None, smoothing: float = 0.0, metric: Any = None,
-                       coordinate: str = "q", unit: str | None = None) -> FunctionBasedFit:
+                       loss: str = "squares", scale: float | None = None, coordinate: str = "q",
+                       unit: str | None = None) -> FunctionBasedFit:
     """A `cd.FunctionBased` of one coordinate fitted to measured frames: axes and splines of seth2010 (18).
 
     All functions are fitted at once, by least squares in the metric of SE(3). With six splines the axes are a
@@ -139,9 +92,12 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
             are fitted this is the start. Default: the principal axis first; x, y, z for translations.
         independent: the function that is the coordinate, "angle1" .. "translation3". Default: the best one.
         order: of the splines; 4 is cubic, 5 or 6 where derivatives of dynamics are used.
-        domain: interval of q over which the knots are spaced evenly. Default: that of the frames.
+        domain: interval of q over which the knots are spaced evenly. Default: that of the frames. Beyond it
+            the outermost polynomials go on.
         smoothing: weight w of w int |d2 phi / dq2|^2 dq beside the sum of squares of the residuals.
         metric: length [m] that 1 rad counts as, or a `cd.spatial.Metric`. Default 0.1 m.
+        loss: "squares", or "huber", in which frames far off count less.
+        scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
         coordinate: name of the coordinate.
         unit: of q. Default "rad" or "m", as the independent function has.
 
@@ -156,16 +112,17 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     given = check_frames(who, frames, q, fewest=order)
     kinds = _kinds(who, angles, translations)
     metric, D = Metric.of(metric, f"{who}: metric"), given.X
-    scale = np.sqrt(np.diag(metric.matrix))
+    check_loss(who, loss, scale)
+    lengths = np.sqrt(np.diag(metric.matrix))                    # that one unit of each function counts as
     fixed = axes is not None
     start = _given_axes(who, axes) if axes is not None else principal_axes(D.R, given.q)
     turning = [j for j in range(3) if not _zero(kinds[j])]
     if axes is None and len(turning) == 2:
         start[turning] = two_axes(D.R, start[0])
     phi = _functions_of(D, start, turning)
-    candidates = rank(phi, scale)
+    candidates = rank(phi, lengths)
     if given.q is None:
-        best = _independent(who, independent, candidates, kinds, given_axes=fixed)
+        best = independent_function(who, independent, candidates, kinds, given_axes=fixed)
         q_start = phi[:, best]
     else:
         best, q_start = -1, given.q
@@ -196,20 +153,20 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     constants = tuple(j for j in range(6) if kinds[j] == "constant")
     axes_free = tuple(j for group in (range(3), range(3, 6)) if any(kinds[i] != "spline" for i in group)
                       for j in group if kinds[j] == "spline" or (kinds[j] == "constant" and j < 3))
-    model = Model(lambda phi, extra: _pose(phi, extra, axes_free, constants), free, scale**2,
+    model = Model(lambda phi, extra: _pose(phi, extra, axes_free, constants), free, lengths**2,
                   lambda extra, step: _moved(extra, step, axes_free, constants))
     extra = (start, np.where(np.isin(np.arange(6), constants), phi.mean(axis=0), 0.0))
-    found, steps, status = gauss_newton(who, grid, model, D, metric.root,
-                                        Unknowns(c, q_start[:, None], extra), unknown_q=best >= 0,
-                                smoothing=weight)
+    problem = Problem(who, grid, model, D, metric.root, best >= 0, weight)
+    found, more, status = problem.solve(Unknowns(c, q_start[:, None], extra), loss, scale)
     A, values = found.extra
     laws = [Linear(1.0) if j == best else
             BSpline(grid.knots[0], found.c[:, j], int(order) - 1) if kinds[j] == "spline" else
             float(values[j]) if kinds[j] == "constant" else kinds[j] for j in range(6)]
     units = () if unit is None and best < 0 else (unit or ("rad" if best < 3 else "m"),)
-    mobilizer = FunctionBased((coordinate,), laws[:3], laws[3:], axes=[tuple(a) for a in A], units=units)
+    mobilizer = FunctionBased((coordinate,), laws[:3], laws[3:], axes=[tuple(a) for a in A], units=units,
+                              domain=(low, high))
     notes += (f"coordinate: {NAMES[best]}" if best >= 0 else "coordinate: given",
-              f"{steps} steps of Gauss-Newton")
+              *more)
     fitted = _pose(grid.evaluate(found.q, found.c), found.extra, axes_free, constants)[0]
     fit = JointFit.of(mobilizer, given, found.q[:, 0], fitted, metric, status=status, notes=notes)
     common = {field.name: getattr(fit, field.name) for field in fields(JointFit)}
@@ -262,6 +219,8 @@ def two_axes(R: Array, a: Array) -> Array:
                               ((one, left @ step[:2]), (two, right @ step[2:]))])
             new = float(np.kron(*trial) @ T @ np.kron(*trial))
             pair, cost, damping = (trial, new, damping / 10) if new < cost else (pair, cost, 10 * damping)
+            if damping > 1e6:
+                break
         if cost < least and abs(pair[0] @ pair[1]) < 0.9:
             least, found = cost, np.stack([_positive(x) for x in pair])
     return found
@@ -309,68 +268,6 @@ def _functions_of(D: Transform, axes: Array, turning: Sequence[int]) -> Array:
         if np.abs(step).max() < 1e-14:
             break
     return np.column_stack([theta, D.p @ np.linalg.inv(axes[3:])])
-
-
-# ---- Which is the coordinate (2) ---------------------------------------------------------------------------
-
-def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
-    """The six functions as the independent coordinate, best first.
-
-    Args:
-        phi: their values in the frames, shape (N, 6).
-        scale: length [m] that one unit of each counts as, shape (6,).
-    """
-    x = (phi - phi.mean(axis=0)) * scale
-    n = len(x)
-    along = x @ np.linalg.svd(x, full_matrices=False)[2][0]
-    knots = uniform_knots((0.0, 1.0), 3 + min(PIECES, max(1, n // 8)), 4)
-
-    def trend(s: Array) -> tuple[float, Array, Array]:
-        D = _dense(s, knots, 0)
-        c = np.asarray(np.linalg.lstsq(D, phi, rcond=None)[0], float)
-        return float((((phi - D @ c) * scale) ** 2).sum()), D, c
-
-    # Along the path: the first principal component; the order of the frames where the path turns back in
-    # that.
-    by_component, by_order = trend((along - along.min()) / (np.ptp(along) or 1.0)), trend(np.linspace(0, 1,
-                                                                                                      n))
-    _, D, c = by_order if by_order[0] < 0.25 * by_component[0] - 1e-6 * (x * x).sum() else by_component
-    slopes = _dense(np.linspace(0, 1, 401), knots, 1)
-    # Below this a scatter is the trend's, not the data's: exact data rank by slope alone.
-    smallest = 1e-4 * np.ptp(x, axis=0).max() / scale
-    scatter = np.maximum(np.sqrt(((phi - D @ c) ** 2).mean(axis=0)), smallest)
-    slope = slopes @ c
-    slope = (slope * np.where(slope.sum(axis=0) < 0, -1.0, 1.0)).min(axis=0)
-    every = [Candidate(NAMES[j], *map(float, (phi[:, j].min(), phi[:, j].max(), slope[j], scatter[j],
-                                              slope[j] / scatter[j]))) for j in range(6)]
-    return tuple(sorted(every, key=lambda c: -c.score))
-
-
-def _dense(q: Array, knots: Array, derivative: int) -> Array:
-    first, B = basis(q, knots, 4, derivative)
-    out = np.zeros((len(q), len(knots) - 4))
-    np.put_along_axis(out, first[:, None] + np.arange(4), B, axis=1)
-    return out
-
-
-def _independent(who: str, name: str | None, candidates: Sequence[Candidate], kinds: Sequence[Any],
-                 given_axes: bool) -> int:
-    """The function that is the coordinate."""
-    if name is not None and name not in NAMES:
-        raise UnknownNameError("function", name, NAMES)
-    possible = [c for c in candidates if kinds[NAMES.index(c.name)] == "spline" and name in (None, c.name)]
-    if not possible:
-        raise DescriptionError(f"{who}: the coordinate must be one of the splines, but "
-                               + (f"{name} is fixed" if name else "all six functions are fixed"))
-    best = possible[0]
-    if best.score < CLEAR:
-        raise DescriptionError(
-            f"{who}: {f'{name} is' if name else 'none of the functions is'} fit to be the coordinate: it "
-            "must grow "
-            "along the path by more than it scatters. Give q, "
-            + ("other axes, " if given_axes else "") + "or use cd.fit_spline_curve, which needs none\n"
-            + table_of(candidates))
-    return NAMES.index(best.name)
 
 
 # ---- The model ---------------------------------------------------------------------------------------------

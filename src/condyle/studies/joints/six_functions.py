@@ -11,15 +11,16 @@ Equations
   dr = -Y dphi,  Y = Jl(r)^-1 S,  Jl(r)^-1 = 1 - ad/2 + sum_m b_2m ad^2m / (2m)!,  b Bernoulli's numbers  (2)
   Gauss-Newton:  sum_k B_a B_b (Y' W Y) dc_b = sum_k B_a Y' W r - w K c                                   (3)
   unknown q_k:   y = U r and U Y lose their parts along U Y dphi/dq (W = U' U), which dq_k takes up       (4)
-  variance of a function at q, in units of one frame's:  B(q)' (sum_k B B')^-1 B(q)                       (5)
 """
 from __future__ import annotations
 
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from dataclasses import replace as changed
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,19 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
 from condyle.spatial import Transform, log_se3, skew
 from condyle.status import Outcome, Status
+from condyle.studies.joints.products import Grid, factored, gram, moment
+from condyle.system.given import number
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """b_2, b_4, ...: seven terms leave out 1e-12 of (2) at 1 rad and 1e-17 at 0.5."""
-MOST_PRODUCTS = 4_000_000
-"""Products of two B-splines that are held at a time: 32 MB of them, and their places."""
-UNKNOWN_CELL = 4.0
-"""A cell at whose centre (5) is larger is not determined by the data: twice as uncertain as one frame."""
-FLOOR = 1e-6
-"""Least weight of smoothing where cells are not determined, relative to the data's; ten times more until (5)
-is small."""
+LOSSES = ("squares", "huber")
+HUBER = 1.5
+"""Scale of the Huber loss in medians of |r_k|, as in fits of curves."""
+ITERATIONS = 100
+TOLERANCE = 1e-12
+"""The last step moves no frame further than this part of what the frames move in all."""
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
+"""Relative to the diagonal of the equations: none to speak of, and no step at all."""
 
 
 # ---- Poses ------------------------------------------------------------------------------------------------
@@ -69,216 +73,6 @@ def continuous(angle: Array) -> Array:
     cut_at = ordered[k] + gaps[k] / 2
     out = np.mod(angle - cut_at, 2 * np.pi) + cut_at
     return out - 2 * np.pi * np.round(out.mean() / (2 * np.pi))
-
-
-# ---- Products of B-splines ---------------------------------------------------------------------------------
-
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Products of B-splines of d coordinates on one grid of knots.
-
-    Args:
-        knots: those of each coordinate, n_i + order numbers that do not decrease.
-        order: 4 is cubic.
-    """
-
-    knots: tuple[Array, ...]
-    order: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """How many B-splines each coordinate has."""
-        return tuple(len(t) - self.order for t in self.knots)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def domain(self) -> tuple[tuple[float, float], ...]:
-        return tuple((float(t[self.order - 1]), float(t[-self.order])) for t in self.knots)
-
-    @property
-    def cells(self) -> list[Array]:
-        """Ends of the cells of each coordinate."""
-        return [np.unique(t[self.order - 1:len(t) - self.order + 1]) for t in self.knots]
-
-    def active(self, q: Array, derivative: Sequence[int] | None = None) -> tuple[Any, Array]:
-        """Indices and values of the order^d products that are not zero at q (N, d), shapes (N, order^d)."""
-        index, value = np.zeros((len(q), 1), int), np.ones((len(q), 1))
-        for i, t in enumerate(self.knots):
-            first, B = basis(q[:, i], t, self.order, derivative[i] if derivative else 0)
-            j = first[:, None] + np.arange(self.order)
-            index = (index[:, :, None] * self.shape[i] + j[:, None, :]).reshape(len(q), -1)
-            value = (value[:, :, None] * B[:, None, :]).reshape(len(q), -1)
-        return index, value
-
-    def evaluate(self, q: Array, c: Array, derivative: Sequence[int] | None = None) -> Array:
-        """Functions with coefficients c (size, m) at q (N, d), shape (N, m)."""
-        index, value = self.active(q, derivative)
-        return np.einsum("ka,kam->km", value, c[index])
-
-    def gradient(self, q: Array, c: Array) -> Array:
-        """Their derivatives by each coordinate, shape (N, m, d)."""
-        return np.stack([self.evaluate(q, c, e) for e in np.eye(len(self.knots), dtype=int).tolist()], axis=2)
-
-    def greville(self) -> Array:
-        """Coefficients whose functions are the coordinates themselves, shape (size, d)."""
-        k = self.order
-        points = [np.array([t[a + 1:a + k].mean() for a in range(len(t) - k)]) for t in self.knots]
-        return np.stack([x.ravel() for x in np.meshgrid(*points, indexing="ij")], axis=1)
-
-    def roughness(self) -> Any:
-        """K of (3): c' K c = int sum_ij (d2 phi / dq_i dq_j)^2 dq, sparse (size, size)."""
-        import scipy.sparse as sp
-
-        grams = [_grams(t, self.order) for t in self.knots]
-        d, total = len(grams), sp.csr_matrix((self.size, self.size))
-        for i, j in itertools.product(range(d), repeat=2):
-            term = sp.eye(1, format="csr")
-            for m in range(d):
-                term = sp.kron(term, grams[m][(i == m) + (j == m)], format="csr")
-            total = total + term
-        return total
-
-
-def basis(q: Array, knots: Array, order: int, derivative: int = 0) -> tuple[Any, Array]:
-    """First of the `order` B-splines that are active at q (N,), and their values (N, order). Beyond the ends
-    the outermost polynomials go on."""
-    k, n = order, len(knots) - order
-    i = np.clip(np.searchsorted(knots, q, side="right") - 1, k - 1, n - 1)
-    while (empty := knots[i] == knots[i + 1]).any():             # the last cell, where knots end k-fold
-        i = np.where(empty, i - 1, i)
-    B = np.zeros((len(q), k))
-    B[:, 0] = 1.0
-    for m in range(1, k):
-        old, B = B, np.zeros_like(B)
-        for a in range(m):                                       # de Boor's recursion: B_(i-m+1+a) of order m
-            left, right = knots[i - m + 1 + a], knots[i + 1 + a]
-            w = old[:, a] / (right - left)
-            if m >= k - derivative:                              # B' = m (B_a / h_a - B_(a+1) / h_(a+1))
-                B[:, a] -= m * w
-                B[:, a + 1] += m * w
-            else:
-                B[:, a] += (right - q) * w
-                B[:, a + 1] += (q - left) * w
-    return i - k + 1, B
-
-
-def _grams(t: Array, k: int) -> list[Any]:
-    """Integrals of products of B-splines, of their first and of their second derivatives, sparse (n, n)."""
-    import scipy.sparse as sp
-
-    ends = np.unique(t[k - 1:len(t) - k + 1])
-    x, w = np.polynomial.legendre.leggauss(k)
-    half = np.diff(ends) / 2
-    at = (ends[:-1, None] + half[:, None] * (1 + x)).ravel()
-    weight = np.repeat(half, k) * np.tile(w, len(half))
-    out = []
-    for nu in range(3):
-        first, B = basis(at, t, k, nu)
-        rows = np.repeat(np.arange(len(at)), k)
-        A = sp.csr_matrix((B.ravel(), (rows, (first[:, None] + np.arange(k)).ravel())), (len(at), len(t) - k))
-        out.append((A.T @ sp.diags(weight) @ A).tocsr())
-    return out
-
-
-def uniform_knots(domain: tuple[float, float], n: int, order: int) -> Array:
-    """n + order knots, evenly spaced over the domain, clamped at its ends."""
-    low, high = domain
-    return np.concatenate([[low] * (order - 1), np.linspace(low, high, n - order + 2), [high] * (order - 1)])
-
-
-# ---- Normal equations --------------------------------------------------------------------------------------
-
-def gram(grid: Grid, index: Array, value: Array, M: Array) -> Any:
-    """sum_k B_a B_b M_k of (3), sparse (size m, size m), coefficients before functions.
-
-    Args:
-        index: active products of each frame, shape (N, a).
-        value: their values, (N, a).
-        M: symmetric matrices, shape (N, m, m).
-    """
-    import scipy.sparse as sp
-
-    m, k, d = M.shape[1], grid.order, len(grid.knots)
-    upper = np.triu_indices(m)
-    flat = M[:, upper[0], upper[1]]
-    # Products have neighbours at most k - 1 away in each coordinate: a place for each pair (a, neighbour).
-    reach = 2 * k - 1
-    local = np.stack(np.meshgrid(*[np.arange(k)] * d, indexing="ij"), -1).reshape(-1, d)
-    apart = local[None, :, :] - local[:, None, :] + k - 1
-    place = apart @ reach ** np.arange(d)[::-1]                  # (a, b) -> neighbour's number
-    places, a = reach**d, value.shape[1]
-    sums = np.zeros((grid.size * places, len(upper[0])))
-    block = max(1, MOST_PRODUCTS // (a * a))
-    for start in range(0, len(value), block):
-        i, v = index[start:start + block], value[start:start + block]
-        rows = (i[:, :, None] * places + place).reshape(len(i), -1)
-        T = sp.csc_matrix(((v[:, :, None] * v[:, None, :]).ravel(), rows.ravel(),
-                           np.arange(len(i) + 1) * a * a),
-                          shape=(len(sums), len(i)))
-        sums += T @ flat[start:start + block]
-    used = np.flatnonzero(sums.any(axis=1))
-    one, step = np.divmod(used, places)
-    offset = np.stack(np.unravel_index(step, (reach,) * d), -1) - (k - 1)
-    other = one + offset @ np.array([math.prod(grid.shape[i + 1:]) for i in range(d)])
-    full = np.zeros((m, m), int)
-    full[upper] = full.T[upper] = np.arange(len(upper[0]))
-    rows = one[:, None, None] * m + np.arange(m)[:, None]
-    columns = other[:, None, None] * m + np.arange(m)
-    rows, columns = np.broadcast_arrays(rows, columns)
-    return sp.csc_matrix((sums[used][:, full].ravel(), (rows.ravel(), columns.ravel())), (grid.size * m,) * 2)
-
-
-def moment(grid: Grid, index: Array, value: Array, g: Array) -> Array:
-    """sum_k B_a g_k, shape (size, ...), of g (N, ...)."""
-    import scipy.sparse as sp
-
-    D = sp.csr_matrix((value.ravel(), index.ravel(), np.arange(len(index) + 1) * index.shape[1]),
-                      (len(index), grid.size))
-    return np.asarray(D.T @ g.reshape(len(g), -1)).reshape(grid.size, *g.shape[1:])
-
-
-def factored(A: Any) -> Any:
-    """The factors of a symmetric positive definite sparse matrix."""
-    from scipy.sparse.linalg import splu
-
-    return splu(A.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-
-
-def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[float, list[str]]:
-    """The weight of smoothing to use, and the cells that the data do not determine (5), by their q."""
-    index, value = grid.active(q)
-    A = gram(grid, index, value, np.ones((len(q), 1, 1)))
-    K = grid.roughness()
-    scale = A.diagonal().sum() / K.diagonal().sum()
-    tiny = 1e-13 * scale if smoothing == 0 else smoothing
-    centres = [0.5 * (x[1:] + x[:-1]) for x in grid.cells]
-    at = np.stack([x.ravel() for x in np.meshgrid(*centres, indexing="ij")], axis=1)
-    index, value = grid.active(at)
-    B = np.zeros((grid.size, len(at)))
-    B[index, np.arange(len(at))[:, None]] = value
-
-    def unknown(weight: float) -> Array:
-        return np.asarray((B * factored(A + weight * K).solve(B)).sum(axis=0) > UNKNOWN_CELL)  # (5)
-
-    bad = unknown(tiny)
-    if not bad.any():
-        return smoothing, []
-    cells = [x.tolist() for x in grid.cells]
-    shape = tuple(len(x) - 1 for x in cells)
-    names = [" x ".join(f"[{cells[d][i]:.4g}, {cells[d][i + 1]:.4g}]" for d,
-                        i in enumerate(np.unravel_index(c, shape)))
-             for c in np.flatnonzero(bad)]
-    if bad.all():
-        raise DescriptionError(f"{who}: {len(q)} frames do not determine {grid.size} coefficients per "
-                               "function in "
-                               "any cell; take fewer (n), more frames, or a domain that the frames cover")
-    weight = max(smoothing, FLOOR * scale)
-    while unknown(weight).any() and weight < scale:
-        weight *= 10
-    return weight, names
 
 
 # ---- Gauss-Newton ------------------------------------------------------------------------------------------
@@ -315,95 +109,172 @@ class Model:
     moved: Callable[[Any, Array], Any] = lambda extra, step: extra
 
 
-def gauss_newton(who: str, grid: Grid, model: Model, data: Transform, U: Array, start: Unknowns, *,
-                 unknown_q: bool, smoothing: float, clip: bool = False, iterations: int = 100,
-                 tolerance: float = 1e-12) -> tuple[Unknowns, int, Outcome]:
-    """(1) by (2)-(4): what minimises it, how many steps it took, and whether it is the minimum.
+@dataclass(frozen=True, eq=False)
+class Look:
+    """(1) at some unknowns: its value, |r_k| [m], and y = U r, U Y and U Z of (2), Z for the extra unknowns.
+    Each is multiplied by the root of what its frame counts."""
+
+    cost: float
+    sizes: Array
+    y: Array
+    Y: Array
+    Z: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """(1) for one set of frames.
 
     Args:
+        who: the function that asks, for messages.
+        data: the frames.
         U: (6, 6), W = U' U.
         unknown_q: whether the coordinates of the frames change too.
+        smoothing: w.
         clip: unknown coordinates stay in the domain.
-        tolerance: the last step moves no frame further, relative to what the frames move in all.
-
-    Raises:
-        ConvergenceError: no step makes (1) smaller.
+        scale: |r| [m] from which the Huber loss is linear; infinite for squares.
     """
-    import scipy.sparse as sp
 
-    free, f = list(model.free), len(model.free)
-    low, high = np.array(grid.domain).T if clip else (-np.inf, np.inf)
-    K = sp.kron(grid.roughness(), sp.diags(model.weights[free]),
-                format="csc") * smoothing if smoothing else None
-    size = float(np.linalg.norm(data.p - data.p.mean(axis=0), axis=1).mean()) + U[0, 0]
+    who: str
+    grid: Grid
+    model: Model
+    data: Transform
+    U: Array
+    unknown_q: bool
+    smoothing: float = 0.0
+    clip: bool = False
+    scale: float = np.inf
 
-    def look(x: Unknowns) -> tuple[float, Array, Transform, Array, Array]:
-        X, S, E = model.pose(grid.evaluate(x.q, x.c), x.extra)
-        r = residuals(X, data)
-        cost = float(((r @ U.T) ** 2).sum())
-        return cost + (0.0 if K is None else float(flat(x.c) @ (K @ flat(x.c)))), r, X, S, E
+    def solve(self, x: Unknowns, loss: str = "squares", scale: float | None = None
+              ) -> tuple[Unknowns, list[str], Outcome]:
+        """What minimises (1) from x on, notes about the way, and whether it is the minimum.
 
-    def flat(c: Array) -> Array:
-        return c[:, free].ravel()
+        Args:
+            loss: "squares" or "huber".
+            scale: of the Huber loss; 1.5 times the median of |r_k| after squares by default.
 
-    x, damping = start, 1e-12
-    cost, r, _, S, E = look(x)
-    for count in range(1, iterations + 1):
-        J = U @ inverse_left_jacobian(r)                                                              # (2)
-        Y, Z, y = J @ S, J @ E, r @ U.T
-        yp, Yp, Zp = y[:, :, None], Y, Z
-        if unknown_q:                                                                                 # (4)
-            along = Y @ grid.gradient(x.q, x.c)
-            inverse = np.linalg.pinv(along)
-            pull, push = (np.swapaxes(along, 1, 2) @ yp)[:, :, 0], (inverse @ yp)[:, :, 0]
+        Raises:
+            ConvergenceError: no step makes (1) smaller.
+        """
+        x, steps, status = self.run(x)
+        notes = [f"{steps} steps of Gauss-Newton"]
+        if loss == "huber":
+            c = scale or HUBER * float(np.median(self.look(x).sizes))
+            if c > 0:
+                robust = changed(self, scale=c)
+                x, steps, status = robust.run(x)
+                off = int((robust.look(x).sizes > c).sum())
+                notes.append(f"Huber loss, linear from {1e3 * c:.4g} mm on: {off} frames; {steps} steps more")
+        return x, notes, status
+
+    def look(self, x: Unknowns) -> Look:
+        X, S, E = self.model.pose(self.grid.evaluate(x.q, x.c), x.extra)
+        r = residuals(X, self.data)
+        y = r @ self.U.T
+        J = self.U @ inverse_left_jacobian(r)                                                          # (2)
+        sizes = np.linalg.norm(y, axis=1)
+        if self.scale < np.inf:
+            far = np.maximum(sizes / self.scale, 1.0)
+            cost = float((self.scale**2 * np.where(far > 1, 2 * far - 1, (sizes / self.scale) ** 2)).sum())
+            root = 1 / np.sqrt(far)
+            y, J = root[:, None] * y, root[:, None, None] * J
+        else:
+            cost = float((y * y).sum())
+        if self.smoothing:
+            c = x.c[:, list(self.model.free)].ravel()
+            cost += float(c @ (self._rough @ c))
+        return Look(cost, sizes, y, J @ S, J @ E)
+
+    @cached_property
+    def _rough(self) -> Any:
+        """w K of (3) for all free functions."""
+        import scipy.sparse as sp
+
+        weights = sp.diags(self.smoothing * self.model.weights[list(self.model.free)])
+        return sp.kron(self.grid.roughness(), weights, format="csc")
+
+    def _along(self, x: Unknowns, at: Look) -> tuple[Array, Array]:
+        """U Y dphi/dq (N, 6, d) and its inverse (N, d, 6): zero where q would leave the domain, and stays."""
+        along = at.Y @ self.grid.gradient(x.q, x.c)
+        inverse: Array = np.asarray(np.linalg.pinv(along), float)
+        if self.clip:
+            low, high = np.array(self.grid.domain).T
+            pull, push = ((A @ at.y[:, :, None])[:, :, 0] for A in (np.swapaxes(along, 1, 2), inverse))
             stuck = ((x.q <= low) & ((pull < 0) | (push < 0))) | ((x.q >= high) & ((pull > 0) | (push > 0)))
-            # at the end of the domain, and it would leave it
             if stuck.any():
                 along = np.where(stuck[:, None, :], 0.0, along)
-                inverse = np.linalg.pinv(along)
-            Yp, Zp, yp = (A - along @ (inverse @ A) for A in (Y, Z, yp))
-        Yp = Yp[:, :, free]
-        back = np.swapaxes(Yp, 1, 2)
-        index, value = grid.active(x.q)
-        A = gram(grid, index, value, back @ Yp)                                                       # (3)
-        b = moment(grid, index, value, (back @ yp)[:, :, 0]).ravel()
-        if K is not None:
-            A, b = A + K, b - K @ flat(x.c)
-        if E.shape[2]:
-            C = moment(grid, index, value, back @ Zp).reshape(grid.size * f, -1)
-            A = sp.bmat([[A, C], [C.T, np.einsum("kia,kib->ab", Zp, Zp)]], format="csc")
-            b = np.concatenate([b, np.einsum("kia,ki->a", Zp, yp[:, :, 0])])
-        diagonal = A.diagonal()
-        scale = diagonal + 1e-9 * diagonal.max()
-        for trials in itertools.count():
-            step = factored(A + sp.diags(damping * scale)).solve(b)
-            dc = np.zeros_like(x.c)
-            dc[:, free] = step[:grid.size * f].reshape(-1, f)
-            dz = step[grid.size * f:]
-            moved = (Y @ grid.evaluate(x.q, dc)[:, :, None])[:, :, 0] + Z @ dz
-            dq = np.zeros_like(x.q)
-            if unknown_q:
-                dq = (inverse @ (y - moved)[:, :, None])[:, :, 0] * 0.5**trials
-                dq = np.clip(x.q + dq, low, high) - x.q
-                moved = moved + (along @ dq[:, :, None])[:, :, 0]
-            trial = Unknowns(x.c + dc, np.clip(x.q + dq, low, high), model.moved(x.extra, dz))
-            seen = look(trial)
-            small = float(np.abs(moved).max()) <= tolerance * size
-            if seen[0] <= cost * (1 + 1e-9) + 1e-28 * size**2 * len(y) or small:
-                break
-            damping = max(10 * damping, 1e-6)
-            if damping > 1e10:
-                raise ConvergenceError(f"{who}: no step makes the residuals smaller after {count - 1} of "
-                                       "them, where their "
-                                       f"root mean square is {math.sqrt(cost / len(y)):.2g} m; the frames "
-                                       "may be far from any "
-                                       "such joint: see whether q and the frames belong together", x.q)
-        x, (cost, r, _, S, E) = trial, seen
-        damping = max(damping / 10, 1e-12)
-        if small:
-            return x, count, Outcome(Status.FINISHED)
-    text = (f"still improving after {iterations} iterations: the last step moved a frame by "
-            f"{np.abs(moved).max():.2g} m; "
-            "give fewer coefficients (n), smoothing, or fix fewer functions")
-    warnings.warn(f"{who}: {text}", stacklevel=4)
-    return x, iterations, Outcome(Status.STILL_IMPROVING, text)
+                inverse = np.asarray(np.linalg.pinv(along), float)
+        return along, inverse
+
+    def _equations(self, x: Unknowns, at: Look, along: Array, inverse: Array) -> tuple[Any, Array]:
+        """Matrix and right side of (3), with the extra unknowns at their end."""
+        import scipy.sparse as sp
+
+        free, grid = list(self.model.free), self.grid
+        y, Y, Z = at.y[:, :, None], at.Y[:, :, free], at.Z
+        if self.unknown_q:                                                                             # (4)
+            Y, Z, y = (A - along @ (inverse @ A) for A in (Y, Z, y))
+        back, (index, value) = np.swapaxes(Y, 1, 2), grid.active(x.q)
+        A = gram(grid, index, value, back @ Y)                                                         # (3)
+        b = moment(grid, index, value, (back @ y)[:, :, 0]).ravel()
+        if self.smoothing:
+            K = self._rough
+            A, b = A + K, b - K @ x.c[:, free].ravel()
+        if Z.shape[2]:
+            C = moment(grid, index, value, back @ Z).reshape(len(b), -1)
+            A = sp.bmat([[A, C], [C.T, np.einsum("kia,kib->ab", Z, Z)]], format="csc")
+            b = np.concatenate([b, np.einsum("kia,ki->a", Z, y[:, :, 0])])
+        return A, b
+
+    def run(self, x: Unknowns) -> tuple[Unknowns, int, Outcome]:
+        """Damped Gauss-Newton from x on: unknowns, number of steps, and how it ended."""
+        import scipy.sparse as sp
+
+        grid, free, data = self.grid, list(self.model.free), self.data
+        low, high = np.array(grid.domain).T if self.clip else (-np.inf, np.inf)
+        size = float(np.linalg.norm(data.p - data.p.mean(axis=0), axis=1).mean()) + self.U[0, 0]
+        damping, at, N = LEAST_DAMPING, self.look(x), len(x.q)
+        for count in range(1, ITERATIONS + 1):
+            along, inverse = self._along(x, at) if self.unknown_q else (np.zeros((N, 6, 0)),) * 2
+            A, b = self._equations(x, at, along, inverse)
+            diagonal = A.diagonal()
+            for trials in itertools.count():
+                step = factored(A + sp.diags(damping * (diagonal + 1e-9 * diagonal.max()))).solve(b)
+                dc, dq = np.zeros_like(x.c), np.zeros_like(x.q)
+                dc[:, free] = step[:grid.size * len(free)].reshape(-1, len(free))
+                dz = step[grid.size * len(free):]
+                moved = (at.Y @ grid.evaluate(x.q, dc)[:, :, None])[:, :, 0] + at.Z @ dz
+                if self.unknown_q:
+                    dq = (inverse @ (at.y - moved)[:, :, None])[:, :, 0] * 0.5**trials
+                    dq = np.clip(x.q + dq, low, high) - x.q
+                    moved = moved + (along @ dq[:, :, None])[:, :, 0]
+                trial = Unknowns(x.c + dc, np.clip(x.q + dq, low, high), self.model.moved(x.extra, dz))
+                there, longest = self.look(trial), float(np.abs(moved).max())
+                small = longest <= TOLERANCE * size
+                if small or there.cost <= at.cost * (1 + 1e-9) + 1e-28 * size**2 * N:
+                    break
+                damping = max(10 * damping, 1e-6)
+                if damping > MOST_DAMPING:
+                    raise ConvergenceError(
+                        f"{self.who}: no step makes the residuals smaller after {count - 1} of them, where "
+                        "their root "
+                        f"mean square is {math.sqrt(at.cost / N):.2g} m; the frames may be far from any such "
+                        "joint: see "
+                        "whether q and the frames belong together", x.q)
+            x, at, damping = trial, there, max(damping / 10, LEAST_DAMPING)
+            if small:
+                return x, count, Outcome(Status.FINISHED)
+        text = (f"still improving after {ITERATIONS} iterations: the last step moved a frame by "
+                f"{longest:.2g} m; give "
+                "fewer coefficients (n), smoothing, or fix fewer functions")
+        warnings.warn(f"{self.who}: {text}", stacklevel=5)
+        return x, ITERATIONS, Outcome(Status.STILL_IMPROVING, text)
+
+
+def check_loss(who: str, loss: str, scale: float | None) -> None:
+    """Raise DescriptionError unless there is such a loss, and a scale is a length and for the Huber loss."""
+    if loss not in LOSSES:
+        raise DescriptionError(f"{who}: loss: expected {' or '.join(map(repr, LOSSES))}, got {loss!r}")
+    if scale is not None and (loss != "huber" or not 0 < number(f"{who}: scale", scale,
+                                                                "a length [m]") < np.inf):
+        raise DescriptionError(f"{who}: scale = {scale!r} must be a length > 0 [m], for loss='huber'")

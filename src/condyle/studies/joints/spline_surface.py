@@ -30,19 +30,9 @@ from condyle.mobilizers.spline_surface import AXES
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
 from condyle.studies.joints.frames import check_frames
+from condyle.studies.joints.products import Grid, factored, gram, moment, undetermined, uniform_knots
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.six_functions import (
-    Grid,
-    Model,
-    Unknowns,
-    continuous,
-    factored,
-    gauss_newton,
-    gram,
-    moment,
-    undetermined,
-    uniform_knots,
-)
+from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous
 
 LOCKED = np.deg2rad(80.0)
 """A second angle beyond this is near gimbal lock: small turns of M are large changes of the other two."""
@@ -54,7 +44,8 @@ RELATED = 0.5
            "unknown_q": "it is project=True, or leave out q"})
 def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequence[int] = 8, *, order: int = 4,
                        domain: Any = None, axes: Sequence[str] = AXES, X: Any = None, smoothing: float = 0.0,
-                       metric: Any = None, project: bool = False, coordinates: Sequence[str] = (),
+                       metric: Any = None, project: bool = False, loss: str = "squares",
+                       scale: float | None = None, coordinates: Sequence[str] = (),
                        units: Sequence[str] = ()) -> JointFit:
     """A `cd.SplineSurface` of one to three coordinates fitted to measured frames.
 
@@ -77,6 +68,8 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
         project: q is a start only: each frame is moved to the nearest place on the surface, and its q is
             found. How q is spaced may change: two functions (as many as coordinates) become affine in q.
             Without q always so.
+        loss: "squares", or "huber", in which frames far off count less.
+        scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
         coordinates: names of the coordinates; default q, or q1, q2, q3.
         units: their units; default "1", without q "m" and "rad".
 
@@ -88,6 +81,7 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
         ConvergenceError: no step makes the residuals smaller.
     """
     who = "fit_spline_surface"
+    check_loss(who, loss, scale)
     sizes = [n] if isinstance(n, (int, np.integer)) else list(n)
     measured = getattr(frames, "q", None) if q is None else q
     d = (len(sizes) if len(sizes) > 1 else 2 if measured is None else 1 if np.ndim(measured) == 1
@@ -137,10 +131,9 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
                      + ", ".join(axes[j] for j in held))
     model = Model(lambda phi, _: (*pose(phi, axes), np.zeros((len(phi), 6, 0))),
                   tuple(j for j in range(6) if j not in held), weights)
-    found, steps, status = gauss_newton(who, grid, model, data, metric.root, Unknowns(c, q_start),
-                                        unknown_q=bool(held),
-                                        smoothing=weight, clip=True)
-    notes.append(f"{steps} steps of Gauss-Newton")
+    problem = Problem(who, grid, model, data, metric.root, bool(held), weight, clip=True)
+    found, more, status = problem.solve(Unknowns(c, q_start), loss, scale)
+    notes += more
     mobilizer = SplineSurface(np.moveaxis(found.c.reshape(*grid.shape, 6), -1, 0), grid.knots, order,
                               axes=axes, X=before,
                               **_named(coordinates, units))
