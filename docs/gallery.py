@@ -101,6 +101,46 @@ def scapula(v: Any, figure: Figure) -> None:
     seen(axes, elev=12, azim=-60, zoom=1.25)
 
 
+def ground_of(axes: Any, surface: Any, n: int, t: float = 0.0) -> None:
+    """A wireframe of a spline surface."""
+    q = np.stack(np.meshgrid(*(np.linspace(*pair, n) for pair in surface.domain), indexing="ij"), -1)
+    axes.plot_wireframe(*np.moveaxis(surface.pose(q, t).p, -1, 0), color=INK, linewidth=0.4, alpha=0.5)
+
+
+@picture
+def deforming_surface(v: Any, figure: Figure) -> None:
+    axes = space(figure, 1, 2, 1)
+    ground_of(axes, v.membrane, 17, 0.4)
+    path = v.system.station_position(v.q[:3000:5], "ball", (0, 0, 0), t=v.t[:3000:5])
+    axes.plot(*path.T, color=BLUE, linewidth=1.2)
+    seen(axes, elev=35, azim=-50, up="z")
+    right = plain(figure.add_subplot(1, 2, 2), "time [s]", "[J]")
+    right.plot(v.t, v.energy - v.energy[0], color=INK, linewidth=4, alpha=0.25, label="energy gained")
+    right.plot(v.t, v.work, color=RED, linewidth=1, label="work of the membrane")
+    right.legend(frameon=False)
+
+
+@picture
+def rolling_surface(v: Any, figure: Figure) -> None:
+    axes = space(figure)
+    ground_of(axes, v.above, 17)
+    axes.plot(*v.system.station_position(v.run.q, "ball", (0, 0, 0)).T, color=BLUE, linewidth=1.5)
+    mark = v.system.station_position(v.run.q, "ball", (0, v.radius, 0))
+    axes.plot(*mark.T, color=RED, linewidth=0.7)
+    seen(axes, elev=40, azim=-60, zoom=1.6, up="z")
+
+
+@picture
+def measured_manifold(v: Any, figure: Figure) -> None:
+    axes = space(figure)
+    ground_of(axes, v.ground, 33)
+    p = v.system.station_position(v.run.q, "particle", (0, 0, 0))
+    axes.plot(*p.T, color=BLUE, linewidth=1.5)
+    some = np.searchsorted(v.run.t, np.linspace(0, v.run.t[-1], 25)[:-1])
+    axes.quiver(*p[some].T, *(0.4 * v.push[some]).T, color=RED, linewidth=0.8)
+    seen(axes, elev=35, azim=-70, zoom=1.7, up="z")
+
+
 @picture
 def knee(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.4))
