@@ -221,7 +221,9 @@ class _Fit:
             self._check(problem)
             G = start(problem.knots, problem.D, problem.q)
         else:
-            problem, G, note = found_q(problem, report)
+            robust = self.loss == "huber"
+            given = replace(problem, scale=self.scale) if robust and self.scale else problem
+            problem, G, note = found_q(given, report, HUBER if robust and not self.scale else 0.0)
             self.notes.append(note)
             self._check(problem)
         _check_steps(problem.knots, G)

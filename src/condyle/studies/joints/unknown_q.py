@@ -26,8 +26,9 @@ from condyle.studies.joints.least_squares import CurveProblem, motion, start
 
 ROUNDS, TRIAL = 40, 6
 """Rounds of (1) and (2), and of those in which starts are compared."""
-SETTLED = 1e-4
-"""The rounds end when the sum of |r_k|^2 changes by less than this part."""
+SETTLED = 3e-3
+"""The rounds end when the sum of |r_k|^2 changes by less than this part, which is below what noise tells:
+with more rounds ends of paths follow single frames."""
 QUIET = 1e-3
 """Noise below this part of the way between two control frames counts as next to none."""
 ELIMINATED = 1 - 1e-4
@@ -35,23 +36,27 @@ ELIMINATED = 1 - 1e-4
 place."""
 POLISH, GAIN = 25, 1e-2
 """So many of these steps, which must bring the sum of |r_k|^2 to this part."""
+BEYOND = 0.025
+"""Share of the frames at each end of the principal component that may be outliers, if these are looked
+for."""
 TURN = np.deg2rad(170.0)
 """Rotations from the middle frame up to which their logarithms are coordinates."""
 
 
-def found_q(problem: CurveProblem, report: Callable[[float], object] | None = None
+def found_q(problem: CurveProblem, report: Callable[[float], object] | None = None, huber: float = 0.0
             ) -> tuple[CurveProblem, Array, str]:
     """The problem with q found, control frames (n, 12), and how it went.
 
     Args:
         problem: its q does not matter.
         report: is called with the share done.
+        huber: the scale of the loss in medians of |r_k|, if there are outliers; 0 leaves it.
     """
     trials = []
-    for name, q in _starts(problem):
-        trials.append((*_alternated(problem, q, None, TRIAL)[:3], name))
+    for name, q in _starts(problem, BEYOND if huber or np.isfinite(problem.scale) else 0.0):
+        trials.append((*_alternated(problem, q, None, TRIAL, huber)[:3], name))
     cost, q, G, name = min(trials, key=lambda trial: trial[0])
-    cost, q, G, rounds, settled = _alternated(problem, q, G, ROUNDS, report)
+    cost, q, G, rounds, settled = _alternated(problem, q, G, ROUNDS, huber, report)
     note = f"q from {name}; {rounds} rounds of projection and fit"
     if _quiet(problem, cost) and (better := _polished(problem, q, G)) is not None:
         q, G = better
@@ -61,8 +66,9 @@ def found_q(problem: CurveProblem, report: Callable[[float], object] | None = No
     return replace(problem, q=q, history=[]), G, note
 
 
-def _starts(problem: CurveProblem) -> list[tuple[str, Array]]:
-    """q of all frames to start from, with what it was made of."""
+def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
+    """q of all frames to start from, with what it was made of; a share `beyond` at each end may be
+    outliers."""
     low, high = problem.knots.domain
     N = len(problem.q)
     even = low + (high - low) * (np.arange(N) / N if problem.knots.closed else np.linspace(0, 1, N))
@@ -81,8 +87,9 @@ def _starts(problem: CurveProblem) -> list[tuple[str, Array]]:
             starts.insert(0, ("the first two principal components", low + turn / (2 * np.pi) * (high - low)))
         else:
             x = x * _sign(x[-1] - x[0])
+            first, last = np.quantile(x, [beyond, 1 - beyond])
             starts.insert(0, ("the first principal component",
-                              low + (x - x.min()) / np.ptp(x) * (high - low)))
+                              low + np.clip((x - first) / (last - first), 0, 1) * (high - low)))
     return starts
 
 
@@ -90,24 +97,39 @@ def _sign(x: float) -> float:
     return -1.0 if x < 0 else 1.0
 
 
-def _alternated(problem: CurveProblem, q: Array, G: Array | None, rounds: int,
+def _alternated(problem: CurveProblem, q: Array, G: Array | None, rounds: int, huber: float,
                 report: Callable[[float], object] | None = None) -> tuple[float, Array, Array, int, bool]:
-    """Sum of |r_k|^2, q, control frames, rounds, and whether they settled."""
+    """The cost, q, control frames, rounds, and whether they settled."""
     before = np.inf
     for i in range(rounds):
         at = replace(problem, q=q, history=[])
         G = start(at.knots, at.D, q) if G is None else G
         G, _ = at.run(G, iterations=1 if i else 3)
         q = project(at, G, q)
-        cost = float(at_q(at, q).evaluate(G)[0])
+        cost, _, _, size = at_q(at, q).evaluate(G)
+        if huber:
+            problem = replace(problem, scale=max(huber * float(np.median(size)), 1e-12))
         if report is not None:
             report((i + 1) / rounds)
         if abs(before - cost) <= SETTLED * cost or (i > TRIAL and _quiet(problem, cost)):
             return cost, q, G, i + 1, True
         before = cost
         q = natural(at.knots, G, q, problem.U)
+        if not at.knots.closed and np.isfinite(problem.scale):
+            problem, q = _without_outliers(problem, q, size)
     assert G is not None
     return cost, q, G, rounds, False
+
+
+def _without_outliers(problem: CurveProblem, q: Array, size: Array) -> tuple[CurveProblem, Array]:
+    """An open curve ends where frames end that are no outliers, and outliers beyond its ends do not count: it
+    would grow to reach them."""
+    low, high = problem.knots.domain
+    good = size <= problem.scale
+    first, last = q[good].min(), q[good].max()
+    q = np.clip(low + (q - first) / (last - first) * (high - low), low, high)
+    beyond = ~good & ((q <= low) | (q >= high))
+    return replace(problem, weights=np.where(beyond, 0.0, 1.0)), q
 
 
 def _quiet(problem: CurveProblem, cost: float) -> bool:
