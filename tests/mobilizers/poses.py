@@ -7,6 +7,7 @@ A path q(s) with q' = N u is laid through a state; two derivatives of X_FM along
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +19,7 @@ from mpmath import mpf
 
 import condyle as cd
 from condyle.native.sweeps.lookup import assembled
-from tests.mobilizers.every import BENT, EVERY, RADII, RING, RIPPLE, SURFACE
+from tests.mobilizers.every import BENT, EVERY, LOOP, RADII, RING, RIPPLE, SURFACE, frames
 
 EPS = np.finfo(float).eps
 STATES = 100
@@ -133,6 +134,55 @@ def then(X, R, p):
     return X[0] @ R, X[1] + X[0] @ p
 
 
+IDENTITY = np.array([[mpf(i == j) for j in range(3)] for i in range(3)], dtype=object)
+
+
+def basis(j, k, t, x):
+    """B-spline j of order k (Cox, de Boor)."""
+    if k == 1 or not t[j] <= x < t[j + k]:
+        return mpf(t[j] <= x < t[j + k])
+    parts = ((x - t[j], t[j + k - 1] - t[j], j), (t[j + k] - x, t[j + k] - t[j + 1], j + 1))
+    return sum((a / b * basis(i, k - 1, t, x) for a, b, i in parts if b), mpf(0))
+
+
+@functools.cache
+def spline(n, order, loop):
+    """Knots over 0 .. 1, the first of n frames of tests/mobilizers/every.py, and screws from each to the
+    next: angle, axis, centre, shift along the axis."""
+    R, p = (exact(x) for x in frames(n, *[LOOP] * loop))
+    k = order
+    t = ([mpf(i) / n for i in range(-k, n + k + 1)] if loop else
+         [mpf(0)] * (k - 1) + [mpf(i) / (n - k + 1) for i in range(n - k + 2)] + [mpf(1)] * (k - 1))
+    places = np.arange(k // 2 - k, n + k // 2) % n if loop else np.arange(n)
+    return t, (R[places[0]], p[places[0]]), [screw(R[i].T @ R[j], R[i].T @ (p[j] - p[i]))
+                                             for i, j in pairwise(places)]
+
+
+def screw(R, p):
+    a = mpmath.acos((R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
+    n = vector(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / (2 * mpmath.sin(a))
+    K = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]], dtype=object)
+    shift = sum(n * p) * n
+    return a, K, (p - shift + K @ (p - shift) / mpmath.tan(a / 2)) / 2, shift
+
+
+def on_curve(n, q, order=4, loop=False):
+    """lee2008 (21) with all its exponentials: each a turn about an axis and a shift along it."""
+    with mpmath.workdps(50):
+        t, X, screws = spline(n, order, loop)
+    q = q - mpmath.floor(q) if loop else q
+    B = [basis(j, order, t, q) for j in range(len(screws) + 1)]
+    for j, (a, K, centre, shift) in enumerate(screws, 1):
+        if f := sum(B[j:]):
+            R = IDENTITY + mpmath.sin(f * a) * K + (1 - mpmath.cos(f * a)) * (K @ K)
+            X = then(X, R, centre - R @ centre + f * shift)
+    return X
+
+
+def reverse(X):
+    return X[0].T, -X[0].T @ X[1]
+
+
 @dataclass(frozen=True)
 class Case:
     """A mobilizer and its pose as f(t, q) -> R, p. `speeds`: "rates" (u = qdot), or where w_FM of the
@@ -141,6 +191,7 @@ class Case:
     mobilizer: object
     pose: Callable
     speeds: str = "rates"
+    states: int = STATES
 
     @property
     def angles(self):
@@ -200,6 +251,11 @@ CASES = {
     "compose-surface": Case(EVERY["compose-surface"], lambda t, q: then(
         on_surface(SURFACE, (clamped(0, 1, 5, 4), clamped(0, 1, 6, 4)), 4, q[:2]),
         *inverse(*on_surface(0.7 * SURFACE[:, ::-1], (clamped(0, 1, 5, 5), clamped(0, 1, 6, 5)), 5, q[2:])))),
+    "SplineCurve-6": Case(EVERY["SplineCurve-6"], lambda t, q: on_curve(9, q[0], 6), states=15),
+    "SplineCurve-closed-5": Case(EVERY["SplineCurve-closed-5"], lambda t, q: on_curve(20, q[0], 5, True),
+                                 states=15),
+    "compose-curves": Case(EVERY["compose-curves"], lambda t, q: then(
+        on_curve(7, q[0]), *reverse(on_curve(8, q[1], loop=True))), states=15),
     "compose-time": Case(EVERY["compose-time"], lambda t, q: then(timed(t, q), turn("z", q[2]),
                                                                   vector(0, 0, q[3]))),
 }

@@ -19,6 +19,14 @@ ROUNDING, TYPED, WRONG = 1e-14, 1e-9, 1e-5
 the second a warning says so; above the third R is refused."""
 
 
+def checked_order(order: Any, what: str) -> int:
+    """k, one more than the degree."""
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 4 <= order <= 12:
+        raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic, C2) to 12, got "
+                               f"{order!r}")
+    return int(order)
+
+
 def checked_frames(frames: Any, order: int, what: str) -> Transform:
     """Control frames with one leading dimension, every R a rotation to rounding."""
     R, p = _arrays(frames, what)

@@ -20,6 +20,7 @@ from condyle.mobilizers.control_frames import (
     checked_domain,
     checked_frames,
     checked_knots,
+    checked_order,
     checked_steps,
     steps_between,
 )
@@ -30,6 +31,7 @@ from condyle.mobilizers.screws import Path
 from condyle.native.sweeps.lookup import Origin, get
 from condyle.native.sweeps.table import Numbers
 from condyle.spatial import Metric, Transform, exp_se3, log_so3
+from condyle.trace.quantity import POSITIVE
 
 Domain = tuple[float, float]
 
@@ -73,7 +75,8 @@ class SplineCurve(Mobilizer):
             up to three times as fast there as inside. "mirrored" (order 4): it does too, with ds = 0 and at
             an even pace, by one more frame beyond each end, G_0 exp(-z_1).
         coordinate: its name; "q" lets the body name it.
-        unit: of q, for tables, plots and the weights of errors, such as "rad", "deg", "m", "mm"; "1" is none.
+        unit: of q, for tables and plots, such as "rad", "deg", "m", "mm"; "1" is none. Errors in q count by
+            how far they move the body.
         metric: what `speed` measures with: a length that 1 rad counts as [m], a MassProperties, or a
             `cd.spatial.Metric`; 0.1 m by default. The motion does not depend on it.
 
@@ -101,10 +104,7 @@ class SplineCurve(Mobilizer):
 
     def __post_init__(self) -> None:
         what = "SplineCurve"
-        k = self.order
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 4 <= k <= 12:
-            raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic, C2) to 12, got "
-                                   f"{k!r}")
+        k = checked_order(self.order, what)
         if self.ends not in ("clamped", "mirrored"):
             raise DescriptionError(f"{what}: ends must be 'clamped' or 'mirrored', got {self.ends!r}")
         if self.ends == "mirrored" and (k != 4 or self.closed):
@@ -115,8 +115,8 @@ class SplineCurve(Mobilizer):
                 raise DescriptionError(f"{what}: {name} must be text, got {getattr(self, name)!r}")
         frames = checked_frames(self.frames, k, what)
         form = "closed" if self.closed else self.ends
-        knots, domain = checked_knots(self.knots, self.domain, len(frames.p), int(k), form, what)
-        for name, value in (("order", int(k)), ("closed", bool(self.closed)), ("frames", frames),
+        knots, domain = checked_knots(self.knots, self.domain, len(frames.p), k, form, what)
+        for name, value in (("order", k), ("closed", bool(self.closed)), ("frames", frames),
                             ("knots", knots),
                             ("domain", domain), ("metric", Metric.of(self.metric, f"{what}: metric")),
                             ("coordinate_names", (self.coordinate,)), ("speed_names", (self.coordinate,)),
@@ -156,7 +156,10 @@ class SplineCurve(Mobilizer):
         """
         what = "SplineCurve.natural"
         measure = Metric.of(metric, f"{what}: metric")
-        given = checked_frames(frames, order, what)
+        for name, value in (("even", even), ("accuracy", accuracy)):
+            if value is not None:
+                POSITIVE.check(value, f"{what}: {name}", value)
+        given = checked_frames(frames, checked_order(order, what), what)
         checked_steps(steps_between(given, closed), what)
         through, sites = naturally(given, order, closed, measure, even)
         start, length = float(through.stops[0]), float(np.ptp(through.stops))
