@@ -70,7 +70,7 @@ _OTHERS = {
 
 def is_frame(value: Any) -> bool:
     """Whether a value is a pandas DataFrame, which need not be installed."""
-    return all(hasattr(value, name) for name in ("columns", "iloc", "attrs", "index"))
+    return all(hasattr(type(value), name) for name in ("iloc", "attrs", "columns"))
 
 
 class Table(Display):

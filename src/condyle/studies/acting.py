@@ -72,24 +72,28 @@ class Acting:
             loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
         """
         own, theirs = self.system.compiled.model, motion.system.compiled.model
-        tail = np.zeros((len(motion), own.tail_size))
+        # of one frame, if all but the time is the same in all
+        given = motion.start.tail[None] if motion.steady else motion.tail
+        tail = np.zeros((len(given), own.tail_size))
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
             if own.tail[name].stop > own.tail[name].start:
-                tail[:, own.tail[name]] = motion.tail[:, theirs.tail[name]]
+                tail[:, own.tail[name]] = given[:, theirs.tail[name]]
         for name, mine, known in (("z", own.state_variables, theirs.state_variables),
                                   ("enabled", own.switches, theirs.switches)):
             at = {n: k for k, n in enumerate(known, theirs.tail[name].start)}
             for k, n in enumerate(mine, own.tail[name].start):
-                tail[:, k] = motion.tail[:, at[n]] if n in at else 1.0
+                tail[:, k] = given[:, at[n]] if n in at else 1.0
         switch = own.tail["enabled"].start
         for k, name in enumerate(own.switches):
             if name in self.silent:
                 tail[:, switch + k] = 0.0
             elif name in self.pulled:
                 tail[:, switch + k] = 1.0                   # a given force acts
-        given = motion.tail[:, theirs.tail["inputs"]]
+        controls = given[:, theirs.tail["inputs"]]
+        tail[:, own.tail["inputs"]][:, :controls.shape[1]] = controls
+        if motion.steady:
+            tail = Batch.tails(self.system, tail[0], motion.t)
         inputs = tail[:, own.tail["inputs"]]
-        inputs[:, :given.shape[1]] = given
         place = self.system.inputs.index
         if pulls is not None:
             inputs[:, [place(_tension(name)) for name in self.pulled]] = pulls

@@ -79,6 +79,7 @@ class Motion(States[State]):
             `system.state()` by default.
 
     Attributes:
+        steady: whether all but the time is as in one state.
         changes: what filter and constraints changed, a `Change` by coordinate; empty if there was neither.
         ignored: columns of the Table that are no coordinates.
         filled: coordinates that the Table did not have: constraints, motions or locks determine them.
@@ -88,7 +89,7 @@ class Motion(States[State]):
     """
 
     called, _item = "motion", "frame"
-    plumbing = frozenset({"tail", "called"})
+    plumbing = frozenset({"tail", "steady", "called"})
 
     def __new__(cls, system: Any = None, t: Any = None, *_: Any, **__: Any) -> Self:
         if isinstance(t, (Table, Trajectory, Frames, Motion)) or is_frame(t):
@@ -108,7 +109,8 @@ class Motion(States[State]):
         self.q = compiled.normalised(np.array(compiled.vector("q", q, "Motion")))
         if self.q.shape != (m, system.nq):
             raise ShapeError(f"Motion: q: expected ({m}, {system.nq}), one row per time, got {self.q.shape}")
-        self.tail = Batch.tails(system, self.start.tail, self.t)
+        self._tail: Array | None = None
+        self.steady = True
         if u is None or udot is None:
             found_u, found_udot = _rates(self)
             u, udot = found_u if u is None else u, found_udot if udot is None else udot
@@ -162,7 +164,7 @@ class Motion(States[State]):
             return motion
         batch = motion._batch()
         return _made(state or motion.start, batch.t, motion.q, motion.u, motion.udot,
-                     batch.tail if state is None else Batch.tails(system, state.tail, batch.t))
+                     batch.tail if state is None else None)
 
     # ---- as States -----------------------------------------------------------------------------------------
 
@@ -196,6 +198,13 @@ class Motion(States[State]):
         return self.start.system
 
     @property
+    def tail(self) -> Array:
+        """What kernels take after q and u, shape (m, k); made when it is first asked for."""
+        if self._tail is None:
+            self._tail = Batch.tails(self.system, self.start.tail, self.t)
+        return self._tail
+
+    @property
     def time(self) -> NDArray[np.float64]:
         """The same as `t`."""
         return self.t
@@ -221,11 +230,13 @@ class Motion(States[State]):
 
     def _one(self, i: int) -> State:
         where = self.system.compiled.model.tail
-        own = {name: self.tail[i, where[name]] for name in ("z", "inputs", "discrete")}
+        tail = self.start.tail if self.steady else self.tail[i]
+        own = {name: tail[where[name]] for name in ("z", "inputs", "discrete")}
         return self.start.replace(t=float(self.t[i]), q=self.q[i], u=self.u[i], **own)
 
     def _some(self, i: NDArray[np.intp]) -> Motion:
-        out = _made(self.start, self.t[i], self.q[i], self.u[i], self.udot[i], self.tail[i])
+        out = _made(self.start, self.t[i], self.q[i], self.u[i], self.udot[i],
+                    None if self.steady else self.tail[i])
         out.changes, out.ignored, out.filled, out.lowpass = (self.changes, self.ignored, self.filled,
                                                              self.lowpass)
         return out
@@ -261,10 +272,11 @@ def _default(system: System) -> State:
     return known["default state"]  # type: ignore[no-any-return]
 
 
-def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array) -> Motion:
-    """A Motion of arrays that are known to fit."""
+def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:
+    """A Motion of arrays that are known to fit; without tails all but the time is as in the state."""
     out = object.__new__(Motion)
-    out.start, out.t, out.q, out.u, out.udot, out.tail = start, t, q, u, udot, tail
+    out.start, out.t, out.q, out.u, out.udot, out._tail = start, t, q, u, udot, tail
+    out.steady = tail is None
     out.changes, out.ignored, out.filled, out.lowpass = {}, (), (), None
     return out
 
@@ -291,10 +303,10 @@ def _of_table(system: System, table: Table, lowpass: float | None, state: State)
     if lowpass is not None:
         columns = list(given)
         q[:, columns] = low_pass(t, q[:, columns], number("lowpass", lowpass, "a frequency [Hz]"))
-    tail = Batch.tails(system, state.tail, t)
     missing = [k for k in range(system.nq) if k not in given]
-    q = _filled(system, table, state, t, q, tail, list(given), missing)
-    motion = _made(state, t, q, np.empty(0), np.empty(0), tail)
+    motion = _made(state, t, q, np.empty(0), np.empty(0), None)
+    if missing or system.compiled.moves:
+        motion.q = _filled(system, table, state, t, q, motion.tail, list(given), missing)
     motion.u, motion.udot = _rates(motion)
     motion.q = system.compiled.normalised(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
@@ -364,7 +376,10 @@ def warn_of_degrees(table: Table, angles: Sequence[str]) -> None:
 
 def _warn_of_range(system: System, q: Array, angles: Sequence[int]) -> None:
     """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely."""
-    limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range is not None}
+    known = system.compiled.programs
+    if "ranges" not in known:
+        known["ranges"] = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
+    limits = known["ranges"]
     for name, x in ((system.coordinates[k], q[:, k]) for k in angles):
         low, high = limits.get(name, (-math.inf, math.inf))
         least, most = float(x.min()), float(x.max())
