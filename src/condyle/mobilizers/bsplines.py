@@ -27,11 +27,10 @@ def mirrored(knots: Array) -> Array:
     return np.concatenate([2 * knots[0] - knots[3:0:-1], knots, 2 * knots[-1] - knots[-2:-5:-1]])
 
 
-def cumulative(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
-    """Taylor coefficients at t_i of Bt_(i-k+2) .. Bt_i on [t_i, t_(i+1)), for every interval i.
+def polynomials(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
+    """Taylor coefficients at t_i of B_(i-k+1) .. B_i on [t_i, t_(i+1)), for every interval i.
 
         B_(j,r) = (q - t_j)/(t_(j+r-1) - t_j) B_(j,r-1) + (t_(j+r) - q)/(t_(j+r) - t_(j+1)) B_(j+1,r-1)    (2)
-        Bt_j = B_j + B_(j+1) + ... + B_i                                                                  (3)
 
     Args:
         t: knots, none decreasing.
@@ -39,7 +38,7 @@ def cumulative(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
         intervals: the i, of length > 0, shape (m,).
 
     Returns:
-        shape (m, k - 1, k); of the last, c x^(k-1), all but one coefficient are exactly zero.
+        shape (m, k, k): spline, power.
     """
     k, m = order, len(intervals)
     origin = t[intervals]
@@ -55,4 +54,20 @@ def cumulative(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
             higher[:, a + 1] += turn + (origin - t[j])[:, None] * share
             higher[:, a] += (t[j + r - 1] - origin)[:, None] * share - turn
         B = higher
-    return np.cumsum(B[:, :0:-1], axis=1)[:, ::-1]
+    return B
+
+
+def cumulative(t: Array, order: int, intervals: NDArray[np.intp]) -> Array:
+    """Taylor coefficients at t_i of Bt_(i-k+2) .. Bt_i on [t_i, t_(i+1)), for every interval i.
+
+        Bt_j = B_j + B_(j+1) + ... + B_i                                                                  (3)
+
+    Args:
+        t: knots, none decreasing.
+        order: k, one more than the degree.
+        intervals: the i, of length > 0, shape (m,).
+
+    Returns:
+        shape (m, k - 1, k); of the last, c x^(k-1), all but one coefficient are exactly zero.
+    """
+    return np.cumsum(polynomials(t, order, intervals)[:, :0:-1], axis=1)[:, ::-1]

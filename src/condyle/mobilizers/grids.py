@@ -1,5 +1,5 @@
-"""Tensor products of B-splines, one row of numbers per cell: docs/theory/spline_joints.md, section on
-surfaces.
+"""Tensor products of B-splines, one row of numbers per cell: docs/theory/spline_joints.md (16),
+(17).
 
     phi(q) = sum_ab c_ab B_a(q1) B_b(q2) = sum_ij C_ij x1^i x2^j,   x = q - corner of the cell
 """
@@ -14,6 +14,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.functions.pieces import Pieces
+from condyle.mobilizers.bsplines import polynomials
 
 
 class Direction:
@@ -108,26 +109,6 @@ class Direction:
         inner = np.arange(each) / each
         return np.append((self.cells[:-1, None] + np.diff(self.cells)[:, None] * inner).ravel(),
                          self.cells[-1])
-
-
-def polynomials(t: Array, order: int, intervals: Array) -> Array:
-    """Taylor coefficients at t_i of the B-splines B_(i-k+1) .. B_i on [t_i, t_(i+1)), shape (m, k, k).
-
-        B_(j,r) = (q - t_j)/(t_(j+r-1) - t_j) B_(j,r-1) + (t_(j+r) - q)/(t_(j+r) - t_(j+1)) B_(j+1,r-1)
-    """
-    k, m = order, len(intervals)
-    B = np.zeros((m, 1, k))
-    B[:, 0, 0] = 1.0
-    for r in range(2, k + 1):
-        higher = np.zeros((m, r, k))
-        for a in range(r - 1):                               # B_(j,r-1) enters two of the next order
-            j = intervals - r + 2 + a
-            share = B[:, a] / (t[j + r - 1] - t[j])[:, None]
-            times_x = np.roll(share, 1, axis=1)              # the highest coefficient is zero
-            higher[:, a + 1] += times_x + (t[intervals] - t[j])[:, None] * share
-            higher[:, a] += (t[j + r - 1] - t[intervals])[:, None] * share - times_x
-        B = higher
-    return B
 
 
 def _moved(c: Array, x: float) -> Array:

@@ -1,4 +1,5 @@
-"""Rotations about and translations along axes one after the other: lee2008 (25), (27)-(31)."""
+"""Rotations about and translations along axes one after the other: lee2008 (25),
+docs/theory/spline_joints.md (18), (19)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
