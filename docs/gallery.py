@@ -181,7 +181,7 @@ def spline_leg(v: Any, figure: Figure) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
     for i in range(0, 51, 10):
         at = [v.leg.station_position(v.step.q[i], body, p) for body, p in (
-            ("thigh", (0, 0, 0)), ("shank", (0, 0, 0)), ("foot", (0, 0, 0)), ("foot", (0.12, -0.03, 0)))]
+            ("hip", (0, 0, 0)), ("knee", (0, 0, 0)), ("ankle", (0, 0, 0)), ("ankle", (0.12, -0.03, 0)))]
         left.plot(*np.transpose(at)[:2], color=INK, alpha=0.25 + 0.015 * i, linewidth=2)
     left.plot(*v.path.T[:2], color=RED, linestyle="--")
     left.set_aspect("equal")
