@@ -14,7 +14,7 @@ SECTIONS = np.sin(KNOTS) / 3
 PITCH = cd.Parameter("pitch", 0.1)
 KNEE = cd.FunctionBased(("knee",), (cd.functions.Polynomial((0, 0.1)), None, cd.functions.Linear(1)),
                         (cd.SimmSpline(KNOTS, SECTIONS), cd.Spline(KNOTS, SECTIONS, degree=5), 0.1),
-                        axes=("z", (1, 2, 3), "x"), units=("rad",))
+                        axes=("z", (1, 2, 3), "x"), units=("rad",), domain=(-np.inf, 1.0))
 CURVE = cd.SplineCurve(frames(9), domain=(-1.9, 0.2), coordinate="knee", unit="rad")
 HARD = cd.SplineCurve(frames(8), 5, knots=np.cumsum(np.r_[0, 0, 0, 0, 0, np.full(3, 1 / 3), 0.1, 0, 0, 0, 0]),
                       metric=0.3)

@@ -137,6 +137,9 @@ def _written(value: Any, where: str) -> Any:
         case int() | np.integer():
             return int(value)
         case float() | np.floating():
+            if math.isinf(value) and ".domain[" in where:
+                # a domain may have no end, and JSON has no infinity
+                return str(value)
             if not math.isfinite(value):
                 raise DescriptionError(f"save: {where} is {value}; all numbers of a mobilizer are finite")
             return float(value)
