@@ -171,15 +171,16 @@ def cylinder(p: ca.SX) -> tuple[ca.SX, Segment]:
     l1, l2, dz = first.l, second.l, B[2] - A[2]
     S = l1 + r * swept(P, Q, k, up)[0] + l2                                                     # (2)
     L = ca.sqrt(S * S + dz * dz)
-    z_P, z_Q = A[2] + dz * l1 / S, B[2] - dz * l2 / S
+    by_r, by_L, rise = inverse(r), inverse(L), dz / S
+    z_P, z_Q = A[2] + rise * l1, B[2] - rise * l2
     beyond = ca.logic_and(ca.fabs(z_P) > length / 2, ca.fabs(z_Q) > length / 2)
     kind = ca.if_else(beyond, NONE, kind)
 
     def along(X: ca.SX) -> ca.SX:
-        return (ca.if_else(up, 1, -1) * S / r * cross(k, X) + dz * k) / L
+        return (ca.if_else(up, 1, -1) * S * by_r * by_L) * cross(k, X) + (dz * by_L) * k
 
-    touch = ca.vertcat(S / (l1 * L), S / (l2 * L), 0)
-    over = Segment(L, along(P), along(Q), P / r, Q / r, ca.repmat(1 / L, 3, 1), touch, P + z_P * k,
+    touch = ca.vertcat(S * by_L / l1, S * by_L / l2, 0)
+    over = Segment(L, along(P), along(Q), P * by_r, Q * by_r, ca.repmat(by_L, 3, 1), touch, P + z_P * k,
                    Q + z_Q * k, ca.SX(1))
     return kind, either(kind, over, straight(A, B))
 
@@ -193,12 +194,14 @@ def sphere(p: ca.SX) -> tuple[ca.SX, Segment]:
 
     P, Q = ca.if_else(up, first.a, first.b), ca.if_else(up, second.b, second.a)
     l1, l2, (theta, cosine, sine) = first.l, second.l, swept(P, Q, k, up)
-    a, R, a1 = cosine / (r * r), sine / r, -sine / (r * r * r)
+    by_r = inverse(r)
+    R = sine * by_r
+    a, a1 = cosine * by_r * by_r, -R * by_r * by_r
     M11, M22 = a + l2 * a1, a + l1 * a1
-    M12 = a * l2 + R + l1 * M11
-    turn = ca.if_else(up, 1, -1) / r
-    over = Segment(l1 + r * theta + l2, turn * cross(k, P), turn * cross(k, Q), P / r, Q / r,  # (3)
-                   ca.vertcat(M11, M22, 1) / M12, ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
+    gamma = 1 / (a * l2 + R + l1 * M11)
+    turn, n_P, n_Q = ca.if_else(up, 1, -1), P * by_r, Q * by_r
+    over = Segment(l1 + r * theta + l2, turn * cross(k, n_P), turn * cross(k, n_Q), n_P, n_Q,  # (3)
+                   ca.vertcat(M11 * gamma, M22 * gamma, gamma), ca.vertcat(1 / l1, 1 / l2, 0), P, Q, ca.SX(1))
     return kind, either(kind, over, straight(A, B))
 
 
@@ -210,4 +213,4 @@ def _axis(A: ca.SX, B: ca.SX, quadrant: Quadrant) -> ca.SX:
     other = cross(A, aid)
     other = ca.if_else(dot(other, other) > 1e-12 * AA, other, cross(A, ca.SX([0.48, 0.8, 0.36])))
     k = ca.if_else(dot(k, k) > 1e-28 * AA * dot(B, B), k, other)
-    return k / norm(k)
+    return k * inverse(norm(k))

@@ -139,13 +139,14 @@ class _Round(Surface):
 
 @cache
 def _closed_form(name: str, needs: int) -> Solver:
-    """A closed form as a solver that needs no step: compiled once, and its row is constant for
+    """A closed form as a solver that is always idle: compiled once, and its row is constant for
     derivatives."""
-    def start(p: ca.SX) -> tuple[ca.SX, ca.SX]:
+    def idle(p: ca.SX) -> tuple[ca.SX, ca.SX]:
         kind, segment = getattr(round, name)(p)
         return ca.vertcat(kind, segment.row, p[:6]), ca.SX(0)
 
-    return Solver.of(f"path_{name}", needs, start, lambda p, x: (x, ca.SX(0)), lambda p, x: x, 0)
+    return Solver.of(f"path_{name}", needs, lambda p: (ca.SX.zeros(WIDTH), ca.SX(0)),
+                     lambda p, x: (x, ca.SX(0)), lambda p, x: x, 0, idle=idle)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

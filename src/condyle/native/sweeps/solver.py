@@ -141,7 +141,8 @@ class Solver:
     def n_instructions(self) -> int:
         """Operations of a run of four rounds."""
         step = self.step.n_instructions() + (len(self.table) * self.term.n_instructions() if self.term else 0)
-        return self.start.n_instructions() + 4 * step + self.finish.n_instructions()
+        idle = self.idle.n_instructions() if self.idle else 0
+        return idle + self.start.n_instructions() + min(4, self.limit) * step + self.finish.n_instructions()
 
     def emit(self, module: Module) -> str:
         """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol.
@@ -244,6 +245,10 @@ class Solver:
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
         """Rows (width, states) at p (needs, states), by CasADi's evaluator."""
+        if self.idle is not None:
+            results, busy = _evaluated(self.idle, p)
+            if not busy.any():
+                return np.vstack([results, np.full(busy.shape, float(OK))])
         x, busy = _evaluated(self.start, p)
         for _ in range(self.limit):
             live = ~np.isnan(busy[0]) & (busy[0] != 0)
