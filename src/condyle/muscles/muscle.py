@@ -242,9 +242,8 @@ class Muscle(PathLaw):
     def elastic_fibre(self, s: View) -> Fibre:
         """(6)"""
         l_M = ca.fmax(self.tendon_state(s), self._least)
-        cos = ca.sqrt(1 - (self._height / l_M)**2)
-        l_T_n = (self.path.length.at(s) - l_M * cos) / sx(self.tendon_slack_length)
-        f = self.tendon_force_length.value(l_T_n) / cos
+        cos = ca.sqrt(l_M**2 - self._height**2) / l_M
+        f = self.tendon_force_n(s) / cos
         v_n, f_V = self.velocity_n(l_M / sx(self.optimal_fiber_length), f, self.activation(s))
         moves = ca.logic_or(self.tendon_state(s) > self._least, v_n > 0)
         return self._fibre(s, l_M, cos, ca.if_else(moves, v_n, 0), f_V, moves)

@@ -183,7 +183,9 @@ class Operator:
     def build(self, model: Model, name: str, **which: Any) -> ca.Function | Staged:
         """The kernel as a Function of its arguments."""
         s = Symbols(model, plain=self.plain)
-        return assembled(name, [s[a] for a in self.arguments], self.expressions(s, **which))
+        results = self.expressions(s, **which)
+        # laws along paths ask for the same things again and again
+        return assembled(name, [s[a] for a in self.arguments], ca.cse(results) if model.paths else results)
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
