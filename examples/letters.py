@@ -15,8 +15,7 @@ TURNED = cd.Transform(cd.spatial.rotation_z(np.pi))
 
 def outline(letter, n=64):
     """Frames clockwise around a letter, from its top: x along the outline, y outwards."""
-    bold = FontProperties(weight="bold")
-    edge = TextPath((0, 0), letter, size=0.1, prop=bold).to_polygons()[0]
+    edge = TextPath((0, 0), letter, 0.1, FontProperties(weight="bold")).to_polygons()[0]
     way = np.append(0, np.cumsum(np.linalg.norm(np.diff(edge, axis=0), axis=1)))
     s = np.linspace(0, way[-1], 8 * n, endpoint=False)
     p = np.stack([np.interp(s, way, x) for x in (*edge.T, 0 * way)], 1)
@@ -25,8 +24,8 @@ def outline(letter, n=64):
     p = np.roll(p, -np.argmax(p[:, 1]), axis=0)
     x = (np.roll(p, -1, 0) - np.roll(p, 1, 0))[::8]
     x /= np.linalg.norm(x, axis=1)[:, None]
-    y, z = np.cross([0, 0, 1], x), np.broadcast_to([0.0, 0.0, 1.0], x.shape)
-    return cd.Transform(np.stack([x, y, z], 2), p[::8])
+    up = [0.0, 0.0, 1.0]
+    return cd.Transform(np.stack([x, np.cross(up, x), 0 * x + up], 2), p[::8])
 
 
 def chain(letters, two_sided):

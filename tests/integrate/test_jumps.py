@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 
 import numpy as np
 import pytest
@@ -93,12 +94,32 @@ def test_point_that_comes_and_goes():
     assert traj(jump.t).q[0] == pytest.approx(0.4, abs=1e-9)
 
 
-def test_ensembles_say_that_they_do_not_look():
+@pytest.mark.parametrize("keep", ["steps", "ends", [0.05, 0.2]])
+def test_ensembles(keep):
+    """Members that jump come out as they do alone; the others stay in their lanes."""
     system = pendulum(("ground", (0.5, 0, 0)),
                       cd.paths.ConditionalPoint("ground", (0.3, 0.2, 0), "angle", (0.4, 2.0)),
                       ("bob", (0, -0.5, 0)))
-    with pytest.warns(UserWarning, match="an ensemble do not look for jumps"):
-        cd.simulate(system, [system.state(u=[u]) for u in (2.9, 3.0)], 0.05)
+    states = [system.state(u=[u]) for u in (3.0, -3.0, 2.5, -2.0, 2.0)]
+    with pytest.warns(UserWarning, match="jump in 3 of 5 members, at most: the path of 'spring'"):
+        ens = cd.simulate(system, states, 0.22, accuracy=1e-6, keep=keep)
+    assert [len(jumps) for jumps in ens.jumps] == [1, 0, 1, 0, 1]
+    assert ens.finished.all()
+    for i, state in enumerate(states):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            alone = cd.simulate(system, state, 0.22, accuracy=1e-6)
+        assert ens.jumps[i] == alone.jumps == ens[i].jumps
+        np.testing.assert_allclose(ens.y_end[i], alone.y[-1], atol=1e-12)
+        if keep != "ends":
+            np.testing.assert_allclose(ens.at([0.05, 0.2])[i], alone.at([0.05, 0.2]), atol=1e-12)
+    assert ens[1:3].jumps == ens.jumps[1:3]
+
+
+def test_ensembles_that_lift_off(touching):
+    """Nothing runs again where lengths go on smoothly."""
+    ens = cd.simulate(touching, [touching.state(q=[q]) for q in (-0.5, -0.4, 0.6)], 1.0, accuracy=1e-6)
+    assert ens.jumps == ((), (), ()) and ens.utilisation > 0 and ens.events == ((), (), ())
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arrays import Array
 from condyle.errors import ShapeError
 from condyle.integrate.advice import advice
+from condyle.integrate.branches import Jump
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
@@ -102,7 +103,8 @@ class Ensemble(States[Trajectory]):
     def system(self) -> System:
         return self.members.system
 
-    plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called"})
+    plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called",
+                          "with_runs"})
     called, _item = "ens", "member"
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
@@ -133,6 +135,13 @@ class Ensemble(States[Trajectory]):
         """What happened, for each member in order: see Occurrence. `ens.events[i]` is `ens[i].events`."""
         return tuple(traj.events for traj in self.kept.runs) if isinstance(self.kept,
                                                                            Runs) else ((),) * len(self)
+
+    @property
+    def jumps(self) -> tuple[tuple[Jump, ...], ...]:
+        """Where lengths of paths jumped, for each member in order: see Jump. `ens.jumps[i]` is
+        `ens[i].jumps`."""
+        return tuple(traj.jumps for traj in self.kept.runs) if isinstance(self.kept,
+                                                                          Runs) else ((),) * len(self)
 
     @property
     def t_end(self) -> NDArray[np.float64]:
@@ -183,6 +192,19 @@ class Ensemble(States[Trajectory]):
         return Ensemble(self.members.some(i), self.kept.some(i), self.done[i], ended, self.y_end[i],
                         self.f_end[i], self.method,
                         self.step, self.utilisation, self.manifold)
+
+    def with_runs(self, i: np.ndarray, others: Ensemble) -> Ensemble:
+        """The same with other motions of members i (m,), which ran by themselves."""
+        assert isinstance(others.kept, Runs)
+        runs = {int(k): traj for k, traj in zip(i, others.kept.runs, strict=True)}
+        every = Runs(tuple(runs.get(k) or self[k] for k in range(len(self))), others.kept.t)
+        done, ended = self.done.copy(), {name: values.copy() for name, values in self.ended.items()}
+        y_end, f_end, done[i] = self.y_end.copy(), self.f_end.copy(), others.done
+        y_end[i], f_end[i] = others.y_end, others.f_end
+        for name, values in ended.items():
+            values[i] = others.ended[name]
+        return Ensemble(self.members, every, done, ended, y_end, f_end, self.method, self.step,
+                        self.utilisation, self.manifold)
 
     def _rows(self, i: int) -> StepRows:
         start, end = self.members.t[i], self.t_end[i]

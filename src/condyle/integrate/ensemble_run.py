@@ -9,12 +9,15 @@ from functools import partial
 
 import numpy as np
 
+from condyle.integrate.branches import Branches
+from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import AtTimes, Ensemble, Steps
 from condyle.integrate.knots import table
 from condyle.integrate.lanes import SUMMARY
 from condyle.integrate.manifold import Manifold
 from condyle.integrate.members import Members
 from condyle.integrate.methods import Method
+from condyle.integrate.native import native
 from condyle.integrate.run import INTERVAL, Settings
 from condyle.integrate.step_rows import StepRows
 from condyle.integrate.timed import timed
@@ -29,6 +32,23 @@ COUNTED = ("t", "steps", "rejected", "evaluations")
 """What is known of a member that was interrupted."""
 
 
+@dataclass(frozen=True)
+class Log:
+    """Rows that native code writes, and where they go when it is full.
+
+    Attributes:
+        rows: its streams.
+        count: the stream with how many rows are written.
+        capacity: how many there is room for.
+        kept: gets them.
+    """
+
+    rows: dict[str, np.ndarray]
+    count: str
+    capacity: int
+    kept: list[dict[str, np.ndarray]]
+
+
 @dataclass
 class EnsembleRun:
     """One simulation of many members while it goes on."""
@@ -41,6 +61,7 @@ class EnsembleRun:
     times: np.ndarray | None                                # None: every step
     stop: bool = False
     logs: list[dict[str, np.ndarray]] = field(default_factory=list)
+    suspects: list[dict[str, np.ndarray]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         m, n = self.members, self.members.y.shape[1]
@@ -93,38 +114,80 @@ class EnsembleRun:
             wait(futures)
         for future in futures:
             future.result()
-        return self._ensemble()
+        ensemble = self._ensemble()
+        if not ensemble.done.all() or not len(again := self._jumping(ensemble.manifold)):
+            return ensemble
+        made = native(ensemble.system, self.method)
+        runs = EachRun(self.members.some(again), *made, self.method, self.settings, self.times)
+        return ensemble.with_runs(again, runs.go(count))
+
+    def _jumping(self, manifold: Manifold) -> np.ndarray:
+        """Members, ascending, in whose steps the length of a path jumps: a run of their own finds out where,
+        and begins anew just after."""
+        system, n = self.members.system, self.members.y.shape[1]
+        branches = Branches.of(system)
+        logs = [log["suspects"] for log in self.suspects if len(log["suspects"])]
+        if branches is None or not logs:
+            return np.empty(0, dtype=int)
+        rows = np.concatenate(logs)
+        member, ends = rows[:, 0].astype(int), 1 + 2 * (2 * n + 1)
+        pairs, more = rows[:, 1:ends].reshape(-1, 2 * n + 1), rows[:, ends:]      # t, y, f at both ends
+        dense = np.zeros((len(pairs), more.shape[1] // n, n))
+        dense[1::2] = more.reshape(len(rows), -1, n)
+        steps = StepRows(pairs[:, 0], pairs[:, 1:1 + n], pairs[:, 1 + n:], dense, self.method)
+        tails = self.members.tail
+
+        def y_at(k: np.ndarray, t: np.ndarray) -> np.ndarray:
+            return manifold.nearest(system, tails[member[k // 2]], t, steps.at(k, t))
+
+        seen = branches.look(tails[np.repeat(member, 2)], steps.t, steps.y).signatures
+        suspects = branches.suspects(steps.t, seen, np.arange(0, len(pairs), 2))
+        found = branches.located(suspects, lambda k: tails[member[k // 2]], y_at)
+        return np.unique(member[np.array(sorted(found), dtype=int) // 2])
 
     def _serve(self, ws: Workspace) -> None:
         """Take members until there are none, or until told to stop."""
         program, streams, W = self.program, dict(self.shared), self.program.W
-        log: dict[str, np.ndarray] = {}
-        if self.times is None:
-            widths = {name: s["size"] for name, s in program.layout["streams"].items() if name in "MTYFD"}
-            capacity = max(64 * W, int(LOG_BYTES / 8 / sum(widths.values())))
-            log = {name: np.empty((capacity, size)) for name, size in widths.items()}
-            streams |= log | {"log": np.zeros((1, 1))}
+        logs = self._logs()
+        for log in logs:
+            streams |= log.rows | {log.count: np.zeros((1, 1))}
+        full = lambda log: int(streams[log.count][0, 0])
         try:
             program.start(ws, streams, {"limit": LIMIT})
             rounds, clock = 20, time.perf_counter()
             while not self.stop:
-                budget = min(rounds, (capacity - int(streams["log"][0, 0])) // W) if log else rounds
+                budget = min(rounds, *((log.capacity - full(log)) // W for log in logs)) if logs else rounds
                 ended = program.advance(ws, budget)
                 before, clock = clock, time.perf_counter()
                 rounds = int(np.clip(budget * INTERVAL / (clock - before), rounds / 4, 4 * rounds)) + 1
-                if log and (ended or int(streams["log"][0, 0]) > capacity // 2):
-                    self._empty(log, streams["log"])
+                for log in logs:
+                    if ended or full(log) > log.capacity // 2:
+                        self._empty(log, streams[log.count])
                 if ended:
                     break
         except BaseException:
             self.stop = True                                # for the others too
             raise
-        if log:
-            self._empty(log, streams["log"])
+        for log in logs:
+            self._empty(log, streams[log.count])
 
-    def _empty(self, log: dict[str, np.ndarray], rows: np.ndarray) -> None:
+    def _logs(self) -> list[Log]:
+        """Memory for one thread's rows of steps, where all are kept, and of suspects, where paths may
+        jump."""
+        widths = {name: s["size"] for name, s in self.program.layout["streams"].items()}
+        wanted = [(["suspects"], "suspect_count", self.suspects)] if "suspects" in widths else []
+        if self.times is None:
+            wanted.append(([name for name in "MTYFD" if name in widths], "log", self.logs))
+        out = []
+        for names, count, kept in wanted:
+            capacity = max(64 * self.program.W, int(LOG_BYTES / 8 / sum(widths[name] for name in names)))
+            out.append(Log({name: np.empty((capacity, widths[name])) for name in names}, count, capacity,
+                           kept))
+        return out
+
+    def _empty(self, log: Log, rows: np.ndarray) -> None:
         count = int(rows[0, 0])
-        self.logs.append({name: array[:count].copy() for name, array in log.items()})
+        log.kept.append({name: array[:count].copy() for name, array in log.rows.items()})
         rows[0, 0] = 0.0
 
     def _ensemble(self) -> Ensemble:

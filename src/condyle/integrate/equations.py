@@ -43,8 +43,9 @@ class Equations:
         parameters: size of p.
         prescribed: how many of y motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
-        signature: (t, y, p, rows that f looks up there) -> on which branches all paths are, branches.py;
-            None where no path can jump, and where f is loops.
+        may_jump: whether lengths of paths may jump: branches.py.
+        signature: (t, y, p, rows that f looks up there) -> on which branches all paths are; None where
+            none may jump, and where f is loops.
     """
 
     f: ca.Function | Staged | Loops
@@ -56,6 +57,7 @@ class Equations:
     parameters: int
     prescribed: int
     timed: bool
+    may_jump: bool = False
     signature: ca.Function | None = None
 
 
@@ -77,7 +79,7 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
     return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
                      model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names),
-                     signature)
+                     Branches.of(system) is not None, signature)
 
 
 def _right_hand_side(model: Model, branches: Branches | None) -> tuple[ca.Function | Staged,

@@ -11,6 +11,8 @@ is empty. The nodes of a step are those of loop.py; masks do the rest. What a me
                      projected; or
     M, T, Y, F, D    a row for the start and each step of any member, in a log that the caller empties now
                      and then
+    suspects         a row for each step in which a path may have jumped (branches.py), in another log: the
+                     member, t, y, f at the start of the step, t, y, f and what its output needs at its end
 """
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
     Streams: queue (the next member), t0, y0, p0, first_knot (of each member), knots; ended, y_end, f_end;
     with a log M, T, Y, F, D and log (rows written), else times (the last is infinite), first (the first of
     them after t0), out. Slices to set: count, times_count, t_end, h_max, h_start, fixed, way (1), accuracy,
-    weights.
+    weights. Where paths may jump: suspects, suspect_count (rows written).
 
     Args:
         method: whose steps are taken.
@@ -71,14 +73,15 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
     before: list[Node] = []
     start: list[Node] = []
     row: list[Node] = []
-    if not log:
-        sizes |= {"t_old": 1, "y_old": n, "f_old": n, "t_out": 1, "y_out": n, "k_out": 1, "due": 1, "zero": 1,
-                  "y": n, "k0": n}
-        streams |= {"times": Stream(1, shared=True), "first": Stream(1, shared=True),
-                    "out": Stream(n, shared=True)}
+    if not log or eq.may_jump:
+        sizes |= {"t_old": 1, "y_old": n, "f_old": n, "y": n, "k0": n, "zero": 1}
         before = [kernel(lambda t: t, ["t"], ["t_old"], sizes | {"t": 1}, "old_time"),
                   copy("y", "y_old", n, W),
                   copy("k0", "f_old", n, W)]
+    if not log:
+        sizes |= {"t_out": 1, "y_out": n, "k_out": 1, "due": 1}
+        streams |= {"times": Stream(1, shared=True), "first": Stream(1, shared=True),
+                    "out": Stream(n, shared=True)}
         start = [Get("first", "member", "k_out"), Get("times", "k_out", "t_out")]
 
     def logged(step: Step) -> list[Node]:
@@ -109,7 +112,22 @@ def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Pro
             *step.project("t_out", "y_out"),
             place, Put("y_out", "out", "row"), Get("times", "k_out", "t_out"), due], "limit")]
 
-    parts = trial(method, eq, sizes, streams, tables, logged if log else at_times, before, W)
+    def suspected(step: Step) -> list[Node]:
+        """After a step in which the signature changed, or after every one where the loop has none."""
+        if not eq.may_jump:
+            return []
+        whole = ["member", "t_old", "y_old", "f_old", "t", "y", "k0", *(["dense"] if step.dense else [])]
+        sizes.update(suspect=sum(sizes[name] for name in whole), suspect_row=1)
+        streams["suspects"] = Stream(sizes["suspect"], shared=True)
+        streams["suspect_count"] = Stream(1, shared=True)
+        noted: list[Node] = [kernel(lambda *x: ca.vertcat(*x), whole, ["suspect"], sizes, "suspect"),
+                             Take("suspect_count", "suspect_row"), Put("suspect", "suspects", "suspect_row")]
+        return [If("changed", noted)] if eq.signature is not None else noted
+
+    def record(step: Step) -> list[Node]:
+        return [*(logged if log else at_times)(step), *suspected(step)]
+
+    parts = trial(method, eq, sizes, streams, tables, record, before, W)
 
     def begin(t: ca.SX, t_end: ca.SX, h_start: ca.SX, h_max: ca.SX, fixed: ca.SX) -> tuple[ca.SX, ...]:
         span = t_end - t

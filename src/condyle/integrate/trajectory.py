@@ -74,8 +74,7 @@ class Trajectory(States[State]):
             to try. A text that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR;
             traj.status.advice.
         events: what happened, in order: see Occurrence.
-        jumps: where lengths of paths jumped, in order: see Jump. Nobody looks for them in an Ensemble without
-            events: run such a member alone.
+        jumps: where lengths of paths jumped, in order: see Jump.
         statistics: see Statistics.
     """
 

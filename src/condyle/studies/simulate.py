@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, real
 from condyle.errors import DescriptionError, UnknownNameError
-from condyle.integrate.branches import MOST, Branches
+from condyle.integrate.branches import MOST
 from condyle.integrate.each_run import EachRun
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.ensemble_run import EnsembleRun
@@ -25,7 +25,6 @@ from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
-from condyle.presentation import cut
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
@@ -89,8 +88,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
     then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
 
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
-    by how much, and the run begins anew just after. Runs of many states without events go over such jumps as
-    they are.
+    by how much, and the run begins anew just after. Of many states those that jump run once more, by
+    themselves; `ens.jumps` has the jumps of each.
 
     Args:
         system: whose motion is wanted.
@@ -189,14 +188,13 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         times = _times(keep, start, float(t_final))
         if happening:
             settings.witnesses = Witnesses(system, given)
-            return EachRun(start, *native(system, method), method, settings, times).go(thread_count(threads))
-        if (branches := Branches.of(system)) is not None:
-            names = cut(dict.fromkeys(name for owners in branches.owners for name in owners))
-            warnings.warn("simulate: runs of an ensemble do not look for jumps in lengths of paths, which "
-                          f"surfaces and points of {names} may make; simulate one state to see whether there "
-                          "are some", stacklevel=3)
-        program, tables = native(system, method, "times" if times is not None else "steps")
-        return EnsembleRun(start, program, tables, method, settings, times).go(thread_count(threads))
+            runs: EachRun | EnsembleRun = EachRun(start, *native(system, method), method, settings, times)
+        else:
+            made = native(system, method, "times" if times is not None else "steps")
+            runs = EnsembleRun(start, *made, method, settings, times)
+        ensemble = runs.go(thread_count(threads))
+        _warn_of_jumps(ensemble)
+        return ensemble
     finally:
         if stop is not None:
             stop()
@@ -216,19 +214,24 @@ def _check_tendons(system: System, start: Members) -> None:
                       stacklevel=4)
 
 
-def _warn_of_jumps(traj: Trajectory) -> None:
+def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
     """Lengths of paths that rules make jump are no physics: their forces do work that comes from nowhere."""
-    if not traj.jumps:
+    each = (found.jumps,) if isinstance(found, Trajectory) else found.jumps
+    jumps = [j for of_one in each for j in of_one]
+    if not jumps:
         return
-    worst = max(traj.jumps, key=lambda j: abs(j.size))
-    more = len(traj.jumps) - 1
-    gained = sum({j.t: j.energy for j in traj.jumps}.values())
+    worst, more = max(jumps, key=lambda j: abs(j.size)), len(jumps) - 1
     others = f", and {more} more" if more else ""
-    others += " (later ones are not looked for)" if len(traj.jumps) >= MOST else ""
-    warnings.warn(f"simulate: a rule makes the length of a path jump: {worst}{others}; the potential energy "
-                  f"changes by {gained:.3g} J. The run goes on just after; traj.jumps has them all. Move the "
-                  "surface or the points, or choose another quadrant, so that the path lifts off where it "
-                  "touches", stacklevel=4)
+    others += " (later ones are not looked for)" if max(map(len, each)) >= MOST else ""
+    gained = max((sum({j.t: j.energy for j in of_one}.values()) for of_one in each), key=abs)
+    which, where = ("", "traj.jumps")
+    if not isinstance(found, Trajectory):
+        which = f" in {sum(map(bool, each))} of {len(each)} members, at most"
+        where = "ens.jumps"
+    warnings.warn(f"simulate: a rule makes the length of a path jump{which}: {worst}{others}; the potential "
+                  f"energy changes by {gained:.3g} J. The run goes on just after; {where} has them all. Move "
+                  "the surface or the points, or choose another quadrant, so that the path lifts off where "
+                  "it touches", stacklevel=4)
 
 
 def _warn_of_domains(system: System, traj: Trajectory) -> None:
