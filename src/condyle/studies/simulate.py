@@ -25,6 +25,7 @@ from condyle.integrate.progress import check_progress, shown
 from condyle.integrate.run import Settings, run
 from condyle.integrate.trajectory import Trajectory
 from condyle.native.machine.threads import thread_count
+from condyle.presentation import cut
 from condyle.system.given import BYTES_PER_EVENT, check_step, check_system, error_weights, number
 from condyle.system.operators.muscles import elastic_tendons
 from condyle.system.state import State
