@@ -34,8 +34,8 @@ INTERVAL = 0.03
 """[s] after which native code comes back, so that Ctrl-C and progress work."""
 ACTING = threading.RLock()
 """Held while an action runs: members of an ensemble go on in several threads, their actions one at a time."""
-CAPACITY = 8_192
-"""Rows of memory to begin with; it is not touched before it is used."""
+CAPACITY = 512
+"""Rows of memory to begin with: more would come from the system, page by page."""
 
 
 @dataclass
@@ -149,7 +149,7 @@ class Run:
         """Steps until t_end or for one batch, into the rows after the last; how many, and whether it was
         interrupted."""
         s, ws, here = self.settings, self.ws, slice(self.count, self.count + self.batch)
-        if here.stop > len(self.memory["T"]):
+        while here.stop > len(self.memory["T"]):
             self._grow()
         ws["t_end"], ws["row"], ws["rows"], ws["busy"] = t_end, 0, self.batch, 1
         first, began, span = bool(ws["fresh"][0]), self.start.t, s.t_final - self.start.t
