@@ -40,6 +40,9 @@ HUBER = 1.5
 ITERATIONS = 100
 TOLERANCE = 1e-12
 """The last step moves no frame further than this part of what the frames move in all."""
+NEGLIGIBLE = 1e-4
+"""A step is the last if it makes chi^2, the cost over the variance of one number, smaller by less: estimates
+are certain to within 1."""
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
 """Relative to the diagonal of the equations: none to speak of, and no step at all."""
 
@@ -250,7 +253,8 @@ class Problem:
                     moved = moved + (along @ dq[:, :, None])[:, :, 0]
                 trial = Unknowns(x.c + dc, np.clip(x.q + dq, low, high), self.model.moved(x.extra, dz))
                 there, longest = self.look(trial), float(np.abs(moved).max())
-                small = longest <= TOLERANCE * size
+                small = (longest <= TOLERANCE * size
+                         or 0 <= at.cost - there.cost <= NEGLIGIBLE * at.cost / (6 * N))
                 if small or there.cost <= at.cost * (1 + 1e-9) + 1e-28 * size**2 * N:
                     break
                 damping = max(10 * damping, 1e-6)
