@@ -37,8 +37,8 @@ Domain = tuple[float, float]
 
 SAMPLES = 8
 """Points per knot interval at which the Jacobian is looked at: they find its least length within 1 %."""
-REFINED = 8
-"""Rounds by which the least of them is found, each a quarter of the one before."""
+REFINED = 3
+"""Rounds by which the least of them is found, each a thirty-second of the one before."""
 VANISHES = 1e-3
 """Share of its mean length below which the Jacobian is said to vanish."""
 
@@ -295,9 +295,9 @@ class SplineCurve(Mobilizer):
         mean, worst = length.mean(), int(length.argmin())
         around = np.concatenate([[self.domain[0]], q, [self.domain[1]]])[[worst, worst + 2]]
         for _ in range(REFINED if length[worst] < 0.5 * mean else 0):                # nearer to the least
-            near = np.linspace(around[0], around[1], 9)
+            near = np.linspace(around[0], around[1], 65)
             least = int(self.speed(near).argmin())
-            around = near[[max(least - 1, 0), min(least + 1, 8)]]
+            around = near[[max(least - 1, 0), min(least + 1, 64)]]
         least_q = float(around.mean())
         if (least_s := min(float(self.speed(least_q)), length[worst])) > VANISHES * mean:
             return

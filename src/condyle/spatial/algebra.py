@@ -182,7 +182,10 @@ def dot(a: Value, b: Value) -> Value:
 
 def cross(a: Value, b: Value) -> Value:
     """a x b of two vectors with three components."""
-    return ca.cross(a, b) if isinstance(a, ca.SX) else np.cross(a, b)
+    if isinstance(a, ca.SX):
+        return ca.cross(a, b)
+    next_, last = [1, 2, 0], [2, 0, 1]                      # np.cross takes five times as long
+    return a[..., next_] * b[..., last] - a[..., last] * b[..., next_]
 
 
 def sin(x: Value) -> Value:
