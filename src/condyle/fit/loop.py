@@ -42,7 +42,7 @@ doubts.py.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 import casadi as ca
@@ -115,12 +115,12 @@ class FitLoop:
         tail: size of the tail.
         row: size of a row.
         rate_of: the coordinate that each speed is the rate of, or -1.
-        turning: speeds in rad/s.
+        turning: speeds that turn bodies, and how fast at most [rad per unit of the coordinate].
     """
 
     def __init__(self, f: FitExpressions, nq: int, tail: int, row: int, rate_of: Sequence[int],
-                 turning: Sequence[int]) -> None:
-        self.n, self.m, self.rate_of, self.turning = len(rate_of), f.m, rate_of, list(turning)
+                 turning: Mapping[int, float]) -> None:
+        self.n, self.m, self.rate_of, self.turning = len(rate_of), f.m, rate_of, dict(turning)
         n, m = self.n, self.m
         self.sizes = dict.fromkeys(_SCALARS, 1) | dict.fromkeys(("q", "q_t", "q_good", "low", "high"),
                                                                 nq) | {"tail": tail}
@@ -171,8 +171,9 @@ class FitLoop:
     def free(self, d: ca.SX, held: ca.SX, active: ca.SX) -> tuple[ca.SX, ca.SX]:
         """d without fixed speeds, shortened if need be, and the part of it that this is."""
         d = ca.if_else(either(held, active != 0), 0, d)
-        part = ca.fmin(1, LARGEST_TURN / ca.fmax(_largest(d[self.turning]),
-                                                 1e-300)) if self.turning else ca.SX(1)
+        turn = ca.vertcat(ca.SX(0, 1), *(d[j] if rate == 1 else rate * d[j] for j,
+                                         rate in self.turning.items()))
+        part = ca.fmin(1, LARGEST_TURN / ca.fmax(_largest(turn), 1e-300)) if self.turning else ca.SX(1)
         return part * d, part
 
     # ---- one iteration -------------------------------------------------------------------------------------

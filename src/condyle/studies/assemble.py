@@ -23,6 +23,7 @@ from condyle.fit.layout import Layout
 from condyle.fit.loop import INFO, FitLoop
 from condyle.fit.looped import has_loops
 from condyle.integrate.progress import check_progress, shown
+from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import description
 from condyle.native.machine import lapack
 from condyle.native.programs.kept import Made, kept
@@ -35,6 +36,9 @@ TIGHTER = 1e-2
 """Constraints hold to this part of the accuracy."""
 TIGHTEST = 1e-12
 """They are never asked to hold to less: sums over a long chain of bodies have no more digits."""
+
+PLACES = 8
+"""Where the Jacobian of a joint is looked at."""
 
 Limits = bool | Mapping[str, tuple[float, float]]
 
@@ -269,9 +273,26 @@ def _limits(system: System, limits: Limits, rate_of: Sequence[int]) -> tuple[Arr
     return low, high
 
 
+def _turning(system: System) -> dict[int, float]:
+    """Speeds that turn bodies, and by how much at most per unit of their coordinate [rad]: 1 in rad/s; joints
+    with coordinates of another unit, as spline joints have, are looked at in some places."""
+    out = {k: 1.0 for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"}
+    known: dict[Mobilizer, Array] = {}
+    for body in system.bodies:
+        m = body.mobilizer
+        if not set(m.speed_units) <= {"rad/s", "m/s"}:
+            if m not in known:
+                rng = np.random.default_rng(0)
+                H_w = [motion_at(m, 0.0, m.random_q(rng), np.zeros(m.nu)).H_w for _ in range(PLACES)]
+                known[m] = np.linalg.norm([np.reshape(H, (3, m.nu)) for H in H_w], axis=1).max(axis=0)
+            out |= {body.u.start + j: float(f"{x:.2g}") for j, x in enumerate(known[m])
+                    if m.speed_units[j] not in ("rad/s", "m/s") and x > 0}
+    return out
+
+
 def _program(system: System, layout: Layout, rate_of: tuple[int, ...]) -> Made:
     """The native program of a system and a layout of goals, kept with the system and on disk."""
-    turning = [k for k, unit in enumerate(scales.units(system.bodies)[1]) if unit == "rad/s"]
+    turning = _turning(system)
     key, model = ("assemble", layout), system.compiled.model
 
     def make() -> Made:
