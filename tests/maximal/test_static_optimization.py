@@ -27,6 +27,7 @@ def shoulder() -> cd.Motion:
     return cd.Motion(arm(), t, q, u, udot)
 
 
+@pytest.mark.filterwarnings("ignore:static_optimization. The path of BIClong jumps")   # the shoulder moves
 @pytest.mark.parametrize("passive", [False, True])
 @pytest.mark.parametrize("moving", [demo, shoulder])
 def test_two_formulations(moving, passive, evidence):
