@@ -30,7 +30,8 @@ if TYPE_CHECKING:                                            # OpenSim's process
 
 MUSCLES = ("TRIlong", "TRIlat", "TRImed", "BIClong", "BICshort", "BRA")
 BICEPS = ("BIClong", "BICshort", "BRA")
-ACCURACIES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+ACCURACIES = tuple(float(f"{10 ** (-k / 2):.0e}") for k in range(4, 15))
+"""Half decades, for both engines: coarser steps favour whoever is lucky."""
 STATES = 4096
 
 
