@@ -18,7 +18,7 @@ from condyle.mobilizers import (
     SphericalCoords,
     compose,
 )
-from condyle.mobilizers.base import motion_at
+from condyle.mobilizers.traced import motion_at
 from condyle.spatial import rotation_z
 from condyle.trace import Symbol
 from tests.mobilizers.every import EVERY

@@ -33,7 +33,7 @@ from condyle.mobilizers import (
     derived_motion,
     motion,
 )
-from condyle.mobilizers.base import motion_at
+from condyle.mobilizers.traced import motion_at
 from condyle.model.operators import OPERATORS
 from tests.mobilizers.every import BUILT_IN, EVERY
 from tests.mobilizers.poses import (

@@ -23,7 +23,7 @@ from condyle.mobilizers import (
     Universal,
     compose,
 )
-from condyle.mobilizers.base import motion_at
+from condyle.mobilizers.traced import motion_at
 from condyle.spatial import rotation_z
 from tests.mobilizers.every import EVERY, RADII
 from tests.mobilizers.poses import (

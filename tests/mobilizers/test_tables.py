@@ -9,7 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle.functions.pieces import Pieces
-from condyle.mobilizers import NumberedMobilizer, base, motion_at, motion_size
+from condyle.mobilizers import NumberedMobilizer, motion_at, motion_size, traced
 from condyle.mobilizers.base import RelativeMotion, zeros
 from condyle.mobilizers.constants import text
 from condyle.model.layouts import build_looped, prefers_loops
@@ -142,7 +142,7 @@ def test_many_different_curves_are_traced_once(monkeypatch):
     calls = []
     motion = cd.SplineCurve.motion
     monkeypatch.setattr(cd.SplineCurve, "motion", lambda *given: calls.append(given) or motion(*given))
-    monkeypatch.setattr(base, "_FORMS", {})
+    monkeypatch.setattr(traced, "_FORMS", {})
     made = []
     for n in (12, 36):
         system = cd.System()

@@ -1,16 +1,7 @@
 """Mobilizers: what a body may do relative to its parent. One file per family."""
 from condyle.arguments import spoken
 from condyle.mobilizers.angles import Bushing, Gimbal, Universal
-from condyle.mobilizers.base import (
-    JointMotion,
-    Mobilizer,
-    RelativeMotion,
-    motion,
-    motion_at,
-    motion_size,
-    motion_symbols,
-    runaway,
-)
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.beam import CantileverFreeBeam
 from condyle.mobilizers.compose import compose
 from condyle.mobilizers.custom import Custom
@@ -27,6 +18,14 @@ from condyle.mobilizers.sines import sines_first
 from condyle.mobilizers.spline_curve import SplineCurve
 from condyle.mobilizers.spline_surface import SplineSurface
 from condyle.mobilizers.text_file import read_mobilizer
+from condyle.mobilizers.traced import (
+    JointMotion,
+    motion,
+    motion_at,
+    motion_size,
+    motion_symbols,
+    runaway,
+)
 
 __all__ = [
     "Ball",

@@ -16,7 +16,8 @@ from functools import cache
 import casadi as ca
 import numpy as np
 
-from condyle.mobilizers.base import Mobilizer, RelativeMotion, form_of, remember, traced
+from condyle.mobilizers.base import Mobilizer, RelativeMotion
+from condyle.mobilizers.traced import form_of, remember, traced
 from condyle.native.sweeps.lookup import Closure, Origin, register
 from condyle.native.sweeps.table import Numbers, Table
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from condyle.mobilizers.base import Mobilizer, traced
+from condyle.mobilizers.base import Mobilizer
+from condyle.mobilizers.traced import traced
 from condyle.native.sweeps.lookup import Closure, lookups_in
 
 KEPT = 4096

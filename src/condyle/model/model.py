@@ -14,7 +14,7 @@ from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.forces.path import PathLaw
 from condyle.mobilizers import Mobilizer, Pattern, pattern
-from condyle.mobilizers.base import traced
+from condyle.mobilizers.traced import traced
 from condyle.model.instance import ParameterCheck
 from condyle.muscles import Muscle
 from condyle.paths import Path

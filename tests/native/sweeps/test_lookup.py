@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers import base
+from condyle.mobilizers import traced
 from condyle.native.calls.function import NativeFunction
 from condyle.native.sweeps import lookup
 from condyle.native.sweeps.lookup import Closure, Staged, assembled, get, lookups_in
@@ -344,10 +344,10 @@ def test_a_spline_in_a_system_is_scipys(place, evaluator):
 
 def test_what_is_remembered_of_joints_has_a_bound(monkeypatch):
     """Equations of joints do not pile up in a long session."""
-    monkeypatch.setattr(base, "KEPT", 2)
-    monkeypatch.setattr(base, "_TRACED", {})
+    monkeypatch.setattr(traced, "KEPT", 2)
+    monkeypatch.setattr(traced, "_TRACED", {})
     for x in (0.1, 0.2, 0.3, 0.4):
         pin = cd.Pin(axis=(x, 0.0, 1.0))
-        size = base.motion_size(pin)
-        assert len(base._TRACED) <= 2
-        assert base.motion_size(cd.Pin(axis=(x, 0.0, 1.0))) == size
+        size = traced.motion_size(pin)
+        assert len(traced._TRACED) <= 2
+        assert traced.motion_size(cd.Pin(axis=(x, 0.0, 1.0))) == size

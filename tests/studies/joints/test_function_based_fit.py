@@ -4,7 +4,7 @@ import pytest
 
 import condyle as cd
 from condyle.functions import BSpline, Linear
-from condyle.mobilizers.base import motion_at
+from condyle.mobilizers.traced import motion_at
 from condyle.spatial import exp_se3, exp_so3, log_se3
 
 DOMAIN = (-2.0, 0.2)

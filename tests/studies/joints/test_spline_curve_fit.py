@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.mobilizers.base import motion_at
+from condyle.mobilizers.traced import motion_at
 from condyle.spatial import Metric, exp_se3, log_se3
 from condyle.studies.joints import local
 from condyle.studies.joints.knots import Knots, uniform_knots

@@ -5,7 +5,7 @@ import pytest
 from scipy.interpolate import BSpline
 
 import condyle as cd
-from condyle.mobilizers.base import motion_at
+from condyle.mobilizers.traced import motion_at
 from condyle.spatial import exp_se3, log_se3
 from condyle.studies.joints.products import Grid, basis, uniform_knots
 from condyle.studies.joints.six_functions import inverse_left_jacobian

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.mobilizers.base import Mobilizer, motion_at
+from condyle.mobilizers import Mobilizer, motion_at
 from condyle.presentation import Block, Display, number, page, rows_of
 from condyle.spatial import Metric, Transform, log_se3, log_so3
 from condyle.status import Outcome, Status
