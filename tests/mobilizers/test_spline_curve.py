@@ -112,6 +112,16 @@ def test_a_curve_takes_the_frames_that_a_user_has():
     assert "7 frames, order 4" in repr(same[0])
 
 
+def test_the_domain_is_that_of_the_knots():
+    """Also where a closed curve has the period of the default, (0, 1); another period may be named."""
+    X, t = frames(9, LOOP), np.linspace(5, 6, 10)
+    assert cd.SplineCurve(X, closed=True, knots=t).domain == (5.0, 6.0)
+    assert cd.SplineCurve(X, closed=True, knots=t, domain=(0, 1)).domain == (0.0, 1.0)
+    assert cd.SplineCurve(X, closed=True).domain == (0.0, 1.0)
+    with pytest.raises(cd.DescriptionError, match="knots give the domain"):
+        cd.SplineCurve(X, knots=np.r_[[5.0] * 3, np.linspace(5, 6, 7), [6.0] * 3], domain=(0, 1))
+
+
 # ---- What is refused ----
 
 def changed(index, R=None, p=None, n=7):

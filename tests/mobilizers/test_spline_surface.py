@@ -128,6 +128,17 @@ def test_parameters_among_control_values():
                                rtol=0, atol=1e-14)
 
 
+def test_an_angle_of_parameters_winds():
+    """The turn of a closed direction is no control value: it was lost where all numbers of an angle were
+    zero."""
+    values = RING.astype(object)
+    values[5] = [0.0, *(cd.Parameter(f"a{j}", float(RING[5, j])) for j in range(1, 6))]
+    ring, plain = cd.SplineSurface(values, closed=True, domain=(0, 3)), EVERY["SplineSurface-closed"]
+    for q in (0.1, 1.4, 2.95, 7.3):
+        # angles up to 2 pi are rounded
+        np.testing.assert_allclose(parts(ring, [q], [0.7]), parts(plain, [q], [0.7]), rtol=0, atol=1e-14)
+
+
 def test_equal_and_different():
     """One number in a long table makes another kernel; a pickled one is the same."""
     big = np.zeros((6, 40, 50))

@@ -24,6 +24,7 @@ SAVED = {
     "curve": CURVE, "order 5, own knots and metric": HARD,
     "mirrored": cd.SplineCurve(frames(7), ends="mirrored"),
     "closed": cd.SplineCurve(frames(11, LOOP), 6, True, domain=(0, 2 * np.pi), unit="rad"),
+    "closed, not from a knot on": cd.SplineCurve.natural(frames(11, LOOP), 5, True, domain=(0, 2)),
     "functions": KNEE, "reversed": CURVE.reversed(), "composed": cd.compose(CURVE, cd.Pin("x").reversed(),
                                                                             cd.Slider()),
     "surface in time": cd.SplineSurface(SURFACE, modes=[(SURFACE, cd.functions.Sine(0.1)), (SURFACE, PITCH)],
@@ -41,6 +42,7 @@ def test_reads_back_equal(tmp_path, name):
     assert again.description() == mobilizer.description()           # the key of the machine code
     assert (again.units, again.speed_units, again.domains) == (mobilizer.units, mobilizer.speed_units,
                                                                mobilizer.domains)
+    assert getattr(again, "domain", None) == getattr(mobilizer, "domain", None)
     assert again.named_by_user == mobilizer.named_by_user
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "joint.json").read_bytes()

@@ -110,9 +110,10 @@ def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: 
     Args:
         form: "clamped", "mirrored" or "closed".
     """
-    low, high = checked_domain(domain, what)
+    asked = None if domain is None else checked_domain(domain, what)
     count = {"clamped": n - order + 2, "mirrored": n, "closed": n + 1}[form]
     if given is None:
+        low, high = own = asked or (0.0, 1.0)
         inner = low + (high - low) * np.linspace(0.0, 1.0, count)
         inner[-1] = high
         knots = bsplines.clamped(inner, order) if form == "clamped" else inner
@@ -129,16 +130,14 @@ def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: 
         _check_order(knots, order, form, what)
         own = (float(knots[order - 1]), float(knots[n])) if form == "clamped" else (float(knots[0]),
                                                                                     float(knots[-1]))
-        period = form == "closed" and abs((high - low) - (own[1] - own[0])) <= 1e-12 * max(map(abs,
-                                                                                               (low, high)))
-        if (low, high) not in ((0.0, 1.0), own) and not period:
-            raise DescriptionError(f"{what}: the knots give the domain {own}, but domain = {(low, high)}; "
-                                   "give one of "
-                                   "them")
-        if not period:
-            low, high = own
+        if asked is not None and asked != own:
+            # another period of a closed curve
+            size = asked[1] - asked[0]
+            if form != "closed" or abs(size - (own[1] - own[0])) > 1e-12 * max(*map(abs, asked), size):
+                raise DescriptionError(f"{what}: the knots give the domain {own}, but domain = {asked}; "
+                                       "give one of them")
     knots.flags.writeable = False
-    return knots, (low, high)
+    return knots, asked or own
 
 
 def checked_domain(domain: Any, what: str) -> tuple[float, float]:

@@ -70,7 +70,8 @@ class SplineCurve(Mobilizer):
             knots[order - 1] to knots[n]. Closed: n + 1 numbers, frame j is at knot j, the last closes the
             period. Mirrored ends: n numbers, frame j is at knot j. Inside, at most order - 3 knots may be
             equal.
-        domain: where q begins and ends, if no knots are given; of a closed curve one period.
+        domain: (low, high), where q begins and ends: that of the knots, or (0, 1) by default; of a closed
+            curve one period, which need not begin at a knot.
         ends: of open curves. "clamped": the curve begins and ends at its outermost control frames, and moves
             up to three times as fast there as inside. "mirrored" (order 4): it does too, with ds = 0 and at
             an even pace, by one more frame beyond each end, G_0 exp(-z_1).
@@ -95,7 +96,7 @@ class SplineCurve(Mobilizer):
     closed: bool = False
     _: KW_ONLY
     knots: Any = None
-    domain: Domain = (0.0, 1.0)
+    domain: Any = None
     ends: str = "clamped"
     coordinate: str = "q"
     unit: str = "1"
@@ -293,7 +294,8 @@ class SplineCurve(Mobilizer):
         q = self.samples().ravel()
         length = self.speed(q)
         mean, worst = length.mean(), int(length.argmin())
-        around = np.concatenate([[self.domain[0]], q, [self.domain[1]]])[[worst, worst + 2]]
+        (first, *_), (*_, last) = self.spline.edges
+        around = np.concatenate([[first], q, [last]])[[worst, worst + 2]]
         for _ in range(REFINED if length[worst] < 0.5 * mean else 0):                # nearer to the least
             near = np.linspace(around[0], around[1], 65)
             least = int(self.speed(near).argmin())
@@ -322,7 +324,8 @@ class SplineCurve(Mobilizer):
             yield x[k:k + 1]
 
     def random_q(self, rng: np.random.Generator) -> Array:
-        return rng.uniform(*self.domain, 1)
+        low, high = self.domain
+        return rng.uniform(low, high, 1)
 
     @cached_property
     def _text(self) -> str:

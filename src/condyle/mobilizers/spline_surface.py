@@ -199,16 +199,18 @@ class SplineSurface(Mobilizer):
     def _table(self) -> tuple[Table, list[tuple[list[int], slice]], list[float | None]]:
         """Rows, one per cell: its corner, then coefficients of every mode; which functions a mode moves, and
         where they are in a row; the constant value of functions that never move, None of others."""
-        some = [np.array([np.ptp(mode.values[f]) > 0 for f in range(6)]) for mode in self.parts]
-        some = [moved | (mode.values.reshape(6, -1).any(axis=1) & (mode.amplitude is not None))
-                for moved, mode in zip(some, self.parts, strict=True)]
+        # the turns of closed directions are with the numbers, also where all values are Parameters
+        values = [self._extended(mode.values, m == 0) for m, mode in enumerate(self.parts)]
+        some = [np.array([np.ptp(x[f]) > 0 for f in range(6)]) for x in values]
+        some = [moved | (x.reshape(6, -1).any(axis=1) & (mode.amplitude is not None))
+                for moved, x, mode in zip(some, values, self.parts, strict=True)]
         moving = np.any(some, axis=0)
-        some[0] = some[0] | (moving & self.parts[0].values.reshape(6, -1).any(axis=1))
+        some[0] = some[0] | (moving & values[0].reshape(6, -1).any(axis=1))
         fixed = [None if moving[f] else float(self.parts[0].values[f].flat[0]) for f in range(6)]
         corners = np.meshgrid(*(way.origins for way in self.directions), indexing="ij")
         blocks, places, at = [np.stack([c.ravel() for c in corners], axis=1)], [], self.nq
-        for m, (mode, f) in enumerate(zip(self.parts, some, strict=True)):
-            block = rows_of(self._extended(mode.values, m == 0)[f], self.directions)
+        for x, f in zip(values, some, strict=True):
+            block = rows_of(x[f], self.directions)
             blocks.append(block)
             places.append((np.flatnonzero(f).tolist(), slice(at, at + block.shape[1])))
             at += block.shape[1]

@@ -35,7 +35,7 @@ WIDTH = 100
 """Columns that a line of the file has at most, if it can be broken."""
 REMEDY = ("use a function of Condyle (cd.Spline, cd.functions.Polynomial, ...), or keep the mobilizer in "
           "Python code or as a pickle")
-LEFT_OUT = {"SplineCurve": ("domain",), "FunctionBased": ("laws",)}
+LEFT_OUT = {"FunctionBased": ("laws",)}
 """Fields that follow from others."""
 
 
