@@ -58,6 +58,23 @@ def test_simulate_says_when_a_domain_is_left(monkeypatch):
         assert cd.simulate(looped, looped.state(q=[0.9], u=[4.0]), 0.2).q.max() > 1.0
 
 
+def test_ensembles_say_so_too(monkeypatch):
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+    system = leg(CURVE)
+    starts = {"q": [[1.2], [1.9], [1.95]], "u": [[0.0], [2.0], [2.0]]}
+    words = r"'shank' leaves its domain from 0.5 to 2 in 2 of 3 members, the first is member 1, and reaches 2\."
+    for keep in ("ends", "steps", np.linspace(0, 0.05, 3)):
+        with pytest.warns(UserWarning, match=words) as said:
+            ens = cd.simulate(system, starts, 0.1, keep=keep)
+        assert len(said) == 1
+    assert f"{ens.y_end[2, 0]:.6g}" in str(said[0].message)
+    with pytest.warns(UserWarning, match=words):             # each runs by itself
+        cd.simulate(system, starts, 0.1, events=cd.Event(lambda s: s.q("shank") - 5.0, name="never"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cd.simulate(system, {"q": [[1.2], [1.3]]}, 0.02)
+
+
 def test_errors_of_a_curve_count_by_how_far_it_moves_its_body():
     """Not by the unit of its coordinate: the same curve over another domain has the same run."""
     for domain in ((0.0, 1.0), (0.0, 100.0)):

@@ -249,6 +249,17 @@ def test_dense_control_frames_make_corners_sharp_and_natural_curves_warn_of_them
         cd.SplineCurve.natural(corner(0.01), even=0.5, accuracy=1e-4)
 
 
+def test_natural_gives_up_on_frames_that_are_too_rough():
+    """Noise turns within every step: no number of control frames would do, and not many are made."""
+    R, p = frames(80)
+    rng = np.random.default_rng(0)
+    rough = cd.Transform(exp_so3(rng.normal(0, 0.03, (80, 3))) @ R, p + rng.normal(0, 3e-3, (80, 3)))
+    with pytest.warns(UserWarning, match=r"at most 4000 control frames it cannot be.*fit_spline_curve"):
+        curve = cd.SplineCurve.natural(rough)
+    assert len(curve.frames.p) < 4000
+    np.testing.assert_allclose(curve.pose(curve.sites).p, rough.p, rtol=0, atol=1e-12)
+
+
 def test_natural_refuses_equal_neighbours():
     R, p = (np.repeat(x, [1, 1, 2, 1, 1, 1, 1], axis=0) for x in frames(7))
     with pytest.raises(cd.DescriptionError, match=r"frames\[2\] and the next one are equal"):

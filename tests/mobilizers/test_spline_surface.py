@@ -160,7 +160,10 @@ def test_gimbal_lock_is_named():
     a, b = np.meshgrid(np.linspace(0, 1, 6), np.linspace(0, 1, 6), indexing="ij")
     c = np.array([a, b, 0 * a, 0 * a, np.pi * a, 0 * a])
     with pytest.warns(UserWarning, match=r"gimbal lock\) at q1 = 0\.(49|5)\d*.*\(cell . of 3\)"):
-        cd.SplineSurface(c, knots=[[0, 0, 0, 0, 1 / 3, 2 / 3, 1, 1, 1, 1]] * 2)
+        surface = cd.SplineSurface(c, knots=[[0, 0, 0, 0, 1 / 3, 2 / 3, 1, 1, 1, 1]] * 2)
+    assert "gimbal lock at q1 = 0." in surface.singular == surface.reversed().singular
+    assert EVERY["SplineSurface"].singular.endswith("nowhere")
+    assert EVERY["SplineSurface-time"].singular.endswith("nowhere at t = 0 and the defaults of Parameters")
 
 
 BAD = SURFACE.copy()

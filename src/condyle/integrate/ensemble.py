@@ -104,7 +104,7 @@ class Ensemble(States[Trajectory]):
         return self.members.system
 
     plumbing = frozenset({"kept", "done", "ended", "f_end", "method", "step", "manifold", "called",
-                          "with_runs"})
+                          "with_runs", "every_row"})
     called, _item = "ens", "member"
     elsewhere = States.elsewhere | {
         **dict.fromkeys(("q", "u", "y"), "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
@@ -177,7 +177,7 @@ class Ensemble(States[Trajectory]):
                       int(e["status"]), self.step, self.manifold)
 
     def _column(self, name: str) -> Array:
-        return self._recorded(*self._all())[:, place(self.system, name)]
+        return self._recorded(*self.every_row())[:, place(self.system, name)]
 
     def _one(self, i: int) -> Trajectory:
         if isinstance(self.kept, Runs):
@@ -260,7 +260,7 @@ class Ensemble(States[Trajectory]):
             for times, y in ((self.members.t, self.members.y), (self.t_end, self.y_end)):
                 out[times == time, k] = y[times == time]
 
-    def _all(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def every_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Times (m,), q, u, z side by side (m, n) and members (m,) of all rows, those of a member as `ens[i]`
         has them."""
         if isinstance(self.kept, Steps) and (np.diff(self.kept.begin) > 0).all():
@@ -281,7 +281,7 @@ class Ensemble(States[Trajectory]):
     def _batch(self, t: Any = None) -> Batch:
         system, there = self.system, None
         if t is None:
-            time, y, member = self._all()
+            time, y, member = self.every_row()
             now = time
         else:
             times = _times(t)
@@ -325,7 +325,7 @@ class Ensemble(States[Trajectory]):
             ShapeError: times that were not kept.
         """
         if t is None:
-            time, y, member = self._all()
+            time, y, member = self.every_row()
         else:
             times = _times(t)
             time, member = np.tile(times, len(self)), np.repeat(np.arange(len(self)), times.size)

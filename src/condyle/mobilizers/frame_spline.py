@@ -76,10 +76,11 @@ class FrameSpline:
         """Number of the interval that holds q."""
         return np.clip(np.searchsorted(self.edges[0], q, side="right") - 1, 0, len(self.inside) - 1)
 
-    def at(self, q: Array, rows: Array) -> Path:
-        """Pose, s and ds at q (...) inside the domain."""
+    def at(self, q: Array, rows: Array, rates: int = 2) -> Path:
+        """Pose, s and ds at q (...) inside the domain; without ds, or without s and ds, where rates are 1 or
+        0."""
         q = self.within(q)
-        return path(q, rows[self.interval(q)], self.order)
+        return path(q, rows[self.interval(q)], self.order, rates)
 
     def basis(self, q: Array) -> tuple[NDArray[np.intp], Array]:
         """The control frames that act at q (n,), shape (n, k), and their B-splines there."""
@@ -99,11 +100,12 @@ class FrameSpline:
         return np.concatenate([[q], at.R.ravel(), at.p, screws(z).ravel(), f.ravel()])
 
 
-def path(q: Any, row: Any, order: int) -> Path:
-    """Pose, s and ds from a row, or from rows (..., size): lee2008 (24), (27)-(31)."""
+def path(q: Any, row: Any, order: int, rates: int = 2) -> Path:
+    """Pose, s and ds from a row, or from rows (..., size): lee2008 (24), (27)-(31). rates: as in `along`."""
     k = order
     each = ca.vertsplit(row) if isinstance(row, ca.SX) else list(np.moveaxis(row, -1, 0))
     R, p = matrix([each[1:4], each[4:7], each[7:10]]), vector(each[10:13])
     start = 13 + SIZE * (k - 1)
     steps = [vector(each[13 + SIZE * j:13 + SIZE * (j + 1)]) for j in range(k - 1)]
-    return along(q - each[0], R, p, steps, [each[start + k * j:start + k * (j + 1)] for j in range(k - 1)])
+    polynomials = [each[start + k * j:start + k * (j + 1)] for j in range(k - 1)]
+    return along(q - each[0], R, p, steps, polynomials, rates)

@@ -20,8 +20,9 @@ ROUNDING = 1e-13
 """How well a curve passes through its frames, relative to the size of its positions in the metric."""
 EACH = 8
 """Points per knot interval at which |s| is looked at."""
-MOST_FRAMES = 20_000
-"""Control frames beyond which the pace is not made more even."""
+MOST_FRAMES = 4000
+"""Control frames beyond which the pace is not made more even: rough frames, such as noise, would take any
+number of them."""
 
 # Gauss's three points on (0, 1)
 POINTS = 0.5 + np.sqrt(0.15) * np.array([-1.0, 0.0, 1.0])
@@ -46,11 +47,11 @@ class Interpolant:
         return np.append(self.sites, self.sites[0] + self.spline.period) if self.spline.period else self.sites
 
     def pose(self, q: Array) -> Transform:
-        at = self.spline.at(q, self.rows)
+        at = self.spline.at(q, self.rows, rates=0)
         return Transform.unchecked(at.R, at.p)
 
     def speed(self, q: Array) -> Array:
-        at = self.spline.at(q, self.rows)
+        at = self.spline.at(q, self.rows, rates=1)
         return self.metric.norm(np.concatenate([at.w, at.v], axis=-1))
 
     def uneven(self) -> float:
@@ -93,8 +94,10 @@ class Interpolant:
         k = np.clip(np.searchsorted(arc, lengths, side="right") - 1, 0, len(arc) - 2)
         low, rest = grid[k], lengths - arc[k]
         q = low + rest / self.speed(low)
+        points, weights = np.append(POINTS, 1.0), np.append(WEIGHTS, 0.0)
         for _ in range(4):
-            q = q - (self.lengths(low, q) - rest) / self.speed(q)
+            speed = self.speed(low[:, None] + (q - low)[:, None] * points)
+            q = q - (speed @ weights * (q - low) - rest) / speed[:, -1]
         return q
 
 
@@ -127,7 +130,7 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
     G, best = frames, np.inf
     for _ in range(MOST_ITERATIONS):
         rows = spline.rows(G)
-        at = spline.at(sites, rows)
+        at = spline.at(sites, rows, rates=0)
         r = log_se3(frames @ Transform.unchecked(at.R, at.p).inverse())
         worst = float(metric.norm(r).max())
         if worst <= ROUNDING * size or (worst >= 0.5 * best and worst <= 100 * ROUNDING * size):
@@ -141,13 +144,13 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
                            "frames between those that are far apart")
 
 
-def naturally(frames: Transform, order: int, closed: bool, metric: Metric, even: float) -> tuple[Interpolant,
-                                                                                                 Array]:
-    """A curve through all frames whose |s| is constant within the share `even`, and where on it the frames
-    are.
+def naturally(frames: Transform, order: int, closed: bool, metric: Metric,
+              even: float) -> tuple[Interpolant, Array, float]:
+    """A curve through all frames whose |s| is constant within the share `even`, where on it the frames are,
+    and how uneven |s| is.
 
     Chords give the first parameters, arc lengths of the curve through them the next; then points of that
-    curve are put between the frames until the pace is even.
+    curve are put between the frames until the pace is even, or cannot be made so with MOST_FRAMES.
     """
     chords = metric.norm(steps_between(frames, closed))
     if not chords.all():
@@ -160,7 +163,11 @@ def naturally(frames: Transform, order: int, closed: bool, metric: Metric, even:
     for _ in range(3):
         curve, first = curve.refined(frames, np.inf)
     shape, gap = curve, length / len(chords)
-    while curve.uneven() > even and len(curve.sites) < MOST_FRAMES:
+    while (uneven := curve.uneven()) > even:
+        # half the gap makes the pace 2^order times as even, and twice the frames, at best
+        halvings = int(np.log2(MOST_FRAMES / len(curve.sites))) if len(curve.sites) < MOST_FRAMES else 0
+        if not halvings or uneven > even * 2.0 ** (order * halvings):
+            break
         gap *= 0.5
         curve, first = shape.refined(frames, gap)
-    return curve, curve.sites[first]
+    return curve, curve.sites[first], uneven

@@ -52,7 +52,8 @@ class Path(NamedTuple):
     dv: Any
 
 
-def along(x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Sequence[Any]]) -> Path:
+def along(x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Sequence[Any]],
+          rates: int = 2) -> Path:
     """G(x) = (R, p) exp(z_1 f_1(x)) exp(z_2 f_2(x)) ..., s and ds.
 
     Args:
@@ -61,18 +62,27 @@ def along(x: Any, R: Any, p: Any, each: Sequence[Any], polynomials: Sequence[Seq
         p: position at the start, shape (..., 3).
         each: the twists in the form (5), (..., 8) each.
         polynomials: coefficients of the f, from the constant one up.
+        rates: 2; or 1 without ds, or 0 without s and ds, which are None then.
     """
     w = v = dw = dv = None
     for screw, c in zip(each, polynomials, strict=True):
-        f, df, ddf = (taylor(x, c, d) for d in range(3))
+        f, *derivatives = (taylor(x, c, d) for d in range(1 + rates))
         R_f, p_f, z_w, z_v = _exponential(screw, f)
-        if w is None:
-            w, v, dw, dv = (scale(rate, z) for rate in (df, ddf) for z in (z_w, z_v))
-        else:
-            dw, dv = dw + scale(df, cross(w, z_w)), dv + scale(df, cross(v, z_w) + cross(w, z_v))  # (7)
-            back = transpose(R_f)
-            v, w = apply(back, v - cross(p_f, w)) + scale(df, z_v), apply(back, w) + scale(df, z_w)
-            dv, dw = apply(back, dv - cross(p_f, dw)) + scale(ddf, z_v), apply(back, dw) + scale(ddf, z_w)
+        back = transpose(R_f)
+        if rates == 2:
+            ddf = derivatives[1]
+            if dw is None:
+                dw, dv = scale(ddf, z_w), scale(ddf, z_v)
+            else:
+                df = derivatives[0]
+                dw, dv = dw + scale(df, cross(w, z_w)), dv + scale(df, cross(v, z_w) + cross(w, z_v))    # (7)
+                dv, dw = apply(back, dv - cross(p_f, dw)) + scale(ddf, z_v), apply(back, dw) + scale(ddf, z_w)
+        if rates:
+            df = derivatives[0]
+            if w is None:
+                w, v = scale(df, z_w), scale(df, z_v)
+            else:
+                v, w = apply(back, v - cross(p_f, w)) + scale(df, z_v), apply(back, w) + scale(df, z_w)
         p, R = p + apply(R, p_f), R @ R_f
     return Path(R, p, w, v, dw, dv)
 

@@ -26,7 +26,7 @@ from condyle.mobilizers.control_frames import (
 )
 from condyle.mobilizers.curve_report import CurveReport, bends
 from condyle.mobilizers.frame_spline import FrameSpline, path
-from condyle.mobilizers.natural import naturally
+from condyle.mobilizers.natural import MOST_FRAMES, naturally
 from condyle.mobilizers.screws import Path
 from condyle.native.sweeps.lookup import Origin, get
 from condyle.native.sweeps.table import Numbers
@@ -135,8 +135,9 @@ class SplineCurve(Mobilizer):
         to it.
 
         The frames are passed exactly, in their order. Control frames follow from them; where frames are far
-        apart more control frames than frames are used, until |s| is even. The attribute `sites` says at which
-        q the frames are.
+        apart more control frames than frames are used, until |s| is even, at most 4000: frames that are
+        noisy turn too sharply for that, and a warning says so. The attribute `sites` says at which q the
+        frames are.
 
         Args:
             frames: n >= order, as for a SplineCurve; neighbours differ.
@@ -162,7 +163,7 @@ class SplineCurve(Mobilizer):
                 POSITIVE.check(value, f"{what}: {name}", value)
         given = checked_frames(frames, checked_order(order, what), what)
         checked_steps(steps_between(given, closed), what)
-        through, sites = naturally(given, order, closed, measure, even)
+        through, sites, uneven = naturally(given, order, closed, measure, even)
         start, length = float(through.stops[0]), float(np.ptp(through.stops))
         low, high = (0.0, length) if isinstance(domain,
                                                 str) and domain == "length" else checked_domain(domain, what)
@@ -176,9 +177,12 @@ class SplineCurve(Mobilizer):
                     unit=unit,
                     metric=measure)
         object.__setattr__(curve, "sites", low + (sites - start) * scale)
-        if (left := through.uneven()) > even:
-            warnings.warn(f"{what}: |s| is even to {left:.2g} only, {even:g} was asked for; give more frames "
-                          "where the path bends", UserWarning, stacklevel=2)
+        if uneven > even:
+            warnings.warn(f"{what}: |s| is even to {uneven:.2g} only, {even:g} was asked for: with at most "
+                          f"{MOST_FRAMES} control frames it cannot be, the path through the {len(given.p)} "
+                          f"frames turns too sharply ({len(curve.frames.p)} are used). If the frames are "
+                          "noisy, smooth them: cd.fit_spline_curve(frames, smoothing=...); if they are few, "
+                          "give more where the path bends; or allow more by even=", UserWarning, stacklevel=2)
         if accuracy is not None:
             curve._warn_of_bends(accuracy, what)
         return curve

@@ -59,7 +59,8 @@ class SplineSurface(Mobilizer):
     and of Parameters, and does not depend on the number of control values.
 
     Where the second angle is ±pi/2 the three angles turn about two axes only (gimbal lock): a warning says
-    where in the domain. Choose another order of `axes`, or X, then.
+    where in the domain. Choose another order of `axes`, or X, then. That, and the rank of H, is looked at
+    once, at t = 0 and at the defaults of Parameters: at other times and values nobody has looked.
 
     Args:
         values: control values of phi_1 .. phi_6 [m, rad], shape (6, n1), (6, n1, n2) or (6, n1, n2, n3), in
@@ -323,12 +324,17 @@ class SplineSurface(Mobilizer):
                 f"{what}: H loses its rank at {where(worst)}: the joint does not move with a coordinate "
                 "there, or moves alike with two. Equal control values or a fold make it so: move them, or "
                 "leave that part out of the domain")
+        varies = any(mode.amplitude is not None for mode in self.parts)
+        words = ["where the splines do not move with a coordinate, or move alike with two; inside the domain "
+                 "this is nowhere" + (" at t = 0 and the defaults of Parameters" if varies else "")]
         if (worst := look.lock()).changes_sign or worst.value < LOCKED:
+            words.append(f"the angles are in gimbal lock at {where(worst)}")
             warnings.warn(
                 f"{what}: Euler singularity (gimbal lock) at {where(worst)}: the basis twists span five "
                 f"directions only there, |det W| = {worst.value:.2g}. The motion stays smooth; what asks for "
                 "angles of a pose, such as a fit, does not. Choose another order of axes, or "
                 "X", UserWarning, stacklevel=4)
+        object.__setattr__(self, "singular", "; ".join(words))
 
     def __repr__(self) -> str:
         size = " x ".join(map(str, self.values.shape[1:]))

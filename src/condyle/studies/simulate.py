@@ -90,7 +90,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
 
     Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
     by how much, and the run begins anew just after. Of many states those that jump run once more, by
-    themselves; `ens.jumps` has the jumps of each.
+    themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of
+    their mobilizers; of many states it looks at what is kept of each.
 
     Args:
         system: whose motion is wanted.
@@ -195,6 +196,7 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
             runs = EnsembleRun(start, *made, method, settings, times)
         ensemble = runs.go(thread_count(threads))
         _warn_of_jumps(ensemble)
+        _warn_of_domains(system, ensemble)
         return ensemble
     finally:
         if stop is not None:
@@ -235,30 +237,35 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
                   "it touches", stacklevel=4)
 
 
-def _warn_of_domains(system: System, traj: Trajectory) -> None:
+def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
     """Coordinates that leave the domain of their mobilizer: its motion goes on there, but nobody measured
     it."""
-    left = []
-    for body in system.bodies:
-        for k, (low, high) in enumerate(body.mobilizer.domains, body.q.start):
-            if np.isinf(low) and np.isinf(high):
-                continue
-            q = traj.q[:, k]
-            slack = 1e-9 * (high - low) if np.isfinite(high - low) else 0.0
-            outside = np.flatnonzero((q < low - slack) | (q > high + slack))
-            if outside.size:
-                i = int(outside[0])
-                end = low if q[i] < low else high
-                before = max(i - 1, 0)
-                share = (end - q[before]) / (q[i] - q[before]) if before < i else 0.0
-                t = traj.t[before] + share * (traj.t[i] - traj.t[before])
-                left.append(f"{system.coordinates[k]!r} leaves its domain from {low:g} to {high:g} at t = "
-                            f"{t:.6g} s "
-                            f"and reaches {q[np.argmax(np.maximum(low - q, q - high))]:.6g}")
+    domains = np.array([d for body in system.bodies for d in body.mobilizer.domains]).reshape(-1, 2)
+    if np.isinf(domains).all():
+        return
+    one = isinstance(found, Trajectory)
+    t, y, member = (found.t, found.q, np.zeros(len(found.t), int)) if one else found.every_row()
+    q, left = y[:, :system.nq], []
+    for k in np.flatnonzero(np.isfinite(domains).any(axis=1)):
+        x, (low, high) = q[:, k], domains[k]
+        slack = 1e-9 * (high - low) if np.isfinite(high - low) else 0.0
+        outside = np.flatnonzero((x < low - slack) | (x > high + slack))
+        if not outside.size:
+            continue
+        i, furthest = outside[0], x[outside[np.argmax(np.maximum(low - x, x - high)[outside])]]
+        name = f"{system.coordinates[k]!r} leaves its domain from {low:g} to {high:g}"
+        if one:
+            before, end = max(i - 1, 0), low if x[i] < low else high
+            share = (end - x[before]) / (x[i] - x[before]) if before < i else 0.0
+            time = t[before] + share * (t[i] - t[before])
+            left.append(f"{name} at t = {time:.6g} s and reaches {furthest:.6g}")
+        else:
+            count = len(np.unique(member[outside]))
+            left.append(f"{name} in {count} of {len(found)} members, the first is member {member[i]}, and "
+                        f"reaches {furthest:.6g}")
     if left:
         warnings.warn(f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
-                      "class says; "
-                      "stop it by a force, or an Event at the end", stacklevel=4)
+                      "class says; stop it by a force, or an Event at the end", stacklevel=4)
 
 
 def _method(integrator: Any) -> Method:
