@@ -62,7 +62,7 @@ def test_ensembles_say_so_too(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
     system = leg(CURVE)
     starts = {"q": [[1.2], [1.9], [1.95]], "u": [[0.0], [2.0], [2.0]]}
-    words = r"'shank' leaves its domain from 0.5 to 2 in 2 of 3 members, the first is member 1, and reaches 2\."
+    words = r"'shank' leaves its domain .* in 2 of 3 members, the first is member 1, and reaches 2\."
     for keep in ("ends", "steps", np.linspace(0, 0.05, 3)):
         with pytest.warns(UserWarning, match=words) as said:
             ens = cd.simulate(system, starts, 0.1, keep=keep)
