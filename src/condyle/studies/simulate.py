@@ -243,9 +243,11 @@ def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
     domains = np.array([d for body in system.bodies for d in body.mobilizer.domains]).reshape(-1, 2)
     if np.isinf(domains).all():
         return
-    one = isinstance(found, Trajectory)
-    t, y, member = (found.t, found.q, np.zeros(len(found.t), int)) if one else found.every_row()
-    q, left = y[:, :system.nq], []
+    if isinstance(found, Trajectory):
+        t, q, member = found.t, found.q, np.zeros(len(found.t), dtype=np.intp)
+    else:
+        t, q, member = found.every_row()
+    left = []
     for k in np.flatnonzero(np.isfinite(domains).any(axis=1)):
         x, (low, high) = q[:, k], domains[k]
         slack = 1e-9 * (high - low) if np.isfinite(high - low) else 0.0
@@ -254,7 +256,7 @@ def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
             continue
         i, furthest = outside[0], x[outside[np.argmax(np.maximum(low - x, x - high)[outside])]]
         name = f"{system.coordinates[k]!r} leaves its domain from {low:g} to {high:g}"
-        if one:
+        if isinstance(found, Trajectory):
             before, end = max(i - 1, 0), low if x[i] < low else high
             share = (end - x[before]) / (x[i] - x[before]) if before < i else 0.0
             time = t[before] + share * (t[i] - t[before])
