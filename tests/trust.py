@@ -50,6 +50,8 @@ SECTIONS = {
     "integrate": "Accuracy of runs",
     "fit": "Configurations",
     "studies": "Studies",
+    "mobilizers": "Spline joints",
+    "studies/joints": "Joints from measurements",
 }
 
 

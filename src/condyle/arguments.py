@@ -20,6 +20,7 @@ SAME: tuple[frozenset[str], ...] = tuple(map(frozenset, (
     ("mobilizer", "joint"),
     ("coordinates", "names"), ("value", "default"), ("position", "target", "q"), ("velocity", "u"),
     ("acceleration", "udot", "g", "gravity"), ("x", "times"), ("y", "values"), ("degree", "order"),
+    ("closed", "periodic", "loop"),
     ("time", "t"),
     ("range", "limits", "bounds"), ("at", "station"), ("R", "rotation"), ("p", "translation"),
     ("accuracy", "tol", "tolerance"), ("max_isometric_force", "fmax", "f_max", "F_max", "F_0", "F0"),

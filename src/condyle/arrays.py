@@ -111,6 +111,15 @@ def gaps(value: Any) -> Any:
     return value
 
 
+def matrices(value: Any) -> Any:
+    """SciPy's Rotation and RigidTransform, or a list of them, as matrices; anything else as it is."""
+    if hasattr(value, "as_matrix"):
+        return value.as_matrix()
+    if isinstance(value, (list, tuple)) and len(value) and all(hasattr(x, "as_matrix") for x in value):
+        return np.stack([x.as_matrix() for x in value])
+    return value
+
+
 def vector(what: str, value: Any, size: int, entries: Entries | None = None, one: bool = False) -> np.ndarray:
     """float64 of shape (..., size), or (size,) for one state, by label where there are labels. Numbers that
     are not finite

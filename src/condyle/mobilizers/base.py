@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from condyle.arrays import Array, vector
+from condyle.errors import ShapeError
 from condyle.mobilizers.constants import depends, text, valued
 from condyle.mobilizers.fitted import Bounds, fit_pose, fit_velocity
 from condyle.mobilizers.traced import JointMotion, motion, motion_at
@@ -163,6 +164,9 @@ class Mobilizer:
             q, shape (nq,), and what is left: angle [rad] and distance [m], shape (2,).
         """
         X = Transform.of(X_FM, "X_FM")
+        if X.p.ndim != 1:
+            raise ShapeError(f"fit_q: X_FM: expected one pose, got {len(X.p)}; call it for each, starting at "
+                             "the q of the one before")
         start = self.default_q() if q is None else vector("fit_q: q", q, self.nq, None, one=True)
         return fit_pose(lambda x: self._pose_and_hinge(t, x), self._moved, self.starts(start, X), X.R, X.p,
                         self.bounds)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from condyle.arrays import Array, real
+from condyle.arrays import Array, matrices, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.mobilizers import bsplines
 from condyle.spatial import Transform, log_se3
@@ -22,8 +22,8 @@ the second a warning says so; above the third R is refused."""
 def checked_order(order: Any, what: str) -> int:
     """k, one more than the degree."""
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or not 4 <= order <= 12:
-        raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic, C2) to 12, got "
-                               f"{order!r}")
+        got = f"an array; R and p are one argument, {what}((R, p))" if np.ndim(order) else repr(order)
+        raise DescriptionError(f"{what}: order must be a whole number from 4 (cubic, C2) to 12, got {got}")
     return int(order)
 
 
@@ -46,16 +46,20 @@ def checked_frames(frames: Any, order: int, what: str) -> Transform:
 
 
 def _arrays(frames: Any, what: str) -> tuple[Array, Array]:
+    frames = matrices(getattr(frames, "X", frames))              # of MeasuredFrames
     if not isinstance(frames, Transform) and (not isinstance(frames, (tuple, list)) or len(frames) != 2):
         if np.shape(frames)[1:] == (4, 4):
             frames = np.asarray(frames)[:, :3, :3], np.asarray(frames)[:, :3, 3]
         elif isinstance(frames, (tuple, list)) and frames and all(isinstance(X, Transform) for X in frames):
             frames = [X.R for X in frames], [X.p for X in frames]
         else:
-            raise DescriptionError(f"{what}: frames: expected a Transform with leading dimension n, or (R, "
-                                   "p) of shapes "
-                                   f"(n, 3, 3) and (n, 3), got {type(frames).__name__}")
+            got = f"shape {frames.shape}" if isinstance(frames, np.ndarray) else type(frames).__name__
+            hint = "; for a file write cd.read_frames(path)" if isinstance(frames, str) else ""
+            raise DescriptionError(f"{what}: frames: expected a Transform with leading dimension n, (R, p) "
+                                   "of shapes (n, 3, 3) and (n, 3), or an array (n, 4, 4), got "
+                                   f"{got}{hint}")
     R, p = frames
+    R = matrices(R)
     try:
         return real(f"{what}: R of frames", R), real(f"{what}: p of frames", p)
     except (ShapeError, TypeError) as error:

@@ -106,6 +106,8 @@ class SplineCurve(Mobilizer):
     def __post_init__(self) -> None:
         what = "SplineCurve"
         k = checked_order(self.order, what)
+        if not isinstance(self.closed, (bool, np.bool_)):
+            raise DescriptionError(f"{what}: closed must be True or False, got {self.closed!r}")
         if self.ends not in ("clamped", "mirrored"):
             raise DescriptionError(f"{what}: ends must be 'clamped' or 'mirrored', got {self.ends!r}")
         if self.ends == "mirrored" and (k != 4 or self.closed):

@@ -52,6 +52,8 @@ def classes() -> dict[str, type]:
 
 def save(mobilizer: Mobilizer, path: str | Path) -> None:
     """See Mobilizer.save."""
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"save: expected the path of a file, such as 'knee.json', got {path!r}")
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise DescriptionError(f"save: {path.name!r}: the name must end in .json")

@@ -13,6 +13,8 @@ from condyle.spatial.inertia import MassProperties
 DEFAULT_LENGTH = 0.1
 """[m]: 1 rad counts as 0.1 m, about half a degree as a millimetre, which is how markers on bones scatter."""
 
+EXPECTED = "a length [m], cd.spatial.MassProperties.of(mass, com, inertia) or a 6 x 6 matrix"
+
 
 class Metric:
     """The length |z| of a twist z = (w, v) of a frame M, in M, at M's origin: |z|^2 = z' W z [m^2].
@@ -37,9 +39,7 @@ class Metric:
         except ShapeError as error:
             raise DescriptionError(str(error)) from None
         if W.shape != (6, 6):
-            raise DescriptionError(f"{what}: expected a length [m], a MassProperties or a 6 x 6 matrix, got "
-                                   "shape "
-                                   f"{W.shape}")
+            raise DescriptionError(f"{what}: expected {EXPECTED}, got shape {W.shape}")
         if not np.isfinite(W).all() or np.abs(W - W.T).max() > 1e-9 * np.abs(W).max():
             raise DescriptionError(f"{what}: the matrix must be finite and symmetric, got\n{W}")
         W = 0.5 * (W + W.T)
@@ -60,8 +60,9 @@ class Metric:
         """A Metric from what users give.
 
         Args:
-            value: a length l > 0 [m] that 1 rad counts as, a MassProperties about M's origin in M's axes, a
-                matrix W (6, 6), a Metric, or None: a length of 0.1 m.
+            value: a length l > 0 [m] that 1 rad counts as; the mass properties of the moving body in M's
+                axes, `cd.spatial.MassProperties.of(mass, com, inertia)`; a matrix W (6, 6); a Metric; or
+                None: a length of 0.1 m.
             what: how errors name it.
         """
         if isinstance(value, Metric):
@@ -69,6 +70,7 @@ class Metric:
         if value is None:
             value = DEFAULT_LENGTH
         if isinstance(value, MassProperties):
+            value = MassProperties.of(value.mass, value.com, value.inertia, what)
             if not value.mass > 0:
                 raise DescriptionError(f"{what}: a body without mass has no metric, got {value!r}")
             return cls(value.matrix() / value.mass, what=what)
@@ -76,9 +78,7 @@ class Metric:
             try:
                 length = float(real(what, value))
             except ShapeError:
-                raise DescriptionError(f"{what}: expected a length [m], a MassProperties or a 6 x 6 matrix, "
-                                       "got "
-                                       f"{value!r}") from None
+                raise DescriptionError(f"{what}: expected {EXPECTED}, got {value!r}") from None
             if not (np.isfinite(length) and length > 0):
                 raise DescriptionError(f"{what}: expected a length > 0 [m] that 1 rad counts as, got "
                                        f"{length:g}")

@@ -20,9 +20,9 @@ BYTES_PER_EVENT = 2_000
 
 
 def number(what: str, value: Any, expected: str) -> float:
-    """One number; strings, arrays and None are none."""
+    """One number; strings, truth values, arrays and None are none."""
     try:
-        if isinstance(value, str):
+        if isinstance(value, (str, bool)):
             raise TypeError
         return float(value)
     except (TypeError, ValueError):

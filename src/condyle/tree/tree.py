@@ -126,7 +126,8 @@ class Tree:
             raise DescriptionError(f"body {name!r} exists already; names are unique ('ground' is taken too)")
         what = f"body {name!r}"
         if not isinstance(mobilizer, Mobilizer):
-            hint = f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else ""
+            hint = (f"; write {mobilizer.__name__}()" if isinstance(mobilizer, type) else
+                    "; write fit.mobilizer" if hasattr(mobilizer, "mobilizer") else "")
             raise DescriptionError(f"{what}: mobilizer must be a mobilizer such as cd.Pin(), got "
                                    f"{mobilizer!r}{hint}")
         _check_stated(mobilizer, what)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from condyle.arrays import Array, gaps, real
+from condyle.arrays import Array, gaps, matrices, real
 from condyle.errors import DescriptionError, ShapeError
 from condyle.presentation import Display, cut, span
 from condyle.spatial import Transform, log_so3, rotation_from_quaternion
@@ -32,6 +32,10 @@ LARGEST_STEP = np.deg2rad(170.0)
 """Above this the rotation from one frame to the next has no safe direction: 181 degrees are -179."""
 WEIGHT = 0.1
 """[m] What 1 rad counts where two poses are compared here."""
+SCALAR_LAST = 0.5
+"""Quaternions whose first component stays far below this, and the last above, have probably w last."""
+SPREAD = 2.0
+"""[m] Bones are less far from their neighbours: a warning asks for the unit."""
 SHUFFLED, MANY = 0.6, 12
 """Frames in no order have steps that are this part of the distance between any two, or more; in order it is
 about 3 / n, so that it shows from so many frames on."""
@@ -102,6 +106,9 @@ class MeasuredFrames(Display):
         return len(self.X.p)
 
     def __getitem__(self, which: Any) -> MeasuredFrames:
+        if isinstance(which, str):
+            raise ShapeError(f"MeasuredFrames: [{which!r}]: expected numbers of frames, such as "
+                             "frames[10:20]; q, time, R and p are attributes, frames.R")
         i = np.arange(len(self))[which]
         if np.ndim(i) == 0:
             raise ShapeError(f"MeasuredFrames: [{which!r}] is one frame; frames[10:20] or frames[[3, 5]] are "
@@ -196,14 +203,14 @@ def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: i
     if not good.all():
         left = np.flatnonzero(~good)
         warnings.warn(f"{who}: {len(left)} of {n} frames have a number that is missing or not finite and are "
-                      f"left out: {listed(left)}", stacklevel=3)
+                      f"left out: {listed(left)}", stacklevel=4)
         R, p, values = R[good], p[good], None if values is None else values[good]
     source = np.flatnonzero(good)
     R = proper_rotations(who, R, source)
     check_sizes(who, p, source)
     if len(p) < fewest:
-        raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}; measure more, or ask "
-                               "for fewer control frames or a lower order")
+        raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}: "
+                               "measure more, or take a lower order (4 is the lowest)")
     if coordinates > 1:                                          # frames on a surface have no order
         pass
     elif values is None:
@@ -242,15 +249,20 @@ def _arrays(who: str, frames: Any) -> tuple[Array, Array]:
     """R (n, 3, 3) and p (n, 3), NaN where they are missing."""
     expected = ("a Transform with one leading dimension, (R, p) of shapes (n, 3, 3) and (n, 3), an array (n, "
                 "4, 4), or cd.read_frames(path)")
+    frames = matrices(frames)
     if isinstance(frames, (MeasuredFrames, Transform)):
         R, p = frames.R, frames.p
     elif isinstance(frames, (str, Path)):
         raise DescriptionError(f"{who}: frames: expected {expected}, got the text {str(frames)!r}; for a "
                                "file write cd.read_frames(path)")
+    elif hasattr(frames, "columns"):
+        raise DescriptionError(f"{who}: frames: expected {expected}, got a table with columns "
+                               f"{', '.join(map(str, frames.columns[:8]))}; write cd.read_frames(table)")
     elif isinstance(frames, Sequence) and len(frames) and all(isinstance(X, Transform) for X in frames):
         R, p = np.stack([X.R for X in frames]), np.stack([X.p for X in frames])
     elif isinstance(frames, (tuple, list)) and len(frames) == 2:
-        R, p = (np.asarray(real(f"{who}: {name}", gaps(x))) for name, x in zip("Rp", frames, strict=True))
+        R, p = (np.asarray(real(f"{who}: {name}", gaps(x))) for name, x in
+                zip("Rp", (matrices(frames[0]), frames[1]), strict=True))
         if R.ndim == 2 and R.shape[1] == 4:
             R = rotations_of(R, lambda k: f"{who}: frame {k}")
     else:
@@ -282,12 +294,19 @@ def rotations_of(quaternions: Array, where: Any) -> Array:
             f"{where(k)}: the quaternion {quaternions[k].tolist()} has length {length[k]:.4g}; a rotation "
             "has 1. Was it filtered or averaged across a change of sign (q and -q are one rotation)? Make "
             "the signs continuous before, and give all four components, w first")
+    size = np.abs(quaternions[length > 0])
+    if len(size) and np.median(size[:, 0]) < SCALAR_LAST < np.median(size[:, 3]) and (
+            np.median(size[:, 3]) > 3 * size[:, 0].max()):
+        warnings.warn(f"{where(0)}: the quaternion {quaternions[0].round(4).tolist()} begins with w: all "
+                      "rotations are near half a turn. Is it in the order x, y, z, w, as SciPy has it? Put "
+                      "the last number first", stacklevel=6)
     return np.asarray(rotation_from_quaternion(quaternions / length[:, None]))
 
 
 def _coordinates(who: str, q: ArrayLike, n: int, d: int) -> Array:
     """q of shape (n, d)."""
-    values = np.asarray(real(f"{who}: q", gaps(q)))
+    columns = q.to_numpy() if hasattr(q, "columns") and hasattr(q, "to_numpy") else q
+    values = np.asarray(real(f"{who}: q", gaps(columns)))
     wanted = (n,) if d == 1 else (n, d)
     if d == 1 and values.shape == (n, 1):
         values = values[:, 0]
@@ -327,7 +346,7 @@ def proper_rotations(who: str, R: Array, numbers: Indices, noun: str = "frame") 
         if off.max() > 1e-4:
             warnings.warn(f"{who}: {int((off > EXACT).sum())} rotations were not quite orthogonal and were "
                           f"replaced by the nearest ones; the worst is {noun} {numbers[k]}, R'R - 1 up to "
-                          f"{off[k]:.2g}: give more digits", stacklevel=4)
+                          f"{off[k]:.2g}: give more digits", stacklevel=5)
         R = np.where((off > EXACT)[:, None, None], nearest_rotations(R), R)
     return R
 
@@ -339,6 +358,9 @@ def check_sizes(who: str, p: Array, numbers: Indices, noun: str = "frame") -> No
         raise DescriptionError(f"{who}: the positions are in metres, but {noun} {numbers[k]} is {far[k]:.4g} "
                                "m from F: are they in millimetres? Divide them by 1000. If they are poses in "
                                "the laboratory, give those of one bone in the other, X_GF.inverse() @ X_GM")
+    if len(far) and np.median(far) > SPREAD:
+        warnings.warn(f"{who}: M is {np.median(far):.3g} m from F as a rule. Are the positions in metres, "
+                      "and those of one bone in the other?", stacklevel=5)
 
 
 def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
@@ -349,7 +371,7 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
     same = np.flatnonzero(steps == 0)
     if len(same):
         warnings.warn(f"{who}: {len(same)} frames are exact copies of the one before: "
-                      f"{listed(source[1:][same])}", stacklevel=4)
+                      f"{listed(source[1:][same])}", stacklevel=5)
     turn = turns(R[:-1], R[1:])
     if len(turn) and turn.max() > LARGEST_STEP:
         k = int(turn.argmax())
@@ -363,7 +385,7 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
         if share > SHUFFLED:
             warnings.warn(f"{who}: the frames seem to be in no order along their path: from one to the next "
                           f"it is {share:.2g} of the way between any two. Sort them by time, or give q; or "
-                          "noise is as large as the motion", stacklevel=4)
+                          "noise is as large as the motion", stacklevel=5)
 
 
 def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, degrees: bool) -> None:
@@ -387,13 +409,25 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
         if not apart.all():
             b = order[equal][int((apart == 0).argmax())]
             warnings.warn(f"{who}: {int((apart == 0).sum())} frames occur twice, with equal q: the first is "
-                          f"frame {source[b]}, q = {q[b]:g}", stacklevel=4)
+                          f"frame {source[b]}, q = {q[b]:g}", stacklevel=5)
     turned = float(turns(R[order[:1]], R).max()) if len(q) else 0.0
+    if len(q) >= MANY:
+        steps = separation(R[order[:-1]], p[order[:-1]], R[order[1:]], p[order[1:]])
+        mixed = np.random.default_rng(0).permutation(len(q))
+        share = np.median(steps) / max(np.median(separation(R, p, R[mixed], p[mixed])), 1e-300)
+        if share > SHUFFLED:
+            warnings.warn(f"{who}: q says little of the pose: frames that are neighbours in q are "
+                          f"{share:.2g} times as far from each other as any two. Is it the right "
+                          "column, and in the order of the frames? Or noise is as large as the motion",
+                          stacklevel=5)
+    if degrees and turned > 0.2 and abs(np.ptp(q) / turned - 1) < 0.1:
+        warnings.warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "
+                      "to be in radians, but unit says degrees", stacklevel=5)
     if not degrees and turned > 0.2 and abs(np.ptp(q) / np.degrees(turned) - 1) < 0.1:
         warnings.warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {np.degrees(turned):.4g} "
                       "deg: q seems to be in degrees. Speeds would be per degree; use np.deg2rad(q), or say "
                       "unit='deg'",
-                      stacklevel=4)
+                      stacklevel=5)
 
 
 def listed(indices: Indices, noun: str = "frame") -> str:

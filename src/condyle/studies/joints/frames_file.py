@@ -18,10 +18,12 @@ import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from condyle import files
+from condyle.arguments import answered
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.spatial import Transform, rotation_from_euler
@@ -46,7 +48,9 @@ WOUND = 4 * np.pi
 """[rad] Angles of bones stay below two turns: what is above is in degrees."""
 
 
-def read_frames(path: str | Path, q: str | Sequence[str] | None = None, *,
+@answered({"columns": "coordinates are q='knee_angle'; positions and rotations have fixed titles",
+           "units": "units are in the titles: x [mm]", "order": "it is sequence='zxy'"})
+def read_frames(path: Any, q: str | Sequence[str] | None = None, *,
                 sequence: str | None = None) -> MeasuredFrames:
     """Frames of one bone in another from a .csv or .tsv file.
 
@@ -57,7 +61,7 @@ def read_frames(path: str | Path, q: str | Sequence[str] | None = None, *,
     bone's.
 
     Args:
-        path: the file.
+        path: the file, or a pandas DataFrame with the same columns.
         q: titles of other columns that are the coordinates, such as "knee_angle".
         sequence: for angles, the order of the rotations about body-fixed axes: "zxy" is first about z. A line
             `# sequence = zxy` in the file says the same.
@@ -69,16 +73,24 @@ def read_frames(path: str | Path, q: str | Sequence[str] | None = None, *,
         DescriptionError: a file that cannot be read, with its line and column.
         FileNotFoundError: no such file.
     """
+    if hasattr(path, "to_csv"):
+        text, path = path.to_csv(index=path.index.name is not None), Path("the table")
+        return _frames(_Sheet(path, text), q, sequence)
     if not isinstance(path, (str, Path)):
-        raise DescriptionError(f"read_frames: expected the path of a file, got {path!r}")
+        raise DescriptionError(f"read_frames: expected the path of a file, or a DataFrame, got {path!r}")
     path = Path(path)
     if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
         raise DescriptionError(f"read_frames: {str(path)!r}: expected a file that ends in .csv, .tsv or .txt")
-    sheet = _Sheet(path)
+    return _frames(_Sheet(path, path.read_text(encoding="utf-8-sig", errors="replace")), q, sequence)
+
+
+def _frames(sheet: _Sheet, q: str | Sequence[str] | None, sequence: str | None) -> MeasuredFrames:
+    path = sheet.path
     coordinates = sheet.coordinates(q)
     position = sheet.all_of(POSITION, "positions x, y, z")
     if position is None:
-        raise sheet.error(f"no columns x, y, z [m] among {', '.join(sheet.names)}")
+        raise sheet.error(f"no columns x, y, z among {', '.join(sheet.names)}; units are in square brackets, "
+                          "x [mm]")
     time = sheet.find(("time", "t"))
     rotation = sheet.rotation_columns()
     sheet.warn_of_others({*coordinates, *position, *rotation, *([time] if time is not None else ())})
@@ -124,9 +136,9 @@ def _millimetres(p: Array) -> float:
 class _Sheet:
     """Titles and numbers of a file, and the line of each row."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str) -> None:
         self.path = path
-        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+        lines = text.splitlines()
         self.said = {m[1].lower(): m[2] for line in lines
                      if (m := re.match(r"\s*#+\s*(\w+)\s*[=:]\s*(\S+)", line))}
         rest = [(k + 1, line) for k, line in enumerate(lines) if line.strip()
@@ -167,7 +179,9 @@ class _Sheet:
         while len(cells) > len(self.names) and not cells[-1]:
             cells.pop()
         if len(cells) != len(self.names):
-            raise self.error(f"{len(cells)} numbers, but {len(self.names)} columns", line)
+            hint = ("; with decimal commas, columns need semicolons between them"
+                    if len(cells) > len(self.names) and self.delimiter == "," else "")
+            raise self.error(f"{len(cells)} numbers, but {len(self.names)} columns{hint}", line)
         return [self._number(cell, line, j) for j, cell in enumerate(cells)]
 
     def _number(self, cell: str, line: int, j: int) -> float:
@@ -201,6 +215,11 @@ class _Sheet:
         if q is not None:
             out = []
             for name in (q,) if isinstance(q, str) else q:
+                if not isinstance(name, str):
+                    raise DescriptionError(f"read_frames: q: expected titles of columns, got "
+                                           f"{type(q).__name__}; numbers go to the fit: "
+                                           "cd.fit_spline_curve(frames, q)")
+                name = split_title(name)[0]
                 if name not in self.names:
                     raise UnknownNameError("column", name, self.names, self.path.name)
                 out.append(self.names.index(name))
@@ -222,7 +241,7 @@ class _Sheet:
     def warn_of_others(self, used: set[int]) -> None:
         others = [name for k, name in enumerate(self.names) if k not in used]
         if others:
-            warnings.warn(f"{self.path.name}: columns that are not used: {', '.join(others)}", stacklevel=3)
+            warnings.warn(f"{self.path.name}: columns that are not used: {', '.join(others)}", stacklevel=5)
 
     # ---- Rows ----------------------------------------------------------------------------------------------
 
@@ -232,7 +251,7 @@ class _Sheet:
             raise self.error("no row is whole: all have a gap")
         if gone.any():
             warnings.warn(f"{self.path.name}: {int(gone.sum())} of {len(gone)} rows have a gap and are left "
-                          f"out: {listed(self.lines[gone], 'line')}", stacklevel=3)
+                          f"out: {listed(self.lines[gone], 'line')}", stacklevel=5)
         self.values, self.lines = self.values[~gone], self.lines[~gone]
 
     def sort(self, time: int) -> None:
@@ -242,7 +261,7 @@ class _Sheet:
         if (np.diff(t) < 0).any():
             k = int((np.diff(t) < 0).argmax())
             warnings.warn(f"{self.path.name}: line {self.lines[k + 1]}: time {t[k + 1]:g} s follows {t[k]:g} "
-                          "s; rows were sorted by time", stacklevel=3)
+                          "s; rows were sorted by time", stacklevel=5)
             order = np.argsort(t, kind="stable")
             self.values, self.lines = self.values[order], self.lines[order]
             t = self.values[:, time]
@@ -268,12 +287,12 @@ class _Sheet:
             warnings.warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no unit "
                           f"and are too large for {default}: taken as {taken}. Write "
                           f"{self.names[columns[bare[0]]]} [{taken}]",
-                          stacklevel=4)
+                          stacklevel=5)
             out[:, bare] *= factor
         elif bare and units is ANGLES:
             warnings.warn(f"{self.path.name}: {', '.join(self.names[columns[j]] for j in bare)} have no "
                           "unit: taken as "
-                          f"{default}. Write {self.names[columns[bare[0]]]} [rad] or [deg]", stacklevel=4)
+                          f"{default}. Write {self.names[columns[bare[0]]]} [rad] or [deg]", stacklevel=5)
         return out
 
     def rotations(self, columns: list[int], sequence: str | None) -> Array:
@@ -282,7 +301,7 @@ class _Sheet:
             return self.values[:, columns].reshape(-1, 3, 3)
         if len(columns) == 4:
             return rotations_of(self.values[:, columns], lambda k: f"{self.path.name}: line {self.lines[k]}")
-        order = (sequence or self.said.get("sequence", "")).lower()
+        order = "".join(sequence or self.said.get("sequence", "")).lower()
         if sorted(order) != ["x", "y", "z"]:
             raise self.error(f"angles rx, ry, rz need the order of their rotations, got {order!r}: say "
                              "sequence='zxy' (first about z, then about the new x, then the new y), or write "

@@ -38,7 +38,7 @@ from condyle.studies.joints.frames import check_frames
 from condyle.studies.joints.independent import NAMES, Candidate, independent_function, rank, table_of
 from condyle.studies.joints.products import Grid, undetermined, uniform_knots
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous
+from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
 
 KINDS = ("spline", "constant")
 
@@ -111,6 +111,9 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     who = "fit_function_based"
     given = check_frames(who, frames, q, fewest=order)
     kinds = _kinds(who, angles, translations)
+    if "spline" not in kinds:
+        raise DescriptionError(f"{who}: angles = {angles!r} and translations = {translations!r} have no "
+                               "'spline': nothing would move with the coordinate")
     metric, D = Metric.of(metric, f"{who}: metric"), given.X
     check_loss(who, loss, scale)
     lengths = np.sqrt(np.diag(metric.matrix))                    # that one unit of each function counts as
@@ -129,6 +132,8 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
         if independent is not None:
             raise DescriptionError(f"{who}: q is given, so no function can be the coordinate; leave out q or "
                                    f"independent={independent!r}")
+    if domain is not None and np.shape(domain) != (2,):
+        raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
     low, high = domain if domain is not None else (float(q_start.min()), float(q_start.max()))
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
@@ -138,7 +143,7 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
                                f"(functions need two continuous derivatives), got n = {n!r}, order = "
                                f"{order!r}")
     grid = Grid((uniform_knots((low, high), int(n), int(order)),), int(order))
-    weight, cells = undetermined(grid, q_start[:, None], float(smoothing), who)
+    weight, cells = undetermined(grid, q_start[:, None], weight_of(who, smoothing), who)
     notes: tuple[str, ...] = (f"{n} coefficients per spline, order {order}",)
     if cells:
         text = (f"the frames do not determine the functions in {len(cells)} interval(s) of q, "

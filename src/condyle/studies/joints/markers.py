@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from condyle.arguments import answered
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.spatial import Transform
@@ -33,11 +35,13 @@ STANDS_OUT, LEAST = 6.0, 3e-3
 markers were exchanged, or one slid."""
 
 
-def marker_positions(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
+@answered()
+def marker_positions(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
     """Positions of markers from a Table with columns NAME_x, NAME_y, NAME_z.
 
     Args:
-        table: from `cd.read_table("walk.csv")`; titles have units, `thigh1_x [mm]`; without units, metres.
+        table: from `cd.read_table("walk.csv")`, or a DataFrame; titles have units, `thigh1_x [mm]`; without
+            units, metres.
         names: of the markers, such as ("thigh1", "thigh2", "thigh3").
 
     Returns:
@@ -46,6 +50,15 @@ def marker_positions(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
     Raises:
         UnknownNameError: a marker that the table does not have.
     """
+    if not isinstance(table, Table):
+        if not hasattr(table, "columns"):
+            raise DescriptionError(f"marker_positions: expected a Table, got {table!r}"
+                                   + ("; write cd.read_table(path)" if isinstance(table, (str, Path))
+                                      else ""))
+        table = Table.from_pandas(table)
+    if isinstance(names, str) or not len(names):
+        raise DescriptionError("marker_positions: names: expected names of markers, such as ('T1', 'T2', "
+                               f"'T3'), got {names!r}")
     scale = {"": 1.0, "m": 1.0, "cm": 1e-2, "mm": 1e-3}
     out = np.empty((len(table), len(names), 3))
     for i, name in enumerate(names):
@@ -98,6 +111,10 @@ def cluster_frames(markers: ArrayLike, reference: ArrayLike | None = None, *,
         raise ShapeError(f"relative_frames: {name}: its reference must be {x.shape[1]} finite places [m], "
                          f"shape {x.shape[1:]}, got {r.shape}")
     _check_reference(r, name)
+    large = float(np.ptp(r, axis=0).max())
+    if large > LARGE:
+        raise DescriptionError(f"relative_frames: the reference of {name} has markers that are {large:.4g} m "
+                               "apart: is it in millimetres? Divide it by 1000")
     R, p, left, S, sign = _superposed(x, seen, r)
     solid = S[:, 2] > FLAT * S[:, 0]                                # the cluster is not flat: its hand shows
     if solid.any() and np.mean(sign[solid] < 0) > 0.5:
@@ -106,6 +123,9 @@ def cluster_frames(markers: ArrayLike, reference: ArrayLike | None = None, *,
     return R, p, left
 
 
+@answered({"parent": "it is markers_parent=", "child": "it is markers_child=",
+           "fixed": "it is markers_parent=", "moving": "it is markers_child=",
+           "reference": "they are reference_parent= and reference_child="})
 def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
                     reference_parent: ArrayLike | None = None,
                     reference_child: ArrayLike | None = None, time: ArrayLike | None = None,
@@ -113,10 +133,9 @@ def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
     """Frames of one bone in another from markers on both.
 
     Args:
-        markers_parent: places of the markers on the fixed bone, in the laboratory [m], shape (T, m, 3), m >=
-            3.
-            NaN: not seen. Three that are not on a line are enough in a frame; frames with fewer are left out,
-            with a warning that names them.
+        markers_parent: places of the markers on the fixed bone, in the laboratory [m], shape (T, m, 3),
+            m >= 3. NaN: not seen. Three that are not on a line are enough in a frame; frames with fewer are
+            left out, with a warning that names them.
         markers_child: those on the moving bone, shape (T, n, 3).
         reference_parent: places of the markers in the fixed bone's frame [m], shape (m, 3), from a scan or a
             trial in which its landmarks were pointed at. By default the frame has its origin at the mean of
@@ -150,7 +169,7 @@ def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
     if not good.all():
         warnings.warn(f"relative_frames: {int((~good).sum())} of {n} frames have fewer than three markers on "
                       "a bone, or "
-                      f"all on one line, and are left out: {listed(np.flatnonzero(~good))}", stacklevel=2)
+                      f"all on one line, and are left out: {listed(np.flatnonzero(~good))}", stacklevel=3)
     for name, left in (("markers_parent", left_F), ("markers_child", left_M)):
         _name_worst(name, left, good)
     i = np.flatnonzero(good)
@@ -208,10 +227,14 @@ def _check_reference(r: Array, name: str) -> None:
 
 
 def _name_worst(name: str, left: Array, good: NDArray[np.bool_]) -> None:
+    usual = float(np.median(left[good]))
+    if usual > LEAST:
+        warnings.warn(f"relative_frames: {name} do not fit their arrangement: {1e3 * usual:.3g} mm as a "
+                      "rule, where 1 mm is usual. Is it the right bone's reference, with its markers in the "
+                      "same order, and are all on one bone?", stacklevel=4)
     worst = good & (np.nan_to_num(left) > np.maximum(STANDS_OUT * np.median(left[good]), LEAST))
     if worst.any():
         k = int(np.nan_to_num(left * good).argmax())
         warnings.warn(f"relative_frames: {name} fit badly in {listed(np.flatnonzero(worst))}: "
                       f"{1e3 * left[k]:.3g} mm in frame {k}, {1e3 * np.median(left[good]):.3g} mm as a rule. "
-                      "Were two exchanged, or did one slide?",
-                      stacklevel=3)
+                      "Were two exchanged, or did one slide?", stacklevel=4)

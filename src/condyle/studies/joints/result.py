@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,11 @@ class JointFit(Display):
     notes: tuple[str, ...] = ()
     steps: Table | None = None
     cross_validation: Table | None = None
+
+    elsewhere: ClassVar[dict[str, str]] = {
+        "save": "fit.mobilizer.save('knee.json')", "pose": "fit.mobilizer.pose(q)", "joint": "fit.mobilizer",
+        "domain": "fit.mobilizer.domain", "residual": "fit.residuals, a Table",
+        "error": "fit.residuals, or fit.rms"}
 
     @classmethod
     def of(cls, mobilizer: Mobilizer, measured: MeasuredFrames, q: Array, fitted: Transform, metric: Metric,
@@ -134,6 +139,9 @@ class JointFit(Display):
         Returns:
             matplotlib's figure.
         """
+        if figure is not None and not hasattr(figure, "subplots"):
+            raise DescriptionError(f"JointFit.plot: expected a figure of matplotlib, got {figure!r}; to keep "
+                                   "the picture write fit.plot().savefig('fit.png')")
         import matplotlib.pyplot as plt
 
         figure = plt.figure(figsize=(9, 8), layout="constrained") if figure is None else figure

@@ -275,6 +275,14 @@ class Problem:
         return x, ITERATIONS, Outcome(Status.STILL_IMPROVING, text)
 
 
+def weight_of(who: str, smoothing: Any) -> float:
+    """The weight of smoothing."""
+    weight = number(f"{who}: smoothing", smoothing, "a number >= 0")
+    if not 0 <= weight < np.inf:
+        raise DescriptionError(f"{who}: smoothing: expected a number >= 0, got {smoothing!r}")
+    return weight
+
+
 def check_loss(who: str, loss: str, scale: float | None) -> None:
     """Raise DescriptionError unless there is such a loss, and a scale is a length and for the Huber loss."""
     if loss not in LOSSES:

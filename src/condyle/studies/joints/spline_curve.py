@@ -139,7 +139,8 @@ class _Fit:
         if t is not None:
             low, high = (t[0], t[-1]) if self.closed else (t[k - 1], t[-k])
         elif domain is not None:
-            low, high = np.asarray(real(f"{WHO}: domain", domain), dtype=float).ravel()[:2]
+            ends = np.asarray(real(f"{WHO}: domain", domain, "two numbers (low, high)"), dtype=float)
+            low, high = ends if ends.shape == (2,) else (np.nan, np.nan)
         elif q is None:
             low, high = 0.0, 1.0
         elif self.closed:
@@ -149,7 +150,8 @@ class _Fit:
         else:
             low, high = q.min(), q.max()
         if not low < high:
-            raise DescriptionError(f"{WHO}: domain: expected two numbers that increase, got {(low, high)}")
+            raise DescriptionError(f"{WHO}: domain: expected two numbers (low, high), low < high, got "
+                                   f"{(float(low), float(high)) if domain is None else domain!r}")
         if q is not None and not self.closed and (q.min() < low or q.max() > high):
             raise DescriptionError(f"{WHO}: q goes from {q.min():g} to {q.max():g}, beyond the domain from "
                                    f"{low:g} to "
@@ -169,7 +171,7 @@ class _Fit:
         if n is None:
             most = max(k, min(MOST, self.m // 3))
             return sorted({min(most, round(k * GROWTH**i)) for i in range(20)})
-        several = [n] if isinstance(n, (int, np.integer)) else list(n)
+        several: list[Any] = list(n) if isinstance(n, (tuple, list, range, np.ndarray)) else [n]
         if not several:
             raise DescriptionError(f"{WHO}: n: expected a whole number, or several to choose from, got {n!r}")
         return [_whole("n", value, k, self.m) for value in several]
@@ -179,8 +181,8 @@ class _Fit:
         if smoothing is None:
             unit = self.m * (self.domain[1] - self.domain[0]) ** 3
             return [0.0, *(unit * 10.0**i for i in range(-9, -1))]
-        values = [number(f"{WHO}: smoothing", x, "a number >= 0, or several to choose from")
-                  for x in (smoothing if isinstance(smoothing, (Sequence, np.ndarray)) else [smoothing])]
+        values = [number(f"{WHO}: smoothing", x, "a number >= 0, several to choose from, or None: chosen")
+                  for x in (smoothing if isinstance(smoothing, (tuple, list, np.ndarray)) else [smoothing])]
         if not values or not all(0 <= x < np.inf for x in values):
             raise DescriptionError(f"{WHO}: smoothing: expected a number >= 0, several to choose from, or "
                                    "None, got "

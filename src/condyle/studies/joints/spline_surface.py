@@ -27,12 +27,14 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError
 from condyle.mobilizers import SplineSurface
 from condyle.mobilizers.spline_surface import AXES
+from condyle.mobilizers.surface_arguments import axes_of
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
 from condyle.studies.joints.frames import check_frames
 from condyle.studies.joints.products import Grid, factored, gram, moment, undetermined, uniform_knots
 from condyle.studies.joints.result import JointFit
-from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous
+from condyle.studies.joints.six_functions import Model, Problem, Unknowns, check_loss, continuous, weight_of
+from condyle.system.given import flag
 
 LOCKED = np.deg2rad(80.0)
 """A second angle beyond this is near gimbal lock: small turns of M are large changes of the other two."""
@@ -41,7 +43,8 @@ RELATED = 0.5
 
 
 @answered({"degree": "it is order = degree + 1", "weights": "it is metric=, the length that 1 rad counts as",
-           "unknown_q": "it is project=True, or leave out q"})
+           "unknown_q": "it is project=True, or leave out q",
+           "closed": "fits are open; cd.SplineSurface(values, closed=True) repeats"})
 def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequence[int] = 8, *, order: int = 4,
                        domain: Any = None, axes: Sequence[str] = AXES, X: Any = None, smoothing: float = 0.0,
                        metric: Any = None, project: bool = False, loss: str = "squares",
@@ -82,7 +85,8 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     """
     who = "fit_spline_surface"
     check_loss(who, loss, scale)
-    sizes = [n] if isinstance(n, (int, np.integer)) else list(n)
+    project, axes = flag(f"{who}: project", project), axes_of(axes, who)
+    sizes: list[Any] = list(n) if isinstance(n, (tuple, list, np.ndarray)) else [n]
     measured = getattr(frames, "q", None) if q is None else q
     d = (len(sizes) if len(sizes) > 1 else 2 if measured is None else 1 if np.ndim(measured) == 1
          else np.shape(measured)[1])
@@ -115,7 +119,7 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     if not held:
         _check_inside(who, grid, q_start)
     q_start = np.clip(q_start, *np.array(grid.domain).T)
-    weight, cells = undetermined(grid, q_start, float(smoothing), who)
+    weight, cells = undetermined(grid, q_start, weight_of(who, smoothing), who)
     notes = [f"{' x '.join(map(str, grid.shape))} control values per function, order {order}"]
     if cells:
         text = (f"the frames do not determine {len(cells)} of {math.prod(len(x) - 1 for x in grid.cells)} "
