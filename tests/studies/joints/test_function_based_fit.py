@@ -109,7 +109,7 @@ def test_the_flexion_angle_is_the_best_coordinate(knee):
     assert best.low == pytest.approx(-2, abs=0.1) and best.high == pytest.approx(0.2, abs=0.1)
     assert "turns back" in fit.report() and "angle1" in fit.report()
     assert fit.mobilizer.angles[0] == Linear(1.0) and fit.mobilizer.units == ("rad",)
-    with pytest.raises(cd.DescriptionError, match="angle2 is fit to be the coordinate"):
+    with pytest.raises(cd.DescriptionError, match="angle2 is not fit to be the coordinate"):
         cd.fit_function_based(noisy, independent="angle2")
     along = cd.fit_function_based(X, n=8, independent="translation1")           # noise-free it grows too
     assert (along.mobilizer.units == ("m",) and along.mobilizer.translations[0] == Linear(1.0)
