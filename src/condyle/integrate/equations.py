@@ -46,6 +46,8 @@ class Equations:
         may_jump: whether lengths of paths may jump: branches.py.
         signature: (t, y, p, rows that f looks up there) -> on which branches all paths are; None where
             none may jump, and where f is loops.
+        derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
+            f itself has only values where paths go over surfaces: these need much less.
     """
 
     f: ca.Function | Staged | Loops
@@ -59,19 +61,20 @@ class Equations:
     timed: bool
     may_jump: bool = False
     signature: ca.Function | None = None
+    derived: ca.Function | None = None
 
 
-def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
-    """The equations of a system, for W lanes; `loops` allows the looped layout, which has no derivatives."""
+def equations(system: System, derivatives: bool = False, W: int = 1) -> Equations:
+    """The equations of a system, for W lanes. The looped layout has no derivatives."""
     model = system.compiled.model
     nq, nu = system.nq, system.nu
     f: ca.Function | Staged | Loops
-    signature = None
+    signature, derived, loops = None, None, not derivatives
     if loops and prefers_loops(model, lanes=True):
         f = _loops(model, W)
     else:
         # frames that are not turned make it much shorter than expected
-        f, signature = _right_hand_side(model, Branches.of(system))
+        f, signature, derived = _right_hand_side(model, Branches.of(system), derivatives)
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
             f, signature = _loops(model, W), None
     prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates,
@@ -79,31 +82,36 @@ def equations(system: System, loops: bool = True, W: int = 1) -> Equations:
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
     return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
                      model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names),
-                     Branches.of(system) is not None, signature)
+                     Branches.of(system) is not None, signature, derived)
 
 
-def _right_hand_side(model: Model, branches: Branches | None) -> tuple[ca.Function | Staged,
-                                                                       ca.Function | None]:
-    """f, and the signature: see Equations."""
-    s = Symbols(model)
+def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
+                     ) -> tuple[ca.Function | Staged, ca.Function | None, ca.Function | None]:
+    """f, signature and derived: see Equations."""
+    s = Symbols(model, plain=branches is not None)
     inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][model.tail["inputs"].start:]]
     s.follow_motions()
     s.arguments["tau"] = ca.SX.zeros(model.tree.nu)
     rates = right_hand_side(s, SHORT)
     results = [rates.ydot, *([] if rates.delicate is None else [rates.delicate])]
     if branches is None:
-        return assembled("rhs", inputs, results), None
-    # both from the same rows: paths are solved once
-    whole = assembled("rhs", inputs, [*results, branches.signature(s.view(s.kinematics()))])
+        f = assembled("rhs", inputs, results)
+        return f, None, f.main if isinstance(f, Staged) else f
+    # all from the same rows: paths are solved once
+    more = [branches.signature(s.view(s.kinematics()))]
+    if derivatives:
+        more.append(right_hand_side(s.differentiable(), SHORT).ydot)
+    whole = assembled("rhs", inputs, [*results, *more])
     main = whole.main if isinstance(whole, Staged) else whole
     x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
-    *results, seen = main.call(x, True, False)
-    f, signature = ca.Function("rhs", x, results), ca.Function("signature", x, [seen])
+    out, n = main.call(x, True, False), len(results)
+    f, signature = ca.Function("rhs", x, out[:n]), ca.Function("signature", x, [out[n]])
+    derived = ca.Function("derived", x, out[n + 1:]) if derivatives else None
     if not isinstance(whole, Staged):
-        return f, signature
+        return f, signature, derived
     staged = copy(whole)
-    staged.main, staged.outputs = f, whole.outputs[:-1]
-    return staged, signature
+    staged.main, staged.outputs = f, whole.outputs[:n]
+    return staged, signature, derived
 
 
 def _loops(model: Model, W: int) -> Loops:
@@ -138,10 +146,9 @@ class RightHandSide:
     `sizes`, `streams` and `tables` gain what the trees need.
     """
 
-    def __init__(self, f: ca.Function | Staged | Loops, n: int, sizes: dict[str, int],
-                 streams: dict[str, Stream],
+    def __init__(self, eq: Equations, sizes: dict[str, int], streams: dict[str, Stream],
                  tables: dict[str, np.ndarray]) -> None:
-        self.n, self.sizes = n, sizes
+        self.n, self.sizes, self.derived, f = eq.n, sizes, eq.derived, eq.f
         self.f = evaluated(f, "f", sizes, streams, tables)
         self.constrained = (f.join if isinstance(f, Loops) else f.main if isinstance(f, Staged)
                             else f).n_out() > 1
@@ -176,9 +183,8 @@ class RightHandSide:
         Small systems: one expression. Large ones: a derivative along one direction, compiled once and called
         n + 1 times.
         """
-        straight = self.f
-        assert isinstance(straight, Evaluated)              # loops have no derivatives
-        n, step, main = self.n, ca.SX.sym("h"), straight.main
+        assert self.derived is not None                     # loops have no derivatives
+        n, step, main = self.n, ca.SX.sym("h"), self.derived
         given = (t, y, "p", *self.kept)
         x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
         ydot = ca.densify(main.call(x)[0])

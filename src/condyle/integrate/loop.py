@@ -66,7 +66,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     """
     n = eq.n
     sizes |= dict.fromkeys(_SCALARS, 1) | dict.fromkeys(_VECTORS, n) | {"p": eq.parameters}
-    rhs = RightHandSide(eq.f, n, sizes, streams, tables)
+    rhs = RightHandSide(eq, sizes, streams, tables)
     errors = method.errors
     sizes |= dict.fromkeys(errors, n)
     found = eq.projection(len(errors))

@@ -30,5 +30,5 @@ def native(system: System, method: Method, many: str = "") -> Made:
 
 
 def _build(system: System, method: Method, many: str, W: int) -> Made:
-    eq = equations(system, loops=not method.needs_jacobian, W=W)
+    eq = equations(system, derivatives=method.needs_jacobian, W=W)
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -27,6 +27,9 @@ from condyle.native.sweeps.lookup import Closure
 from condyle.trace.parameter import Parameter
 from condyle.tree.tree import Tree
 
+ROWS = "rows of "
+"""Begins the names by which views know rows."""
+
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
@@ -167,11 +170,11 @@ class Composed(Leaf):
 
     def take(self, s: View, rows: ca.SX) -> None:
         """Let a view know the rows, which were found before."""
-        s.known[f"rows of {self.text}"] = rows
+        s.known[ROWS + self.text] = rows
 
     def found(self, s: View) -> ca.SX:
         """The rows, found once per view, shape (row_size,)."""
-        name = f"rows of {self.text}"
+        name = ROWS + self.text
         if name not in s.known:
             s.known[name] = self._functions["rows"](*(part.at(s) for part in self.parts))[0]
         return s.known[name]

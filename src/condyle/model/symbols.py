@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import casadi as ca
@@ -11,6 +12,7 @@ from condyle.dynamics.kinematics import Kinematics, kinematics
 from condyle.dynamics.prescribed import Prescription
 from condyle.dynamics.view import Loads, View
 from condyle.forces.base import Force, state_variables
+from condyle.laws.leaf import ROWS
 from condyle.model.model import Model
 from condyle.tree.layout import layout
 
@@ -65,6 +67,16 @@ class Symbols:
             view.plain = self.plain
             view.states = {name: self.z[k] for k, (name, _) in enumerate(state_variables(self.model.forces))}
         return self._views[id(kin)]
+
+    def differentiable(self) -> Symbols:
+        """The same arguments, kinematics and rows of solvers, for results that have derivatives."""
+        other = copy(self)
+        other.plain, other._views = False, {}
+        for kin in self._kinematics.values():
+            if id(kin) in self._views:
+                known = self.view(kin).known
+                other.view(kin).known |= {name: x for name, x in known.items() if name.startswith(ROWS)}
+        return other
 
     def laws(self, view: View) -> Iterator[tuple[ca.SX, Force]]:
         """Each force with its enabled flag; the view shows it its own z."""
