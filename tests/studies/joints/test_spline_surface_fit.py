@@ -6,7 +6,7 @@ from scipy.interpolate import BSpline
 
 import condyle as cd
 from condyle.mobilizers.traced import motion_at
-from condyle.spatial import exp_se3, log_se3
+from condyle.spatial import exp_se3, exp_so3, log_se3
 from condyle.studies.joints.products import Grid, basis, uniform_knots
 from condyle.studies.joints.six_functions import inverse_left_jacobian
 from condyle.studies.joints.spline_surface import AXES, pose, values_of
@@ -164,3 +164,21 @@ def test_mistakes(arguments, message):
     q, X = frames(grid, c, N=60)
     with pytest.raises(cd.CondyleError, match=message):
         cd.fit_spline_surface(X, q, **arguments)
+
+
+@pytest.mark.parametrize("fit", [cd.fit_spline_surface, cd.fit_function_based])
+def test_angles_wind_along_q(fit):
+    """Two turns about z, frames in any order: angles follow their neighbours in q, not the frame before. (A
+    residual of 70 deg was called finished.)"""
+    q = np.random.default_rng(1).permutation(np.linspace(0, 1, 40))
+    a = 4 * np.pi * q
+    X = cd.Transform(exp_so3(a[:, None] * [0, 0, 1]), np.outer(q, [0.1, 0.2, 0.3]))
+    # a screw: all six functions are linear
+    assert max(fit(X, q, n=5).rms) < 1e-9
+
+
+def test_angles_of_a_surface_wind_along_q():
+    rng = np.random.default_rng(2)
+    q = rng.uniform(0, 1, (4000, 2))
+    X = cd.Transform(exp_so3(4 * np.pi * q[:, :1] * [0, 0, 1]), q @ [[0.1, 0.2, 0.3], [0.2, -0.1, 0.1]])
+    assert max(cd.fit_spline_surface(X, q, n=4).rms) < 1e-9

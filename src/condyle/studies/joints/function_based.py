@@ -122,7 +122,7 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
     turning = [j for j in range(3) if not _zero(kinds[j])]
     if axes is None and len(turning) == 2:
         start[turning] = two_axes(D.R, start[0])
-    phi = _functions_of(D, start, turning)
+    phi = _functions_of(D, start, turning, given.q)
     candidates = rank(phi, lengths)
     if given.q is None:
         best = independent_function(who, independent, candidates, kinds, given_axes=fixed)
@@ -247,7 +247,7 @@ def _given_axes(who: str, axes: Sequence[object]) -> Array:
     return np.array(every)
 
 
-def _functions_of(D: Transform, axes: Array, turning: Sequence[int]) -> Array:
+def _functions_of(D: Transform, axes: Array, turning: Sequence[int], q: Array | None = None) -> Array:
     """The six values that give each frame, or come nearest to it where not all angles turn, shape (N, 6)."""
     a1, a2, a3 = axes[:3]
     second = a2 - (a2 @ a1) * a1
@@ -261,7 +261,7 @@ def _functions_of(D: Transform, axes: Array, turning: Sequence[int]) -> Array:
     A = np.stack([a1, second, third], axis=1)
     theta = euler_from_rotation(A.T @ D.R @ np.asarray(exp_so3(-turn * second)) @ A) + [0.0, turn, 0.0]
     theta[:, 2] *= sign
-    theta = np.stack([continuous(x) for x in theta.T], axis=1)
+    theta = continuous(theta, None if q is None else q[:, None])
     theta[:, [j for j in range(3) if j not in turning]] = 0.0
     columns = list(turning)
     # exact at once if a1, a2 and a2, a3 are at right angles

@@ -43,6 +43,8 @@ TOLERANCE = 1e-12
 NEGLIGIBLE = 1e-4
 """A step is the last if it makes chi^2, the cost over the variance of one number, smaller by less: estimates
 are certain to within 1."""
+IN_TREE = 2000
+"""Frames whose angles follow those of the nearest one: 0.1 s."""
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
 """Relative to the diagonal of the equations: none to speak of, and no step at all."""
 
@@ -66,8 +68,15 @@ def inverse_left_jacobian(r: Array) -> Array:
     return out
 
 
-def continuous(angle: Array) -> Array:
-    """Angles on one branch: cut where there is the widest gap, or from frame to frame where there is none."""
+def continuous(angles: Array, q: Array | None = None) -> Array:
+    """Angles (N, m), each on one branch: that of the frame nearest in q, where q (N, d) is known. Else cut
+    where there is the widest gap, or from frame to frame where there is none."""
+    if q is not None:
+        return _as_neighbours(angles, q)
+    return np.stack([_cut(angle) for angle in angles.T], axis=1)
+
+
+def _cut(angle: Array) -> Array:
     ordered = np.sort(np.mod(angle, 2 * np.pi))
     gaps = np.diff(ordered, append=ordered[0] + 2 * np.pi)
     k = int(gaps.argmax())
@@ -76,6 +85,31 @@ def continuous(angle: Array) -> Array:
     cut_at = ordered[k] + gaps[k] / 2
     out = np.mod(angle - cut_at, 2 * np.pi) + cut_at
     return out - 2 * np.pi * np.round(out.mean() / (2 * np.pi))
+
+
+def _as_neighbours(angles: Array, q: Array) -> Array:
+    """Along a tree of frames that grows by the one nearest to it (Prim's), so that an angle may wind and
+    frames may have any order. Of many frames some are in the tree, the others are as the nearest of these."""
+    from scipy.spatial import cKDTree
+
+    x = (q - q.min(axis=0)) / np.maximum(np.ptp(q, axis=0), 1e-300)
+    some = np.unique(np.linspace(0, len(x) - 1, IN_TREE).astype(int))
+    at, out = x[some], angles[some].copy()
+    near, parent, left = np.full(len(at), np.inf), np.zeros(len(at), int), np.ones(len(at), bool)
+    k = 0
+    for _ in range(len(at)):
+        out[k] = _beside(out[k], out[parent[k]])
+        left[k] = False
+        far = np.linalg.norm(at - at[k], axis=1)
+        parent, near = np.where(left & (far < near), k, parent), np.minimum(near, far)
+        k = int(np.where(left, near, np.inf).argmin())
+    out = _beside(angles, out[cKDTree(at).query(x)[1]])
+    return out - 2 * np.pi * np.round(out.mean(axis=0) / (2 * np.pi))
+
+
+def _beside(angles: Array, others: Array) -> Array:
+    """Angles on the branch that is nearest to others."""
+    return angles + 2 * np.pi * np.round((others - angles) / (2 * np.pi))
 
 
 # ---- Gauss-Newton ------------------------------------------------------------------------------------------

@@ -101,16 +101,16 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     metric = Metric.of(metric, f"{who}: metric")
     before = Transform.of(X, f"{who}: X")
     data = before.inverse() @ given.X
-    phi = values_of(data, axes)
+    q_start = None if given.q is None else given.q.reshape(len(given), d)
+    phi = values_of(data, axes, q_start)
     _check_lock(who, phi, axes)
     angular = np.array([a[0] == "r" for a in axes])
     twists = np.stack([basis_twist(a) for a in axes])
     weights = np.einsum("ji,ik,jk->j", twists, metric.matrix, twists)
     held: tuple[int, ...] = ()
-    q_start = np.zeros((0, 0)) if given.q is None else given.q.reshape(len(given), d)
-    if given.q is None or project:
+    if q_start is None or project:
         held = _independent(who, phi, np.sqrt(weights), d)
-        affine = np.vstack([np.eye(d), np.zeros(d)]) if given.q is None else _affine(who, phi[:, held],
+        affine = np.vstack([np.eye(d), np.zeros(d)]) if q_start is None else _affine(who, phi[:, held],
                                                                                      q_start)
         q_start = phi[:, held] @ affine[:d] + affine[d]
         units = units or (tuple("rad" if angular[j] else "m" for j in held) if given.q is None else ())
@@ -179,12 +179,12 @@ def turned(axis: int, angle: Array) -> Array:
     return R
 
 
-def values_of(data: Transform, axes: Sequence[str]) -> Array:
-    """phi that gives each frame, shape (N, 6)."""
+def values_of(data: Transform, axes: Sequence[str], q: Array | None = None) -> Array:
+    """phi that gives each frame, continuous along q (N, d) if it is known, shape (N, 6)."""
     turns = [j for j in range(6) if axes[j][0] == "r"]
     angles = euler_from_rotation(data.R, "".join(axes[j][1] for j in turns))
     phi = np.zeros((len(data.p), 6))
-    phi[:, turns] = np.stack([continuous(x) for x in angles.T], axis=1)
+    phi[:, turns] = continuous(angles, q)
     R, columns = np.broadcast_to(np.eye(3), data.R.shape), {}
     # p = sum of translations, each turned by what is before
     for j in range(6):
