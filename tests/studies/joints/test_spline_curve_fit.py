@@ -40,9 +40,8 @@ def test_a_known_curve_is_found_again(order, closed, evidence):
     assert fit.residuals["distance"].max() < 1e-10 and fit.residuals["angle"].max() < 1e-10
     # the joint has the frames that the fit had
     np.testing.assert_allclose(sampled(fit.mobilizer, q[:5]).p, fit.frames.p[:5], atol=1e-13)
-    evidence(f"a spline curve of order {order}{', closed,' if closed else ''} fitted to its own frames: "
-             "error of "
-             "control frames [m, 1]", worst, 1e-12)
+    evidence(f"{'a closed' if closed else 'an open'} spline curve of order {order} fitted to its own frames: "
+             "error of control frames [m, 1]", worst, 1e-12)
 
 
 def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
@@ -69,9 +68,8 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
                       for part in (slice(3), slice(3, 6))])
     # 80 draws of 27 numbers each: the scatter itself scatters by 1.5 %; seed 2
     assert np.abs(ratio - 1).max() < 0.05
-    evidence("noise of fitted spline curves beside the Cramer-Rao bound: |ratio - 1|, the larger of rotation "
-             "and "
-             "position", np.abs(ratio - 1).max(), 0.05)
+    evidence("noise of fitted spline curves against the Cramer-Rao bound, relative, the larger of rotation "
+             "and position", np.abs(ratio - 1).max(), 0.05)
 
 
 def test_derivatives_of_the_kernels_are_exact(knee):
