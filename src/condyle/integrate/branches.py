@@ -10,8 +10,8 @@ branch changes,
 
     jump = L(t + d) - L(t) - d (s_1 + s_2) / 2 = O(d^2)                                                    (1)
 
-and nothing is done. Where the length jumps by more than JUMP it is reported, and the run begins anew just
-after.
+and nothing is done. Where the length jumps by more than JUMP, or SHARE of the run's accuracy, it is reported,
+and the run begins anew just after.
 """
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ from condyle.paths.span import Span
 from condyle.system.state import State
 from condyle.system.system import System
 
-JUMP = 1e-9
-"""Lengths that change by less [m] do not jump."""
+JUMP, SHARE = 1e-9, 1e-3
+"""Lengths that change by less [m] do not jump; in runs, those that change by less than this part of the
+accuracy: a quarter of what one step may add to the error (control.py)."""
 TURNED = 0.8
 """Cosine of the angle between normals at the ends of a step below which the path may have changed sides."""
 PARTS = SIMD_FROM - 2
@@ -325,7 +326,8 @@ class Branches:
         return Suspects(steps, t[steps], t[steps + 1], spans).some(spans.any(axis=1))
 
     def located(self, suspects: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
-                y_at: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> dict[int, Found]:
+                y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], accuracy: float = 0.0
+                ) -> dict[int, Found]:
         """The first jump of each step that has one.
 
         All parts are divided at once, as often as it takes: most lengths go on smoothly by (1) soon.
@@ -334,13 +336,17 @@ class Branches:
             suspects: what to look at.
             tails_at: what else states have in steps (m,), shape (1, k) or (m, k).
             y_at: y in steps (m,) at times (m,), shape (m, n).
+            accuracy: of the run.
         """
         found: dict[int, Found] = {}
+        least = max(JUMP, SHARE * accuracy)
         while len(suspects):
-            # later ones of a step wait: a path may chatter
-            now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
-            waiting = suspects.some(~now)
-            suspects = self._divided(suspects.some(now), tails_at, y_at, found).and_(waiting)
+            if len(suspects) <= AT_ONCE:
+                suspects = self._divided(suspects, tails_at, y_at, found, least)
+            else:                                            # later ones of a step wait: a path may chatter
+                now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
+                divided = self._divided(suspects.some(now), tails_at, y_at, found, least)
+                suspects = divided.and_(suspects.some(~now))
             if found:
                 first = np.array([found[k].before if k in found else np.nan for k in suspects.step.tolist()])
                 late = (suspects.b - suspects.a) * (suspects.a - first) >= 0
@@ -348,8 +354,10 @@ class Branches:
         return found
 
     def _divided(self, given: Suspects, tails_at: Callable[[np.ndarray], np.ndarray],
-                 y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], found: dict[int, Found]) -> Suspects:
-        """The parts of some parts that are still suspect; jumps go to `found`, the first of each step."""
+                 y_at: Callable[[np.ndarray, np.ndarray], np.ndarray], found: dict[int, Found], least: float
+                 ) -> Suspects:
+        """The parts of some parts that are still suspect; jumps above the least go to `found`, the first of
+        each step."""
         m, x = len(given), np.linspace(0.0, 1.0, PARTS + 1)
         t = given.a[:, None] + (given.b - given.a)[:, None] * x
         t[:, -1] = given.b
@@ -367,10 +375,10 @@ class Branches:
         jump = np.where(mine, steps[i, p] - around, 0.0)                                              # (1)
         a, b = t[i, p], t[i, p + 1]
         known = np.abs(b - a) <= INSTANT * np.maximum(1.0, np.abs(b))
-        smooth = (np.abs(jump) < JUMP / 10).all(axis=1)
+        smooth = (np.abs(jump) < least / 10).all(axis=1)
         for k in np.flatnonzero(known):
             sizes = {int(s): float(steps[i[k], p[k], s]) for s in np.flatnonzero(mine[k])
-                     if abs(steps[i[k], p[k], s]) > JUMP}
+                     if abs(steps[i[k], p[k], s]) > least}
             one, way = int(given.step[i[k]]), np.sign(b[k] - a[k])
             if sizes and not (one in found and way * found[one].before <= way * a[k]):
                 switches = np.flatnonzero(changed[i[k], p[k]]).tolist()

@@ -142,7 +142,7 @@ class EnsembleRun:
 
         seen = branches.look(tails[np.repeat(member, 2)], steps.t, steps.y).signatures
         suspects = branches.suspects(steps.t, seen, np.arange(0, len(pairs), 2))
-        found = branches.located(suspects, lambda k: tails[member[k // 2]], y_at)
+        found = branches.located(suspects, lambda k: tails[member[k // 2]], y_at, self.settings.accuracy)
         return np.unique(member[np.array(sorted(found), dtype=int) // 2])
 
     def _serve(self, ws: Workspace) -> None:

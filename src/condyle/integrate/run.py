@@ -226,7 +226,8 @@ class Run:
         if not len(steps) or not len(suspects := self.branches.suspects(t, signatures, steps)):
             return None
         y_at = self._y_at(self._rows(stop, cuts={}))
-        found = self.branches.located(suspects, lambda k: tail, lambda k, t: y_at(here + k, t))
+        found = self.branches.located(suspects, lambda k: tail, lambda k, t: y_at(here + k, t),
+                                      self.settings.accuracy)
         return replace(found[min(found)], step=here + min(found)) if found else None
 
     def _pass(self, jump: Found) -> None:
