@@ -172,7 +172,7 @@ class JointFit(Display):
         for axes, names in ((speed, rates.names[-2 * nu:-nu]), (bend, rates.names[-nu:])):
             for name in names:
                 axes.plot(q, rates[name], label=name)
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, 1.1 * max(1e-12, *(rates[name].max() for name in names)))
             if nu > 1:
                 axes.legend()
         for axes, title in ((place, "position from the middle frame [mm]"),
