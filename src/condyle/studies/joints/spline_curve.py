@@ -62,7 +62,8 @@ def fit_spline_curve(frames: Any, q: ArrayLike | None = None, n: int | Sequence[
         frames: poses of one bone in the other: `cd.read_frames(...)`, a Transform with leading dimension m,
             arrays (R, p) of shapes (m, 3, 3) and (m, 3) [m], or an array (m, 4, 4).
         q: the coordinate of every frame, shape (m,), in any order; by default that of the file. None: found
-            from the frames, in natural parameter, so that |s| is the same everywhere.
+            from the frames, in natural parameter, so that |s| is about the same everywhere: within a few
+            percent, or 20 where there is no noise and the last digits of the path come first.
         n: number of control frames, at least `order`; several numbers to choose from; or None: chosen from 4
             to 40, or less where frames are few.
         order: of the spline: 4 is cubic; 5 where derivatives of dynamics are used.

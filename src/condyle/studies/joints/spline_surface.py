@@ -58,8 +58,9 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     Args:
         frames: poses X_FM [m]: `cd.read_frames(path)`, a Transform with leading dimension N, or arrays (R,
             p).
-        q: coordinates of each frame, shape (N, d), d = 1, 2 or 3; (N,) for one. Default: d of the six
-            functions, the ones of which the others are functions best, are the coordinates.
+        q: coordinates of each frame, shape (N, d), d = 1, 2 or 3; (N,) for one, frames in any order. Angles
+            are continuous in q and may wind. Default: d of the six functions, the ones of which the others
+            are functions best, are the coordinates.
         n: control values per function, for each coordinate or one for all; at least `order`. Without q its
             length is d, and one number is for two coordinates.
         order: of the B-splines; 4 is cubic, 5 or 6 where derivatives of dynamics are used.
