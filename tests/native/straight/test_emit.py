@@ -118,6 +118,17 @@ def test_sine_and_cosine_share_a_call():
     assert body_of(f).count("condyle.sincos") == 2
 
 
+def test_registers_are_spilled_within_lines_of_memory():
+    """The stack of a long kernel of several lanes is aligned, so that its time does not depend on the
+    caller's."""
+    x = ca.SX.sym("x", 60)
+    f = ca.Function("f", [x], [ca.cumsum(x) * ca.sumsqr(x)])
+    short = ca.Function("f", [x], [x[0] * x[1]])
+    aligned = {W: "alignstack(64)" in body_of(f, W=W).splitlines()[0] for W in WIDTHS}
+    assert aligned == {W: W > 1 for W in WIDTHS}
+    assert "alignstack" not in body_of(short, W=WIDTHS[-1])
+
+
 def test_contraction_rounds_once_and_only_if_allowed():
     a, c = ca.SX.sym("a"), ca.SX.sym("c")
     f = ca.Function("f", [a, c], [a * a + c, a * a - c, c - a * a])
