@@ -34,6 +34,12 @@ HEADLINES = {
     "accuracy": "error of a run over accuracy and growth of perturbations, worst method and motion",
     "maximal": "accelerations, forces, reactions of trees with constraints: minimal against maximal "
                "coordinates, relative",
+    "spline poses": "poses of spline curves and surfaces against 40 digits [m, 1]",
+    "spline rates": "their Jacobians H and bias against 40 digits, relative",
+    "spline energy": "energy of spline joints over 10 s at accuracy 1e-10, relative",
+    "spline fits": "spline joints fitted to their own frames: error of control frames and values [m, rad]",
+    "spline noise": "scatter of fitted spline joints against the Cramer-Rao bound, relative",
+    "spline search": "inverse kinematics over a spline knee: error after a step over its square before it",
 }
 
 # of docs/trust.md: folders of tests, in the order of a reader's interest

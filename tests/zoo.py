@@ -8,11 +8,12 @@ import numpy as np
 
 import condyle as cd
 from condyle.spatial import rotation_z
+from tests.mobilizers.every import LOOP, RIPPLE, SURFACE, frames
 
 
-def zoo() -> cd.System:
+def zoo(tables: bool = True) -> cd.System:
     """Every family of mobilizers, Parameters everywhere, an Input, springs, dampers, a user's law and a
-    thermostat."""
+    thermostat. tables: with spline joints, whose numbers are looked up."""
     P = cd.Parameter
     size = P("size", 0.3)
     system = cd.System(gravity=(0.5, -P("g", 9.81), 0.2))
@@ -29,6 +30,9 @@ def zoo() -> cd.System:
     add("tail", "base", cd.Custom(("wag",), lambda q: (rotation_z(q),
                                                        (0.1 * np.cos(q), 0.2 * q, 0.0))).reversed(), mass=0.3)
     system.add_body("ear", "head", cd.LineOrientation(), X_PF=(0.1, 0, 0), mass=0.2, com=(0, 0, 0.1))
+    add("slide", "leg", cd.EllipticSlider(P("axis", 1.2), 0.9), mass=0.4)
+    if tables:
+        _add_splines(add)
     system.add_force("spring", cd.forces.TwoPointSpring("ground", (0, 1, 0), "head", (0.1, 0, 0),
                                                         P("stiffness", 40.0), 0.3))
     system.add_force("damper", cd.forces.TwoPointDamper("base", (0, 0, 0.2), "foot", (0, 0.1, 0), 3.0))
@@ -36,6 +40,19 @@ def zoo() -> cd.System:
     system.add_force("drag", cd.forces.Custom(drag))
     system.add_force("bath", cd.forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3))
     return system
+
+
+def _add_splines(add) -> None:
+    """Curves, one of them closed, a surface that deforms, and such ones composed and reversed."""
+    # wide domains: differences of tests step by 0.04 and must not meet a knot
+    curve = cd.SplineCurve(frames(7), domain=(-2, 2))
+    ring = cd.SplineCurve(frames(9, LOOP), 5, True, domain=(0, 9))
+    values = SURFACE.astype(object)
+    values[2, 2, 3] = cd.Parameter("bump", 0.12)
+    add("rib", "head", curve, X_PF=(0, 0.1, 0.2), mass=0.3)
+    add("scapula", "base", cd.SplineSurface(values, domain=(-3, 3), coordinates=("glide", "climb"),
+                                            modes=[(RIPPLE, lambda t: np.sin(2 * t))]), mass=0.7)
+    add("clasp", "base", cd.compose(curve, ring.reversed()), mass=0.3)
 
 
 def drag(s):
@@ -46,9 +63,9 @@ def drag(s):
 
 
 @functools.cache
-def model():
+def model(tables: bool = True):
     """A system and a state: arguments by name, z, inputs, parameters and t among them."""
-    system = zoo()
+    system = zoo(tables)
     rng = np.random.default_rng(3)
     q = np.concatenate([b.mobilizer.random_q(rng) for b in system.bodies])
     values = {name: rng.uniform(-1, 1, system.nu) for name in ("u", "tau", "udot", "f")}

@@ -22,9 +22,10 @@ EPS = np.finfo(float).eps
 STATES = 3
 # splines bend suddenly: no differences
 STILL = tuple(kind for kind in MIXED if kind not in ("timed", "spline"))
-CURVES = ("curve", "composed_curve", "ball")
+# both in forms that are reversed and composed with each other: seed 257 has all
+CURVES = ("curve", "composed_curve", "surface", "elliptic", "ball")
 # up to 60: tests/verification
-TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30), (9, 6, CURVES)]
+TREES = [(0, 1), (1, 1), (2, 2), (3, 3), (4, 5), (5, 8), (6, 12), (7, 20), (8, 30), (257, 7, CURVES)]
 SMALL = TREES[2:7]
 
 

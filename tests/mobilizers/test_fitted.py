@@ -66,7 +66,8 @@ def test_the_branch_near_the_start():
     assert_allclose(q, [2 * np.pi + 0.3], rtol=0, atol=FOUND)
 
 
-@pytest.mark.parametrize("body", ["base", "head", "arm", "hand", "leg", "foot", "tail", "ear"])
+@pytest.mark.parametrize("body", ["base", "head", "arm", "hand", "leg", "foot", "tail", "ear", "slide", "rib",
+                                  "scapula", "clasp"])
 def test_one_joint_of_a_state(body):
     """With Parameters, time and other joints as they are."""
     system, at = model()

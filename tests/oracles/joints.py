@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import BSpline, CubicSpline
+from scipy.interpolate import BSpline, CubicSpline, NdBSpline
 from scipy.spatial.transform import Rotation
 
 import condyle as cd
@@ -22,16 +22,17 @@ BUILT_IN = ("screw", "universal", "cylinder", "bend", "planar", "spherical", "li
             "translation", "free_line", "ellipsoid", "normal_ellipsoid", "beam")
 MIXED = (*KINDS, *BUILT_IN, "spline", "custom", "composed")
 """What random trees are made of by default."""
-EVERY_KIND = (*MIXED, "curve", "composed_curve")
+EVERY_KIND = (*MIXED, "curve", "surface", "elliptic", "composed_curve")
 """`spline` is a function with a spline that is looked up; `custom` has speeds that are multiples of qdot;
-`composed_curve` is a curve and a pin, or two curves."""
+`composed_curve` is a curve with a pin, another curve or a surface, or two surfaces."""
 
 COUNTS = {"weld": (0, 0), "pin": (1, 1), "slider": (1, 1), "free": (7, 6), "euler": (6, 6), "screw": (1, 1),
           "universal": (2, 2),
           "cylinder": (2, 2), "bend": (2, 2), "planar": (3, 3), "spherical": (3, 3), "line": (4, 2),
           "gimbal": (3, 3),
           "bushing": (6, 6), "ball": (4, 3), "ball_euler": (3, 3), "translation": (3, 3), "free_line": (7, 5),
-          "ellipsoid": (4, 3), "normal_ellipsoid": (4, 3), "beam": (3, 3), "curve": (1, 1)}
+          "ellipsoid": (4, 3), "normal_ellipsoid": (4, 3), "beam": (3, 3), "curve": (1, 1),
+          "surface": (2, 2), "elliptic": (1, 1)}
 QUATERNIONS = ("free", "line", "ball", "free_line", "ellipsoid", "normal_ellipsoid")
 LAWS = ("function", "timed", "spline", "custom")
 UNIT = np.eye(3)
@@ -44,8 +45,8 @@ class Joint:
 
     axis: of pin, slider, screw.
     numbers: pitch, radii, length, offsets and signs, multiple of qdot; of a curve its order and whether it is
-    closed.
-    frames: of a curve, R (n, 3, 3) and p (n, 3).
+    closed; of a surface its order and its axes by number: turns about x, y, z, then shifts.
+    frames: of a curve, R (n, 3, 3) and p (n, 3); of a surface its control values (6, n1, n2).
     parts: of `composed`.
     functions: six, angles then translations, of (t,) *q; `axes`: their six unit axes.
     """
@@ -97,6 +98,11 @@ class Joint:
                 return cd.CantileverFreeBeam(n[0])
             case "curve":
                 return cd.SplineCurve(self.frames, *n, domain=(-1, 1))
+            case "surface":
+                axes = [f"{'rt'[i // 3]}{'xyz'[i % 3]}" for i in n[1:]]
+                return cd.SplineSurface(self.frames[0], order=n[0], domain=(-1, 1), axes=axes)
+            case "elliptic":
+                return cd.EllipticSlider(*n)
             case "composed" | "composed_curve":
                 return cd.compose(*(part.mobilizer() for part in self.parts))
             case "custom":
@@ -188,6 +194,10 @@ class Joint:
                 return _shift(UNIT, q, u, udot)
             case "curve":
                 return _curve(*self.frames, *n, x[0])
+            case "surface":
+                return _surface(*self.frames, *n, x=x)
+            case "elliptic":
+                return _elliptic(*n, x[0])
             case "beam":
                 L = n[0]
                 sink = L + -4 / 15 * L * (x[0] * x[0] + x[1] * x[1])
@@ -235,7 +245,7 @@ def _curve(R, p, order, closed, q: Jet) -> Path:
         knots = -1 + step * np.arange(-k, 2 * n + k)
         R, p = R[(index + k // 2) % n], p[(index + k // 2) % n]
     else:
-        knots = np.concatenate([np.full(k - 1, -1.0), np.linspace(-1, 1, n - k + 2), np.full(k - 1, 1.0)])
+        knots = _clamped(n, k)
     made = Path.of(R[0], p[0])
     for j in range(1, len(p)):
         bt = BSpline(knots, (np.arange(len(p)) >= j).astype(float), k - 1)
@@ -248,6 +258,39 @@ def _curve(R, p, order, closed, q: Jet) -> Path:
         made = made @ Path.of(UNIT, point) @ _turn(axis, a * f) @ Path.of(UNIT, -point) @ _along(axis,
                                                                                                  axis @ v * f)
     return made
+
+
+def _clamped(n, order):
+    """Knots from -1 to 1."""
+    inner = np.linspace(-1, 1, n - order + 2)
+    return np.concatenate([np.full(order - 1, -1.0), inner, np.full(order - 1, 1.0)])
+
+
+def _surface(c, order, *axes, x) -> Path:
+    """lee2008 (25) for two coordinates from -1 to 1, by SciPy's tensor products."""
+    a, b = x
+    spline = NdBSpline(tuple(_clamped(n, order) for n in c.shape[1:]), np.moveaxis(c, 0, -1), order - 1)
+    at = np.stack([a.x, b.x], axis=-1)
+    f, f_a, f_b, f_aa, f_ab, f_bb = (np.moveaxis(spline(at, nu=nu), -1, 0)
+                                     for nu in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)))
+    d2 = f_a * a.d2 + f_b * b.d2 + f_aa * a.d1**2 + 2 * f_ab * a.d1 * b.d1 + f_bb * b.d1**2
+    made = Path.of(UNIT, np.zeros(3))
+    for i, *phi in zip(axes, f, f_a * a.d1 + f_b * b.d1, d2):
+        made = made @ (_turn if i < 3 else _along)(UNIT[i % 3], Jet(*phi))
+    return made
+
+
+def _elliptic(a, b, q: Jet) -> Path:
+    """M's x axis is the tangent (a cos q, b sin q), made one long."""
+    x, y = a * np.cos(q), b * np.sin(q)
+    length = (x * x + y * y) ** -0.5
+    c, s, zero, one = x * length, y * length, Jet(0 * q.x), Jet(0 * q.x + 1)
+    rows = [c, -1 * s, zero, s, c, zero, zero, zero, one]
+    R = [np.stack([getattr(e, d) for e in rows], axis=-1).reshape(*np.shape(q.x), 3, 3) for d in ("x", "d1",
+                                                                                                   "d2")]
+    p = [np.stack([getattr(e, d) for e in (a * np.sin(q), -b * np.cos(q), zero)], axis=-1)
+         for d in ("x", "d1", "d2")]
+    return Path.of(*(part for pair in zip(R, p) for part in pair))
 
 
 def _rotation(kind, q):
@@ -303,7 +346,7 @@ def random_curve(rng) -> Curve:
 
 COMPOSED = (("slider", "pin"), ("translation", "ball"), ("cylinder", "universal"), ("bend", "screw"),
             ("function", "slider"))
-COMPOSED_CURVES = (("curve", "pin"), ("curve", "curve"))
+COMPOSED_CURVES = (("curve", "pin"), ("curve", "curve"), ("surface", "curve"), ("surface", "surface"))
 
 
 def random_joint(rng, kind: str, name: str) -> Joint:
@@ -327,6 +370,15 @@ def random_joint(rng, kind: str, name: str) -> Joint:
             R = Rotation.from_rotvec(turned_by[:, None] * axis + rng.uniform(-0.05, 0.05, (n, 3))).as_matrix()
             p = np.outer(shifted, rng.uniform(-0.3, 0.3, 3)) + rng.uniform(-0.02, 0.02, (n, 3))
             return Joint(kind, numbers=(order, closed), frames=(R, p), reversed=turned)
+        case "surface":
+            order, shape = int(rng.integers(4, 7)), rng.integers(6, 9, 2)
+            c = rng.uniform(-0.05, 0.05, (6, *shape))
+            # each coordinate drives one of the six functions most
+            drives = rng.permutation(6)[:2]
+            c[drives] += np.meshgrid(*(np.linspace(-1, 1, n) for n in shape), indexing="ij")
+            return Joint(kind, numbers=(order, *map(int, rng.permutation(6))), frames=(c,), reversed=turned)
+        case "elliptic":
+            return Joint(kind, numbers=tuple(rng.uniform(0.2, 0.6, 2)), reversed=turned)
         case "beam":
             return Joint(kind, numbers=(rng.uniform(0.3, 0.9),), reversed=turned)
         case "composed" | "composed_curve":

@@ -22,7 +22,7 @@ def _casadi(monkeypatch):
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_the_same_numbers(operator):
-    system, at = model()
+    system, at = model(tables=False)
     names, body, _ = OPERATORS[operator]
     f = system.casadi(operator, body)
     assert isinstance(f, ca.Function) and f.name_in()[:len(names)] == list(names)
@@ -33,7 +33,7 @@ def test_the_same_numbers(operator):
 
 
 def test_derivatives_by_casadi():
-    system, at = model()
+    system, at = model(tables=False)
     f = system.casadi("forward_dynamics")
     x = {name: ca.SX.sym(name, f.size1_in(name)) for name in f.name_in()}
     udot = f(**x)["udot"]

@@ -35,13 +35,12 @@ def test_a_known_curve_is_found_again(order, closed, evidence):
                               domain=(0, 1) if closed else None)
     worst = max(np.abs(a - b).max() for a, b in zip(fit.mobilizer.frames, truth.frames))
     # rounding of 70 frames, and the condition of the splines, about 100 for order 5
-    assert worst < 1e-12
     assert len(fit.steps) <= 5 and fit.status == cd.Status.FINISHED
     assert fit.residuals["distance"].max() < 1e-10 and fit.residuals["angle"].max() < 1e-10
     # the joint has the frames that the fit had
     np.testing.assert_allclose(sampled(fit.mobilizer, q[:5]).p, fit.frames.p[:5], atol=1e-13)
     evidence(f"{'a closed' if closed else 'an open'} spline curve of order {order} fitted to its own frames: "
-             "error of control frames [m, 1]", worst, 1e-12)
+             "error of control frames [m, 1]", worst, 1e-12, headline="spline fits")
 
 
 def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
@@ -67,9 +66,9 @@ def test_scatter_is_at_the_cramer_rao_bound(knee, evidence):
     ratio = np.array([np.sqrt((errors[..., part] ** 2).mean() / bound[:, part].mean())
                       for part in (slice(3), slice(3, 6))])
     # 80 draws of 27 numbers each: the scatter itself scatters by 1.5 %; seed 2
-    assert np.abs(ratio - 1).max() < 0.05
     evidence("noise of fitted spline curves against the Cramer-Rao bound, relative, the larger of rotation "
-             "and position", np.abs(ratio - 1).max(), 0.05)
+             "and position", np.abs(ratio - 1).max(), 0.05,
+             headline="spline noise")
 
 
 def test_derivatives_of_the_kernels_are_exact(knee):
