@@ -85,12 +85,10 @@ def main() -> None:
         smooth, _ = ours(X, q, n, asked.rounds, smoothing=1e-6 * frames)
         cost = 1e-6 * float((fit.residuals["size"] ** 2).sum())
         print(f"{frames} frames, {n} control frames: {seconds:.3f} s, {len(fit.steps)} iterations; with "
-              "smoothing "
-              f"{smooth:.3f} s")
+              f"smoothing {smooth:.3f} s")
         peer, squares = scipys(X, q, knots)
-        print(f"    scipy.optimize.least_squares: {peer:.1f} s, {peer / seconds:.0f} times as long; sums "
-              "of squares "
-              f"differ by {abs(squares / cost - 1):.1e}")
+        print(f"    scipy.optimize.least_squares: {peer:.1f} s, {peer / seconds:.0f} times as long; sums of "
+              f"squares differ by {abs(squares / cost - 1):.1e}")
 
 
 if __name__ == "__main__":

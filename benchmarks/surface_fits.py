@@ -40,8 +40,7 @@ def main() -> None:
                                                                          metric=METRIC))
         unknown, _ = best_of(lambda X=X, n=n: cd.fit_spline_surface(X, None, n, metric=METRIC), 1)
         print(f"surface {n} x {n} ({6 * n * n} unknowns), {N} frames: {known:.3f} s ({fit.notes[-1]}); q "
-              "unknown "
-              f"{unknown:.2f} s", flush=True)
+              f"unknown {unknown:.2f} s", flush=True)
         if arguments.scipy and n <= 8:
             print(f"  scipy.optimize.least_squares: {with_scipy(grid, q, X):.1f} s", flush=True)
     for N in (1000, 10_000):

@@ -220,8 +220,8 @@ class Table(Display):
         names, known = [str(name) for name in frame.columns], dict(frame.attrs.get("units", {}))
         times = [k for k, name in enumerate(names) if split_title(name)[0].lower() in ("time", "t")]
         if not times and not np.issubdtype(frame.index.dtype, np.floating):
-            raise ShapeError("Table.from_pandas: no column 'time', and an index of "
-                             f"{frame.index.dtype} is no time [s]; its columns: {', '.join(names)}")
+            raise ShapeError(f"Table.from_pandas: no column 'time', and an index of {frame.index.dtype} is "
+                             f"no time [s]; its columns: {', '.join(names)}")
         time = frame.iloc[:, times[0]] if times else frame.index
         kept = [k for k in range(len(names)) if k not in times[:1]]
         said = [split_title(names[k]) for k in kept]
@@ -312,8 +312,7 @@ class Table(Display):
         """OpenSim's format."""
         if self.over != TIME:
             raise DescriptionError("Table.save: OpenSim's files have a column of times, and the rows of this "
-                                   "table "
-                                   f"are over {self.over!r}: save as .csv")
+                                   f"table are over {self.over!r}: save as .csv")
         spaced = [n for n in self.names if not n or re.search(r"\s", n)]
         if spaced:
             raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is in "

@@ -33,9 +33,9 @@ def system_of(given: str) -> System:
                                    f"{', '.join(models.READY)}{_other(path.suffix)}")
         return _only(names_of(path), path)
     if given not in models.READY:
-        raise UnknownNameError("model", given, models.READY, f"ready models: {', '.join(models.READY)}; "
-                                                               "your own is a Python file that makes a "
-                                                               "System, such as leg.py")
+        raise UnknownNameError("model", given, models.READY, f"ready models: {', '.join(models.READY)}; your "
+                                                             "own is a Python file that makes a System, such "
+                                                             "as leg.py")
     system = getattr(models, given)()
     assert isinstance(system, System)
     return system

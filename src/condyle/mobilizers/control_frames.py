@@ -40,8 +40,7 @@ def checked_frames(frames: Any, order: int, what: str) -> Transform:
     bad = np.flatnonzero(~(np.isfinite(R).all(axis=(1, 2)) & np.isfinite(p).all(axis=1)))
     if bad.size:
         raise DescriptionError(f"{what}: frames[{bad[0]}] has a number that is not finite: R =\n{R[bad[0]]}, "
-                               "p = "
-                               f"{p[bad[0]]}; leave such frames out")
+                               f"p = {p[bad[0]]}; leave such frames out")
     return Transform.unchecked(_rotations(R, what), np.array(p))
 
 
@@ -56,8 +55,7 @@ def _arrays(frames: Any, what: str) -> tuple[Array, Array]:
             got = f"shape {frames.shape}" if isinstance(frames, np.ndarray) else type(frames).__name__
             hint = "; for a file write cd.read_frames(path)" if isinstance(frames, str) else ""
             raise DescriptionError(f"{what}: frames: expected a Transform with leading dimension n, (R, p) "
-                                   "of shapes (n, 3, 3) and (n, 3), or an array (n, 4, 4), got "
-                                   f"{got}{hint}")
+                                   f"of shapes (n, 3, 3) and (n, 3), or an array (n, 4, 4), got {got}{hint}")
     R, p = frames
     R = matrices(R)
     try:
@@ -72,16 +70,14 @@ def _rotations(R: Array, what: str) -> Array:
     worst = int(off.argmax())
     if off[worst] > WRONG:
         raise DescriptionError(f"{what}: frames[{worst}]: R is not a rotation: the largest entry of R'R - 1 "
-                               "is "
-                               f"{off[worst]:.3g}, allowed is {WRONG:g}; R is\n{R[worst]}")
+                               f"is {off[worst]:.3g}, allowed is {WRONG:g}; R is\n{R[worst]}")
     if (left := np.flatnonzero(np.linalg.det(R) < 0)).size:
         raise DescriptionError(f"{what}: frames[{left[0]}]: R has determinant -1, it is a reflection: the "
-                               "axes are "
-                               "left-handed. Reverse or exchange one")
+                               "axes are left-handed. Reverse or exchange one")
     if off[worst] > TYPED:
         warnings.warn(f"{what}: R of {int((off > TYPED).sum())} frame(s) is a rotation to a few digits only, "
-                      "worst "
-                      f"frames[{worst}] with R'R - 1 up to {off[worst]:.2g}; the nearest rotations are taken",
+                      f"worst frames[{worst}] with R'R - 1 up to {off[worst]:.2g}; the nearest rotations are "
+                      "taken",
                       UserWarning, stacklevel=6)
     U, _, V = np.linalg.svd(R)
     return np.where((off > ROUNDING)[:, None, None], U @ V, R)
@@ -101,10 +97,9 @@ def checked_steps(z: Array, what: str) -> None:
     far = np.flatnonzero(angle >= LARGEST_STEP)
     if far.size:
         raise DescriptionError(f"{what}: frames[{far[0]}] and the next one are "
-                               f"{np.degrees(angle[far[0]]):.1f} degrees "
-                               f"apart; below {np.degrees(LARGEST_STEP):.0f} degrees it is sure which way "
-                               "the body "
-                               "turns. Give frames between them")
+                               f"{np.degrees(angle[far[0]]):.1f} degrees apart; below "
+                               f"{np.degrees(LARGEST_STEP):.0f} degrees it is sure which way the body turns. "
+                               "Give frames between them")
 
 
 def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: str) -> tuple[
@@ -138,8 +133,8 @@ def checked_knots(given: Any, domain: Any, n: int, order: int, form: str, what: 
             # another period of a closed curve
             size = asked[1] - asked[0]
             if form != "closed" or abs(size - (own[1] - own[0])) > 1e-12 * max(*map(abs, asked), size):
-                raise DescriptionError(f"{what}: the knots give the domain {own}, but domain = {asked}; "
-                                       "give one of them")
+                raise DescriptionError(f"{what}: the knots give the domain {own}, but domain = {asked}; give "
+                                       "one of them")
     knots.flags.writeable = False
     return knots, asked or own
 
@@ -163,8 +158,7 @@ def _check_order(knots: Array, order: int, form: str, what: str) -> None:
     if not (step >= 0).all():
         i = int(np.argmin(step >= 0))
         raise DescriptionError(f"{what}: knots must not decrease, but knots[{i}] = {knots[i]:g} and "
-                               f"knots[{i + 1}] = "
-                               f"{knots[i + 1]:g}")
+                               f"knots[{i + 1}] = {knots[i + 1]:g}")
     first, last = (knots[order - 1], knots[-order]) if form == "clamped" else (knots[0], knots[-1])
     if not first < last:
         raise DescriptionError(f"{what}: the domain, from {first:g} to {last:g}, is empty; spread the knots")
@@ -176,6 +170,6 @@ def _check_order(knots: Array, order: int, form: str, what: str) -> None:
         inside, times = knots[:-1][step == 0], np.full(int((step == 0).sum()), 2)
     if times.size and times.max() > most:
         raise DescriptionError(f"{what}: the knot {inside[times.argmax()]:g} occurs {times.max()} times; "
-                               f"with order {order} "
-                               f"at most {most} may be equal inside the domain, or the curve is not twice "
-                               "continuously differentiable there. Spread the knots or raise the order")
+                               f"with order {order} at most {most} may be equal inside the domain, or the "
+                               "curve is not twice continuously differentiable there. Spread the knots or "
+                               "raise the order")

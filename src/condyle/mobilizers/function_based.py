@@ -134,8 +134,7 @@ def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
         pairs = np.empty(0)
     if pairs.shape != (n, 2) or not (pairs[:, 0] < pairs[:, 1]).all():
         raise DescriptionError(f"{what}: domain: expected (low, high) with low < "
-                               f"high{f' for each of {n}' * (n > 1)}, got "
-                               f"{given!r}")
+                               f"high{f' for each of {n}' * (n > 1)}, got {given!r}")
     return tuple((float(low), float(high)) for low, high in pairs)
 
 

@@ -140,8 +140,7 @@ def interpolate(frames: Transform, sites: Array, order: int, period: float, metr
         best = min(best, worst)
         G = exp_se3(solve(r)) @ G  # (10)
     raise DescriptionError(f"SplineCurve.natural: no curve through the {n} frames was found: {worst:.3g} m "
-                           "is left; give "
-                           "frames between those that are far apart")
+                           "is left; give frames between those that are far apart")
 
 
 def naturally(frames: Transform, order: int, closed: bool, metric: Metric,

@@ -48,9 +48,8 @@ class Metric:
         except np.linalg.LinAlgError:
             smallest = np.linalg.eigvalsh(W)[0]
             raise DescriptionError(f"{what}: the matrix must be positive definite, but its smallest "
-                                   "eigenvalue is "
-                                   f"{smallest:.3g}; a length must be positive, and a body must resist every "
-                                   "twist") from None
+                                   f"eigenvalue is {smallest:.3g}; a length must be positive, and a body "
+                                   "must resist every twist") from None
         for name, value in (("matrix", W), ("root", root)):
             value.flags.writeable = False
             object.__setattr__(self, name, value)

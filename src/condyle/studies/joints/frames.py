@@ -209,8 +209,8 @@ def check_frames(who: str, frames: Any, q: ArrayLike | None = None, *, fewest: i
     R = proper_rotations(who, R, source)
     check_sizes(who, p, source)
     if len(p) < fewest:
-        raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}: "
-                               "measure more, or take a lower order (4 is the lowest)")
+        raise DescriptionError(f"{who}: got {len(p)} frame(s), needs at least {fewest}: measure more, or "
+                               "take a lower order (4 is the lowest)")
     if coordinates > 1:                                          # frames on a surface have no order
         pass
     elif values is None:
@@ -417,8 +417,8 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
         share = np.median(steps) / max(np.median(separation(R, p, R[mixed], p[mixed])), 1e-300)
         if share > SHUFFLED:
             warnings.warn(f"{who}: q says little of the pose: frames that are neighbours in q are "
-                          f"{share:.2g} times as far from each other as any two. Is it the right "
-                          "column, and in the order of the frames? Or noise is as large as the motion",
+                          f"{share:.2g} times as far from each other as any two. Is it the right column, and "
+                          "in the order of the frames? Or noise is as large as the motion",
                           stacklevel=5)
     if degrees and turned > 0.2 and abs(np.ptp(q) / turned - 1) < 0.1:
         warnings.warn(f"{who}: q goes over {np.ptp(q):.4g} while the bone turns by {turned:.4g} rad: q seems "

@@ -216,7 +216,7 @@ class _Sheet:
             out = []
             for name in (q,) if isinstance(q, str) else q:
                 if not isinstance(name, str):
-                    raise DescriptionError(f"read_frames: q: expected titles of columns, got "
+                    raise DescriptionError("read_frames: q: expected titles of columns, got "
                                            f"{type(q).__name__}; numbers go to the fit: "
                                            "cd.fit_spline_curve(frames, q)")
                 name = split_title(name)[0]

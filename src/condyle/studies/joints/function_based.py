@@ -139,16 +139,14 @@ def fit_function_based(frames: Any, q: ArrayLike | None = None, n: int = 8, *,
         raise DescriptionError(f"{who}: domain must be (low, high) with low < high, got {domain!r}")
     if not (isinstance(n, (int, np.integer)) and isinstance(order, (int, np.integer)) and n >= order >= 4):
         raise DescriptionError(f"{who}: n, the number of coefficients, must be at least order, and order at "
-                               "least 4 "
-                               f"(functions need two continuous derivatives), got n = {n!r}, order = "
+                               f"least 4 (functions need two continuous derivatives), got n = {n!r}, order = "
                                f"{order!r}")
     grid = Grid((uniform_knots((low, high), int(n), int(order)),), int(order))
     weight, cells = undetermined(grid, q_start[:, None], weight_of(who, smoothing), who)
     notes: tuple[str, ...] = (f"{n} coefficients per spline, order {order}",)
     if cells:
         text = (f"the frames do not determine the functions in {len(cells)} interval(s) of q, "
-                f"{cut(cells, 3)}; smoothed "
-                f"with weight {weight:.2g}")
+                f"{cut(cells, 3)}; smoothed with weight {weight:.2g}")
         warnings.warn(f"{who}: {text}: take fewer coefficients (n = {n}), more frames, or another domain",
                       stacklevel=3)
         notes += (text,)
@@ -346,8 +344,7 @@ def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
     for label, given in (("angles", angles), ("translations", translations)):
         if not isinstance(given, (tuple, list)) or len(given) != 3:
             raise DescriptionError(f"{who}: {label} must be three of 'spline', 'constant', a number or None, "
-                                   "got "
-                                   f"{given!r}")
+                                   f"got {given!r}")
         for i, kind in enumerate(given):
             if isinstance(kind, str):
                 if kind not in KINDS:
@@ -355,8 +352,7 @@ def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
             elif kind is not None and (isinstance(kind, bool) or not isinstance(kind, (int, float))
                                        or not math.isfinite(kind)):
                 raise DescriptionError(f"{who}: {label}[{i}] must be 'spline', 'constant', a number or None, "
-                                       "got "
-                                       f"{kind!r}")
+                                       f"got {kind!r}")
             kinds.append(kind if isinstance(kind, str) or kind is None else float(kind))
     return kinds
 

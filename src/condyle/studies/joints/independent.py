@@ -111,8 +111,7 @@ def independent_function(who: str, name: str | None, candidates: Sequence[Candid
     if best.score < CLEAR:
         raise DescriptionError(
             f"{who}: {f'{name} is not' if name else 'none of the functions is'} fit to be the coordinate: it "
-            "must grow "
-            "along the path by more than it scatters. Give q, "
+            "must grow along the path by more than it scatters. Give q, "
             + ("other axes, " if given_axes else "") + "or use cd.fit_spline_curve, which needs none\n"
             + table_of(candidates))
     return NAMES.index(best.name)

@@ -225,8 +225,8 @@ def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[floa
              for c in np.flatnonzero(bad)]
     if bad.all():
         raise DescriptionError(f"{who}: {len(q)} frames do not determine {grid.size} coefficients per "
-                               "function in "
-                               "any cell; take fewer (n), more frames, or a domain that the frames cover")
+                               "function in any cell; take fewer (n), more frames, or a domain that the "
+                               "frames cover")
     weight = max(smoothing, FLOOR * scale)
     while unknown(weight).any() and weight < scale:
         weight *= 10

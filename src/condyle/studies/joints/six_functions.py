@@ -295,16 +295,13 @@ class Problem:
                 if damping > MOST_DAMPING:
                     raise ConvergenceError(
                         f"{self.who}: no step makes the residuals smaller after {count - 1} of them, where "
-                        "their root "
-                        f"mean square is {math.sqrt(at.cost / N):.2g} m; the frames may be far from any such "
-                        "joint: see "
-                        "whether q and the frames belong together", x.q)
+                        f"their root mean square is {math.sqrt(at.cost / N):.2g} m; the frames may be far "
+                        "from any such joint: see whether q and the frames belong together", x.q)
             x, at, damping = trial, there, max(damping / 10, LEAST_DAMPING)
             if small:
                 return x, count, Outcome(Status.FINISHED)
         text = (f"still improving after {ITERATIONS} iterations: the last step moved a frame by "
-                f"{longest:.2g} m; give "
-                "fewer coefficients (n), smoothing, or fix fewer functions")
+                f"{longest:.2g} m; give fewer coefficients (n), smoothing, or fix fewer functions")
         warnings.warn(f"{self.who}: {text}", stacklevel=5)
         return x, ITERATIONS, Outcome(Status.STILL_IMPROVING, text)
 

@@ -146,8 +146,7 @@ class _Fit:
             low, high = 0.0, 1.0
         elif self.closed:
             raise DescriptionError(f"{WHO}: a closed curve needs its period: domain=(low, high); the frames "
-                                   "have q "
-                                   f"from {q.min():g} to {q.max():g}")
+                                   f"have q from {q.min():g} to {q.max():g}")
         else:
             low, high = q.min(), q.max()
         if not low < high:
@@ -155,8 +154,7 @@ class _Fit:
                                    f"{(float(low), float(high)) if domain is None else domain!r}")
         if q is not None and not self.closed and (q.min() < low or q.max() > high):
             raise DescriptionError(f"{WHO}: q goes from {q.min():g} to {q.max():g}, beyond the domain from "
-                                   f"{low:g} to "
-                                   f"{high:g}; give a wider one, or leave frames out")
+                                   f"{low:g} to {high:g}; give a wider one, or leave frames out")
         return float(low), float(high)
 
     def counts(self, n: int | Sequence[int] | None) -> list[int]:
@@ -166,8 +164,7 @@ class _Fit:
             count = len(self.given) - (1 if self.closed else k)
             if n is not None and n != count:
                 raise DescriptionError(f"{WHO}: {len(self.given)} knots are for n = {count} control frames, "
-                                       "got n = "
-                                       f"{n!r}")
+                                       f"got n = {n!r}")
             return [count]
         if n is None:
             most = max(k, min(MOST, self.m // 3))
@@ -186,8 +183,7 @@ class _Fit:
                   for x in (smoothing if isinstance(smoothing, (tuple, list, np.ndarray)) else [smoothing])]
         if not values or not all(0 <= x < np.inf for x in values):
             raise DescriptionError(f"{WHO}: smoothing: expected a number >= 0, several to choose from, or "
-                                   "None, got "
-                                   f"{smoothing!r}")
+                                   f"None, got {smoothing!r}")
         return values
 
     def knots(self, n: int) -> Knots:
@@ -248,10 +244,8 @@ class _Fit:
         knots, length = problem.knots, self.domain[1] - self.domain[0]
         raise DescriptionError(
             f"{WHO}: the {self.m} frames do not determine control frame {j} of {knots.n}, which acts around "
-            "q = "
-            f"{knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give "
-            "smoothing, such "
-            f"as {FLOOR * self.m * length**3:.1g}, or measure there")
+            f"q = {knots.greville[j]:.4g}: too few of them are there. Ask for fewer control frames, give "
+            f"smoothing, such as {FLOOR * self.m * length**3:.1g}, or measure there")
 
     def _solved(self, problem: CurveProblem, G: Array) -> tuple[Array, bool]:
         if self.method == "geometric":
@@ -266,8 +260,8 @@ class _Fit:
                                 coordinate=coordinate,
                                 unit=unit, metric=self.metric)
         self.notes.insert(0, f"{knots.n} control frames, order "
-                             f"{self.order}{', closed' if self.closed else ''}; "
-                             f"smoothing {problem.smoothing:g}; {len(history)} iterations")
+                             f"{self.order}{', closed' if self.closed else ''}; smoothing "
+                             f"{problem.smoothing:g}; {len(history)} iterations")
         if self.loss == "huber":
             off = int((problem.evaluate(G)[3] > problem.scale).sum())
             self.notes.append(f"Huber loss, linear from {1e3 * problem.scale:.4g} mm on: {off} frames")
@@ -293,8 +287,7 @@ def _check_steps(knots: Knots, G: Array) -> None:
         raise DescriptionError(f"{WHO}: from control frame {j} to the next the rotation is "
                                f"{np.degrees(turn[j]):.0f} deg, near q = {knots.greville[j]:.4g}; above "
                                f"{np.degrees(LARGEST_STEP):.0f} its direction is not known: ask for more "
-                               "control "
-                               "frames, or see whether frames there are wrong")
+                               "control frames, or see whether frames there are wrong")
 
 
 def _whole(name: str, value: Any, least: int, most: int) -> int:

@@ -96,8 +96,7 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     sizes = sizes * d if len(sizes) == 1 else sizes
     if not all(isinstance(k, (int, np.integer)) and k >= order >= 4 for k in sizes):
         raise DescriptionError(f"{who}: n must be at least order for each of {d} coordinates, and order at "
-                               "least 4, got n = "
-                               f"{n!r}, order = {order!r}")
+                               f"least 4, got n = {n!r}, order = {order!r}")
     given = check_frames(who, frames, q, fewest=order**d, coordinates=d)
     metric = Metric.of(metric, f"{who}: metric")
     before = Transform.of(X, f"{who}: X")
@@ -124,8 +123,7 @@ def fit_spline_surface(frames: Any, q: ArrayLike | None = None, n: int | Sequenc
     notes = [f"{' x '.join(map(str, grid.shape))} control values per function, order {order}"]
     if cells:
         text = (f"the frames do not determine {len(cells)} of {math.prod(len(x) - 1 for x in grid.cells)} "
-                "cells of q, "
-                f"{cut(cells, 3)}; smoothed with weight {weight:.2g}")
+                f"cells of q, {cut(cells, 3)}; smoothed with weight {weight:.2g}")
         warnings.warn(f"{who}: {text}: take fewer control values (n = {n}), more frames, or another domain",
                       stacklevel=3)
         notes.append(text)
@@ -231,8 +229,7 @@ def _independent(who: str, phi: Array, scale: Array, d: int) -> tuple[int, ...]:
             best, found = error, which
     if not found:
         raise DescriptionError(f"{who}: fewer than {d} of the six functions move, so they cannot be the {d} "
-                               "coordinates; "
-                               "take fewer, or give q")
+                               "coordinates; take fewer, or give q")
     return found
 
 
@@ -243,8 +240,7 @@ def _affine(who: str, x: Array, q: Array) -> Array:
     if not (left.var(axis=0) < (1 - RELATED)
             * q.var(axis=0)).all() or np.linalg.cond(A[:-1] * x.std(axis=0)[:, None]) > 1e3:
         raise DescriptionError(f"{who}: the given q has little to do with the frames; do they belong "
-                               "together? Without q "
-                               "the fit finds coordinates by itself")
+                               "together? Without q the fit finds coordinates by itself")
     return A
 
 
@@ -256,9 +252,8 @@ def _check_lock(who: str, phi: Array, axes: Sequence[str]) -> None:
     if second.max() > LOCKED:
         k = int(second.argmax())
         warnings.warn(f"{who}: at frame {k} the second angle, {axes[turns[1]]}, is "
-                      f"{np.degrees(second[k]):.0f} deg: near "
-                      "gimbal lock at 90. Take another order of axes, or X = cd.Transform(R of a frame in "
-                      "the middle)",
+                      f"{np.degrees(second[k]):.0f} deg: near gimbal lock at 90. Take another order of axes, "
+                      "or X = cd.Transform(R of a frame in the middle)",
                       stacklevel=3)
 
 
@@ -282,8 +277,7 @@ def _check_inside(who: str, grid: Grid, q: Array) -> None:
         if out.any():
             k = int(out.argmax())
             raise DescriptionError(f"{who}: frame {k} has q[{i}] = {q[k, i]:g}, outside of the domain from "
-                                   f"{low:g} to "
-                                   f"{high:g}; widen it, or leave such frames out")
+                                   f"{low:g} to {high:g}; widen it, or leave such frames out")
 
 
 def _named(coordinates: Sequence[str], units: Sequence[str]) -> dict[str, Any]:
