@@ -79,6 +79,7 @@ from condyle.studies.joints.markers import marker_positions, relative_frames
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.spline_curve import fit_spline_curve
 from condyle.studies.joints.spline_surface import fit_spline_surface
+from condyle.studies.low_pass import low_pass
 from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 from condyle.studies.relax import relax
@@ -109,7 +110,7 @@ __all__ = [
     "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames",
     "compose", "constraints", "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces",
     "functions", "goals", "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions",
-    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
+    "low_pass", "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
     "read_frames", "read_mobilizer", "read_table", "relative_frames", "relax", "simulate",
     "static_optimization", "where",
 ]

@@ -1,6 +1,8 @@
 """Motion: from a Table of coordinates to speeds and accelerations."""
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ import condyle as cd
 from condyle.studies.smoothing import low_pass, rates, spline
 
 T = np.linspace(0, 2, 81)
+GAIT = Path(__file__).parents[3] / "shared/reference/gait10dof18musc_pipeline"
 
 
 def chain() -> cd.System:
@@ -166,3 +169,38 @@ def test_even_times_have_the_same_spline(n):
     made = spline(t, x)
     for nu, found in enumerate(rates(t, x), 1):
         np.testing.assert_allclose(found, made(t, nu), rtol=0, atol=1e-12 * abs(made(t, nu)).max())
+
+
+def test_rows_of_opensims_tools():
+    """Rounded times at 60 Hz: OpenSim brings them to its smallest step, and pads. What Storage.pad(75 // 2),
+    then lowpassIIR(6) of OpenSim 4.6 give is reproduced in the reference data; here its definition."""
+    t = np.round(np.arange(75) / 60, 3)
+    x = np.sin(5 * t) + 0.01 * np.sin(200 * t)
+    made = cd.low_pass(cd.Table(t, ["knee"], x[:, None], ["rad"]), 6.0, as_opensim=True)
+    np.testing.assert_allclose(np.diff(made.time), 0.016, rtol=0, atol=1e-14)
+    assert made.time[0] == 2 * t[0] - t[37] and made.time[-1] <= 2 * t[-1] - t[-38] + 1e-12
+    inner = (made.time > 0.2) & (made.time < 1.0)
+    np.testing.assert_allclose(made["knee"][inner], np.sin(5 * made.time[inner]), rtol=0, atol=2e-3)
+    plain = cd.low_pass(cd.Table(t, ["knee"], x[:, None], ["rad"]), 6.0)
+    np.testing.assert_array_equal(plain.time, t)
+    assert "changed knee by up to" in str(plain.status)
+    with pytest.raises(cd.ShapeError, match="'knee' is nan at t = 0 s"):
+        cd.low_pass(cd.Table(t[:10], ["knee"], np.full((10, 1), np.nan)), 6.0)
+
+
+@pytest.mark.skipif(not GAIT.exists(), reason="needs ../shared/reference")
+def test_inputs_of_opensims_inverse_dynamics(evidence):
+    """q, u and udot of a walking trial as OpenSim's tool takes them, filtered at 6 Hz. 1e-10: udot of up to
+    109 rad/s^2 from second differences of steps of 0.016 s, eps 1 / 0.016^2 100."""
+    table = cd.read_table(GAIT / "IK/subject01_walk_IK.mot")
+    scale = [1.0 if name in ("pelvis_tx", "pelvis_ty") else np.pi / 180 for name in table.names]
+    made = cd.low_pass(cd.Table(table.time, table.names, table.values * scale), 6.0, as_opensim=True)
+    expected = cd.read_table(GAIT / "ID/id_inputs_q_u_udot_filter6Hz.csv")
+    rows = np.searchsorted(made.time, expected.time - 1e-6)[:len(expected)]
+    np.testing.assert_allclose(made.time[rows], expected.time, rtol=0, atol=1e-12)
+    found = [made.values, *rates(made.time, made.values)]
+    worst = max(abs(x[rows] - expected[[name + end for name in table.names]].values).max()
+                for x, end in zip(found, ("", "_u", "_udot")))
+    evidence("coordinates, speeds, accelerations of a walk, filtered as OpenSim's tools do [rad, m, s]",
+             worst, 1e-10)
+    assert worst < 1e-10

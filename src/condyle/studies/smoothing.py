@@ -118,8 +118,6 @@ def low_pass(t: Array, x: Array, cutoff: float) -> Array:
     Raises:
         DescriptionError: a frequency that the frames cannot show.
     """
-    from scipy.signal import butter, lfilter, lfiltic
-
     m, step = len(t), np.diff(t)
     even = np.linspace(t[0], t[-1], m)
     if m > 1 and abs(t - even).max() > EVEN * step.mean():
@@ -135,11 +133,40 @@ def low_pass(t: Array, x: Array, cutoff: float) -> Array:
                                f"frames per second, {rate / 2:.4g} Hz")
     if m <= 2 * ORDER:
         raise DescriptionError(f"lowpass: {m} frames are too few to filter")
-    b, a = butter(ORDER, cutoff, fs=rate)
     pad = m // 2
-    y = np.concatenate([2 * x[0] - x[pad:0:-1], x, 2 * x[-1] - x[-2:-pad - 2:-1]])
-    for _ in range(2):                                      # forward, then backward
-        first = y[ORDER - 1::-1]                            # the first three stay, as in OpenSim
+    return _two_passes(_padded(x, pad), cutoff, rate)[pad:pad + m]
+
+
+def low_pass_resampled(t: Array, x: Array, cutoff: float) -> tuple[Array, Array]:
+    """Times and x (m, n) as OpenSim's tools filter them, to its last digits.
+
+    Half of the rows is added at each end by point reflection, times too. Where steps are not equal to the
+    last bit, all is brought to the smallest of them by a spline of degree 5. Nothing is cut off again.
+    """
+    pad = len(t) // 2
+    time, y = _padded(t[:, None], pad)[:, 0], _padded(x, pad)
+    least = np.diff(time).min()
+    if (time[-1] - time[0]) / (len(time) - 1) - least > np.finfo(float).eps:
+        if (time[-1] - time[0]) / least > UNEVEN * len(time):
+            raise DescriptionError(f"low_pass: times are too uneven, steps from {least:.3g} to "
+                                   f"{np.diff(time).max():.3g} s; bring the table to even times first")
+        even = time[0] + least * np.arange(int((time[-1] - time[0]) / least) + 1)
+        time, y = even, spline(time, y)(even)
+    return time, _two_passes(y, min(cutoff, 0.49 / least), 1 / least)
+
+
+def _padded(x: Array, pad: int) -> Array:
+    """x (m, n) continued at both ends by point reflection."""
+    return np.concatenate([2 * x[0] - x[pad:0:-1], x, 2 * x[-1] - x[-2:-pad - 2:-1]])
+
+
+def _two_passes(y: Array, cutoff: float, rate: float) -> Array:
+    """Butterworth of order 3, forward and backward; the first three rows of a pass stay, as in OpenSim."""
+    from scipy.signal import butter, lfilter, lfiltic
+
+    b, a = butter(ORDER, cutoff, fs=rate)
+    for _ in range(2):
+        first = y[ORDER - 1::-1]
         memory = np.stack([lfiltic(b, a, c, c) for c in first.T], axis=1)
         y = np.concatenate([y[:ORDER], lfilter(b, a, y[ORDER:], axis=0, zi=memory)[0]])[::-1]
-    return y[pad:pad + m]
+    return y

@@ -1,0 +1,57 @@
+"""`cd.low_pass`: a recorded Table without what is faster than a cut-off frequency."""
+from __future__ import annotations
+
+import numpy as np
+
+from condyle.errors import DescriptionError, ShapeError
+from condyle.status import Outcome, Status
+from condyle.studies.smoothing import low_pass as filtered
+from condyle.studies.smoothing import low_pass_resampled
+from condyle.system.given import number
+from condyle.table import Table
+
+
+def low_pass(table: Table, cutoff: float, *, as_opensim: bool = False) -> Table:
+    """A Table of recorded numbers, filtered: Butterworth of order 3, forward and backward, so that nothing is
+    delayed. Studies do the same to coordinates with `lowpass=`.
+
+    Args:
+        table: columns over time, without gaps.
+        cutoff: frequency [Hz] above which movement is taken as noise.
+        as_opensim: give what OpenSim's tools go on with, to its last digits: half of the rows is added at
+            each end by point reflection, and where steps of time differ in their last bit (rounded times do)
+            all is brought to the smallest step. Times are then not those of the table. By default they are.
+
+    Returns:
+        a Table with the same columns. Its status says by how much the filter changed them.
+
+    Raises:
+        ShapeError: gaps, or times that do not increase.
+        DescriptionError: a frequency that the frames cannot show, or too few frames.
+    """
+    if not isinstance(table, Table):
+        raise DescriptionError(f"low_pass: expected a cd.Table, got {type(table).__name__}; a file is read "
+                               "by cd.read_table")
+    t, x = table.time, table.values
+    if not len(t) or not (np.diff(t) > 0).all():
+        raise ShapeError("low_pass: the table needs rows whose times increase")
+    if not np.isfinite(x).all():
+        i, j = np.argwhere(~np.isfinite(x))[0]
+        raise ShapeError(f"low_pass: {table.names[j]!r} is {x[i, j]} at t = {t[i]:g} s (row {i}): fill the "
+                         "gap, or leave that column out: table[[...]]")
+    cutoff = number("cutoff", cutoff, "a frequency [Hz]")
+    y = filtered(t, x, cutoff)
+    said = Outcome(Status.FINISHED, f"finished{_change(table, y, cutoff)}")
+    if as_opensim:
+        t, y = low_pass_resampled(t, x, cutoff)
+    return Table(t, table.names, y, table.units, status=said, degrees=table.degrees)
+
+
+def _change(table: Table, y: np.ndarray, cutoff: float) -> str:
+    """The column that changed most, in parts of what it spans."""
+    if not table.names:
+        return ""
+    change = abs(y - table.values).max(axis=0)
+    j = int(np.argmax(change / np.maximum(np.ptp(table.values, axis=0), np.finfo(float).tiny)))
+    unit = table.units[j] and f" {table.units[j]}"
+    return f"; low-pass filter of {cutoff:g} Hz changed {table.names[j]} by up to {change[j]:.2g}{unit}"
