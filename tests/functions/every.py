@@ -9,6 +9,7 @@ from condyle.functions import (
     Linear,
     PiecewiseLinear,
     Polynomial,
+    Scaled,
     SimmSpline,
     Sine,
     SmoothStep,
@@ -35,11 +36,13 @@ with warnings.catch_warnings():
         "long quintic": Spline(LONG_X, LONG_Y, 5),
         "long SimmSpline": SimmSpline(LONG_X, LONG_Y), "long PiecewiseLinear": PiecewiseLinear(LONG_X,
                                                                                                LONG_Y),
+        "Scaled": Scaled(SimmSpline(X, Y), -1.3), "Scaled long": Scaled(Spline(LONG_X, LONG_Y), 0.7),
         "uneven": Spline([0, 1e-7, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7],
                          np.sin(np.arange(14.0)) * [1e-7, *[1] * 13]),
     }
 SEVERAL = {
     "Constant": Constant(0.7), "Linear": Linear((2.5, -1.0), 0.3),
     "Polynomial": Polynomial((1.5, -0.5, 2.0, 0.25), exponents=((0, 0), (1, 0), (2, 1), (0, 3))),
+    "Scaled": Scaled(Linear((2.5, -1.0), 0.3), 1.7),
 }
 SMOOTH = [name for name in ONE if "Linear" not in name or name == "Linear"]

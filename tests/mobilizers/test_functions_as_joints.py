@@ -3,6 +3,7 @@ how it says so."""
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -227,3 +228,28 @@ def test_joint_that_moves_only_later():
     system.add_body("a", "ground", joint, mass=1.0, inertia=(1, 1, 2))
     # angle = q t: acceleration t udot + 2 u = 0
     assert system.forward_dynamics([0.3], [0.5], t=2.0)[0] == pytest.approx(-0.5, abs=1e-12)
+
+
+def test_functions_of_some_coordinates():
+    """(f, names) is f of these coordinates, whatever their order."""
+    spline = cd.SimmSpline((-1, 0, 0.5, 1), (0.1, 0.3, -0.2, 0.4))
+    plane = cd.functions.Linear((2.0, 3.0), 0.1)
+    some = cd.FunctionBased(("hip", "knee"), ((spline, "knee"), None, (lambda q: q, "hip")),
+                            ((plane, ("knee", "hip")), None, None))
+    all_ = cd.FunctionBased(("hip", "knee"), (lambda hip, knee: spline(knee), None, lambda hip, knee: hip),
+                            (lambda hip, knee: plane(knee, hip), None, None))
+    assert some == all_
+    again = pickle.loads(pickle.dumps(some))
+    assert again == some
+    assert again.angles == ((spline, "knee"), None, None)       # a Python function is kept as what was traced
+
+
+@pytest.mark.parametrize(("wrong", "said"), [
+    ((cd.functions.Sine(), "kneee"), "unknown coordinate 'kneee'; did you mean 'knee'"),
+    ((1.0, "knee"), r"angles\[2\]: expected a function, or \(function, coordinate\)"),
+    ((cd.functions.Sine(), ()), "expected a function, or"),
+    ((cd.functions.Sine(), "knee", "hip"), "expected a function, or"),
+])
+def test_pairs_that_make_no_sense(wrong, said):
+    with pytest.raises(cd.CondyleError, match=said):
+        cd.FunctionBased(("hip", "knee"), (None, None, wrong))

@@ -20,7 +20,12 @@ HARD = cd.SplineCurve(frames(8), 5, knots=np.cumsum(np.r_[0, 0, 0, 0, 0, np.full
                       metric=0.3)
 PLAIN = set(map(type, EVERY.values())) - {cd.FunctionBased, cd.Custom, type(CURVE.reversed()),
                                         type(cd.compose(cd.Pin(), cd.Pin()))}
+SOME = cd.FunctionBased(("hip", "knee"),
+                        ((cd.functions.Linear(1), "hip"), None, (cd.functions.Sine(), "knee")),
+                        ((cd.functions.Scaled(cd.SimmSpline(KNOTS, SECTIONS), 1.1), "knee"), None,
+                         (cd.functions.Linear((0.1, 0.2)), ("knee", "hip"))))
 SAVED = {
+    "functions of some coordinates": SOME,
     "curve": CURVE, "order 5, own knots and metric": HARD,
     "mirrored": cd.SplineCurve(frames(7), ends="mirrored"),
     "closed": cd.SplineCurve(frames(11, LOOP), 6, True, domain=(0, 2 * np.pi), unit="rad"),

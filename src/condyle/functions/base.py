@@ -114,6 +114,8 @@ class Function:
 
 
 def _holds_symbol(value: Any) -> bool:
+    if isinstance(value, Function):
+        return value.uses_parameters
     return any(map(_holds_symbol, value)) if isinstance(value, tuple) else isinstance(value, Symbol)
 
 

@@ -8,14 +8,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.functions import Function
 from condyle.mobilizers.base import Mobilizer, RelativeMotion, zeros
 from condyle.mobilizers.constants import names_of, parameters_of, text
 from condyle.mobilizers.lower_pairs import LETTERS, Axis, column, rotation_about_axis, unit_axis
 from condyle.mobilizers.units import coordinate_units, given_units
 from condyle.trace import Symbol, Traced, trace
 
-Law = Callable[..., object] | Symbol | float | None
+Law = Callable[..., object] | Symbol | float | None | tuple[Callable[..., object], str | Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,8 @@ class FunctionBased(Mobilizer):
     Args:
         coordinates: names, one to six. They name the system's coordinates unless `add_body` gives others.
         angles: three functions f(*q) -> angle [rad] of body-fixed rotations; a number or Parameter is
-            constant, None is zero.
+            constant, None is zero. (f, "knee") or (f, ("knee", "hip")) is a function of these coordinates
+            alone: so one of `cd.functions` of one variable may stand in a joint of several.
         translations: three functions f(*q) -> displacement [m].
         axes: three rotation axes, or six: then those of the translations; "x", "y", "z" or 3-vectors in F, of
             any length (rotation axes turn with the body). Default x, y, z for both.
@@ -82,7 +84,8 @@ class FunctionBased(Mobilizer):
             for i, f in enumerate(functions))
         parameters_of(ca.vertcat(ca.SX(0, 1), *(s.sx for law in laws if law for s in law.outside)), what)
         for name, value in (("coordinates", names), ("axes", axes), ("units", units), ("laws", laws),
-                            ("domain", domain),
+                            ("domain", domain), ("angles", tuple(self.angles)),
+                            ("translations", tuple(self.translations)),
                             ("coordinate_names", names), ("speed_names", names),
                             ("uses_time", bool(self.time))):
             object.__setattr__(self, name, value)
@@ -120,7 +123,8 @@ class FunctionBased(Mobilizer):
 
     def __getstate__(self) -> dict:
         # The user's callables are not pickled: what they compute was traced, and that is.
-        return self.__dict__ | {"angles": (None,) * 3, "translations": (None,) * 3}
+        return self.__dict__ | {"angles": tuple(map(_kept, self.angles)),
+                                "translations": tuple(map(_kept, self.translations))}
 
     def __repr__(self) -> str:
         return f"FunctionBased({', '.join(self.coordinates)})"
@@ -138,9 +142,32 @@ def _domain(given: Any, n: int, what: str) -> tuple[tuple[float, float], ...]:
     return tuple((float(low), float(high)) for low, high in pairs)
 
 
+def _kept(law: Law) -> Law:
+    """What pickles hold of a function: Condyle's own, numbers and Symbols; None of a user's callable."""
+    own = law[0] if isinstance(law, tuple) else law
+    return law if isinstance(own, (Function, Symbol, int, float)) else None
+
+
 def _law(function: Law, arguments: Sequence[str], what: str) -> Traced | None:
     """The traced function, or None where it is absent or the constant zero."""
     if function is None or (isinstance(function, (int, float)) and function == 0):
         return None
+    if isinstance(function, (tuple, list)):
+        own, places = _of_some(function, arguments, what)
+        return trace(lambda *q: own(*(q[i] for i in places)), arguments, what=what, outputs=(), source=own)
     return trace((lambda *_: function) if isinstance(function, Symbol) else function, arguments, what=what,
                  outputs=())
+
+
+def _of_some(given: Any, arguments: Sequence[str], what: str) -> tuple[Callable[..., object], list[int]]:
+    """The function of a pair (f, names), and where its coordinates are among the arguments."""
+    own, names = given if len(given) == 2 else (None, None)
+    if isinstance(names, str):
+        names = (names,)
+    if not callable(own) or not isinstance(names, (tuple, list)) or not names:
+        raise DescriptionError(f"{what}: expected a function, or (function, coordinate) for a function of "
+                               f"some coordinates, such as (cd.Sine(), {arguments[-1]!r}), got {given!r}")
+    for name in names:
+        if name not in arguments:
+            raise UnknownNameError("coordinate", name, arguments, what)
+    return own, [list(arguments).index(name) for name in names]
