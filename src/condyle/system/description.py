@@ -23,12 +23,15 @@ from condyle.mobilizers import Mobilizer
 from condyle.model.model import equation_names
 from condyle.muscles import Muscle
 from condyle.presentation import Display, cut, page
+from condyle.shapes import Shape
 from condyle.spatial import Transform
 from condyle.system.compiled import Compiled
 from condyle.system.listing import blocks
 from condyle.system.locks import known
 from condyle.trace import Number, Numbers
 from condyle.trace.parameter import Discrete
+from condyle.tree import attached
+from condyle.tree.attached import Geometry, Marker
 from condyle.tree.body import Body, Coordinate
 from condyle.tree.check import check_inertia
 from condyle.tree.prescribed import Prescribed
@@ -49,6 +52,8 @@ class Description(Display):
         self._forces: dict[str, Force] = {}
         self._constraints: dict[str, Constraint] = {}
         self._measures: dict[str, Measure] = {}
+        self._markers: dict[str, Marker] = {}
+        self._geometry: dict[str, Geometry] = {}
         self._thaw()
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
@@ -136,6 +141,56 @@ class Description(Display):
             raise FrozenError(f"discrete variable {name!r} cannot be added: the system is in use since "
                               f"{self._frozen}; add it before, or to system.copy()")
         self._tree.register([Discrete(name, default)])
+
+    @answered({"location": "it is station=", "parent": "it is body="}, skip=1)
+    def add_marker(self, name: str, body: Body | str, station: Vector, fixed: bool = False) -> Marker:
+        """Add a named point of a body, which cameras see. It changes no dynamics: a system in use takes it
+        too.
+
+        Args:
+            name: unique among markers.
+            body: a body of this system, or its name; ground too.
+            station: its place in the body's frame [m], shape (3,).
+            fixed: its place on the body is known well: what fits models to markers leaves it.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise DescriptionError(f"a marker's name is a non-empty string, got {name!r}")
+        if name in self._markers:
+            raise DescriptionError(f"marker {name!r} exists already; names are unique")
+        self._markers[name] = attached.marker(name, self._on(f"marker {name!r}", body), station, fixed)
+        return self._markers[name]
+
+    @answered({"colour": "it is color=", "X_FS": "it is X_BS=", "transparency": "it is opacity="}, skip=1)
+    def add_geometry(self, body: Body | str, shape: Shape, X_BS: Transform | Numbers | None = None,
+                     color: Any = None, opacity: float = 1.0, name: str | None = None) -> Geometry:
+        """Draw a shape on a body. It changes no dynamics: a system in use takes it too.
+
+        Args:
+            body: a body of this system, or its name; ground too.
+            shape: such as `cd.shapes.Sphere(0.02)`.
+            X_BS: frame S of the shape on the body: a Transform, a 3-vector (translation) or None.
+            color: a name as "teal", text as "#00897b" or three numbers from 0 to 1; by default the body's.
+            opacity: from 0, invisible, to 1.
+            name: unique among geometry; by default the body's name, with a number where there are several.
+        """
+        on = self._on("geometry", body)
+        if name is None:
+            count = 1
+            while (name := on if count == 1 else f"{on} {count}") in self._geometry:
+                count += 1
+        if not isinstance(name, str) or not name.strip():
+            raise DescriptionError(f"a geometry's name is a non-empty string, got {name!r}")
+        if name in self._geometry:
+            raise DescriptionError(f"geometry {name!r} exists already; names are unique")
+        self._geometry[name] = attached.geometry(name, on, shape, X_BS, color, opacity)
+        return self._geometry[name]
+
+    def _on(self, what: str, body: Body | str) -> str:
+        try:
+            return self._tree.body(body).name
+        except UnknownNameError as error:
+            error.within(what)
+            raise
 
     def _admit(self, kind: str, name: str, law: Any, wanted: type[Any], example: str) -> None:
         """Check a force or constraint that is to be added, and take in its Parameters."""
@@ -239,6 +294,16 @@ class Description(Display):
         return tuple(self._measures)
 
     @property
+    def markers(self) -> tuple[str, ...]:
+        """Names of the markers."""
+        return tuple(self._markers)
+
+    @property
+    def geometry(self) -> tuple[Geometry, ...]:
+        """What is drawn on bodies: name, body, shape, X_BS, color, opacity."""
+        return tuple(self._geometry.values())
+
+    @property
     def motions(self) -> tuple[str, ...]:
         """Names of the bodies whose motion is prescribed."""
         return tuple(b.name for b in self._tree.driven)
@@ -290,6 +355,11 @@ class Description(Display):
         known("measure", (name,), self.measures)
         return self._measures[name]
 
+    def marker(self, name: str) -> Marker:
+        """The marker of that name: its body, its station [m] and whether it is fixed."""
+        known("marker", (name,), self.markers)
+        return self._markers[name]
+
     def default(self, variable: str) -> Array:
         """Default values of q, u, z, inputs, discrete or parameters, in the order of their names."""
         if variable == "q":
@@ -335,16 +405,18 @@ class Description(Display):
         other._tree, other._forces, other._constraints = (self._tree.copy(), dict(self._forces),
                                                           dict(self._constraints))
         other._measures = dict(self._measures)
+        other._markers, other._geometry = dict(self._markers), dict(self._geometry)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
         return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
-                "measures": self._measures}
+                "measures": self._measures, "markers": self._markers, "geometry": self._geometry}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
-        self._measures = state["measures"]
+        self._measures, self._markers, self._geometry = (state[name] for name in ("measures", "markers",
+                                                                                  "geometry"))
         self._thaw()
         self._freeze("unpickling")
 

@@ -54,6 +54,11 @@ def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any
                                   c in constraints.items()]),
         Block("measures", (), [(f"measure {name!r}: {_short(system.measure(name))}",)
                                for name in system.measures]),
+        Block("markers", ("marker", "body", "station [m]", "fixed"),
+              [(m.name, m.body, f"({numbers(m.station)})", "yes" if m.fixed else "no")
+               for m in map(system.marker, system.markers)]),
+        Block("geometry", ("geometry", "body", "shape"),
+              [(g.name, g.body, _short(g.shape, MOBILIZER)) for g in system.geometry]),
         Block("motions", (), [(f"motion of {b.name!r}: {_short(b.motion)}",) for b in bodies
                               if b.motion is not None]),
     ]

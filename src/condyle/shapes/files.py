@@ -1,0 +1,38 @@
+"""Files of meshes: .obj, .stl and .ply by trimesh, .vtp by a reader of our own."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.shapes.vtp import read_vtp
+
+MESH_FILES = (".obj", ".stl", ".ply", ".vtp")
+"""What files of meshes end in."""
+
+
+def read_mesh_file(path: str) -> tuple[Array, np.ndarray]:
+    """Vertices (n, 3) and triangles (m, 3) of a file, as it has them. Polygons are cut into triangles.
+
+    Raises:
+        DescriptionError: the file is missing, is no mesh, or needs a package that is not installed.
+    """
+    if not os.path.isfile(path):
+        raise DescriptionError(f"mesh {path!r}: there is no such file in {os.getcwd()!r}"
+                               if not os.path.isabs(path) else f"mesh {path!r}: there is no such file")
+    if path.lower().endswith(".vtp"):
+        return read_vtp(path)
+    try:
+        import trimesh
+    except ImportError:
+        raise DescriptionError(f"mesh {path!r}: reading it needs trimesh: python -m pip install "
+                               "'condyle[meshes]' (or save it as .vtp)") from None
+    try:
+        loaded: Any = trimesh.load_mesh(path, process=False)
+        vertices, triangles = np.asarray(loaded.vertices, dtype=float), np.asarray(loaded.faces)
+    except Exception as error:
+        raise DescriptionError(f"mesh {path!r}: trimesh cannot read it: {error}") from error
+    return vertices, triangles

@@ -1,0 +1,177 @@
+"""Shapes of a few numbers."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.shapes.base import Shape, points, positive, triple
+
+AROUND = 32
+"""Corners of the polygon that stands for a circle where a round shape becomes triangles."""
+
+
+@dataclass(frozen=True)
+class Sphere(Shape):
+    """A sphere about the origin of S.
+
+    Args:
+        radius: [m].
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        _set(self, radius=positive("Sphere", "radius", self.radius))
+
+    def surface(self) -> tuple[Array, np.ndarray]:
+        return _revolved(*_arc(self.radius, 0.0))
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Shape):
+    """An ellipsoid about the origin of S, its axes those of S.
+
+    Args:
+        radii: half its lengths along x, y, z [m], shape (3,).
+    """
+
+    radii: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        _set(self, radii=triple("Ellipsoid", "radii", self.radii))
+
+    def surface(self) -> tuple[Array, np.ndarray]:
+        vertices, triangles = _revolved(*_arc(1.0, 0.0))
+        return vertices * self.radii, triangles
+
+
+@dataclass(frozen=True)
+class Box(Shape):
+    """A box about the origin of S, its edges along the axes of S.
+
+    Args:
+        half_lengths: half its lengths along x, y, z [m], shape (3,).
+    """
+
+    half_lengths: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        _set(self, half_lengths=triple("Box", "half_lengths", self.half_lengths))
+
+    def surface(self) -> tuple[Array, np.ndarray]:
+        corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+        sides = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+        triangles = [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]
+        return corners * self.half_lengths, np.array(triangles)
+
+
+@dataclass(frozen=True)
+class Cylinder(Shape):
+    """A cylinder about the z axis of S, its middle in the origin, its ends flat.
+
+    Args:
+        radius: [m].
+        half_length: from its middle to an end [m].
+    """
+
+    radius: float
+    half_length: float
+
+    def __post_init__(self) -> None:
+        _set(self, radius=positive("Cylinder", "radius", self.radius),
+             half_length=positive("Cylinder", "half_length", self.half_length))
+
+    def surface(self) -> tuple[Array, np.ndarray]:
+        r, h = self.radius, self.half_length
+        return _revolved(np.array([0, r, r, 0]), np.array([-h, -h, h, h]))
+
+
+@dataclass(frozen=True)
+class Capsule(Shape):
+    """A cylinder with round ends: all points within `radius` of a piece of the z axis of S, its middle in the
+    origin.
+
+    Args:
+        radius: [m].
+        half_length: of that piece, without the round ends [m].
+    """
+
+    radius: float
+    half_length: float
+
+    def __post_init__(self) -> None:
+        _set(self, radius=positive("Capsule", "radius", self.radius),
+             half_length=positive("Capsule", "half_length", self.half_length))
+
+    def surface(self) -> tuple[Array, np.ndarray]:
+        return _revolved(*_arc(self.radius, self.half_length))
+
+
+@dataclass(frozen=True, eq=False)
+class Line(Shape):
+    """Straight lines from point to point. It has no surface.
+
+    Args:
+        points: in S [m], shape (n, 3), two or more.
+    """
+
+    points: Any
+
+    def __post_init__(self) -> None:
+        given = points("Line", "points", self.points, (-1, 3))
+        if len(given) < 2:
+            raise DescriptionError(f"Line: two points or more make a line, got {len(given)}")
+        _set(self, points=given)
+
+    def __repr__(self) -> str:
+        return f"Line({len(self.points)} points)"
+
+
+@dataclass(frozen=True)
+class Frame(Shape):
+    """The axes of S as three arrows: x red, y green, z blue. It has no surface.
+
+    Args:
+        length: of an arrow [m].
+    """
+
+    length: float = 0.1
+
+    def __post_init__(self) -> None:
+        _set(self, length=positive("Frame", "length", self.length))
+
+
+def _set(shape: Shape, **values: Any) -> None:
+    for name, value in values.items():
+        object.__setattr__(shape, name, value)
+
+
+def _arc(radius: float, shift: float) -> tuple[Array, Array]:
+    """Profile of a sphere whose halves are moved apart by `shift` each: distances from the axis, heights."""
+    angle = np.linspace(-np.pi / 2, np.pi / 2, AROUND // 2 + 1)
+    lower = angle[angle <= 0]
+    upper = angle[angle >= 0] if shift else angle[angle > 0]
+    r = radius * np.cos(np.concatenate([lower, upper]))
+    r[[0, -1]] = 0
+    return r, np.concatenate([radius * np.sin(lower) - shift, radius * np.sin(upper) + shift])
+
+
+def _revolved(r: Array, z: Array) -> tuple[Array, np.ndarray]:
+    """Triangles of a profile that turns about z, from below to above; its first and last points lie on z."""
+    phi = 2 * np.pi * np.arange(AROUND) / AROUND
+    rings = np.stack([np.outer(r[1:-1], np.cos(phi)), np.outer(r[1:-1], np.sin(phi)),
+                      np.repeat(z[1:-1, None], AROUND, axis=1)], axis=-1).reshape(-1, 3)
+    vertices = np.concatenate([rings, [[0, 0, z[0]], [0, 0, z[-1]]]])
+    low, high, last = len(rings), len(rings) + 1, len(rings) - AROUND
+    here = np.arange(AROUND)
+    there = (here + 1) % AROUND
+    start = AROUND * np.arange(len(r) - 3)[:, None]
+    a, b = (start + here).ravel(), (start + there).ravel()
+    triangles = [np.stack([np.full(AROUND, low), there, here], axis=1),
+                 np.stack([a, b, b + AROUND], axis=1), np.stack([a, b + AROUND, a + AROUND], axis=1),
+                 np.stack([np.full(AROUND, high), last + here, last + there], axis=1)]
+    return vertices, np.concatenate(triangles)

@@ -1,0 +1,106 @@
+"""Files of meshes come back as they were written; what is missing is said when it is needed, not before."""
+from __future__ import annotations
+
+import base64
+import pickle
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+VERTICES = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=float)
+TRIANGLES = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
+
+
+def base64_block(data: bytes, compressed: bool) -> str:
+    if not compressed:
+        return base64.b64encode(struct.pack("<I", len(data)) + data).decode()
+    packed = [zlib.compress(part) for part in (data[:8], data[8:])]
+    head = struct.pack("<5I", 2, 8, len(data) - 8, *map(len, packed))
+    return base64.b64encode(head).decode() + base64.b64encode(b"".join(packed)).decode()
+
+
+def vtp(form: str) -> bytes:
+    """A tetrahedron as a VTK file with its data in one of the ways that VTK has."""
+    arrays = [("Float64", VERTICES.astype("<f8")), ("Int32", TRIANGLES.astype("<i4")),
+              ("Int32", np.array([3, 6, 9, 12], dtype="<i4"))]
+    appended, text = b"", []
+    for kind, array in arrays:
+        if form == "ascii":
+            text.append(f'type="{kind}" format="ascii">{" ".join(map(str, array.ravel()))}')
+        elif form == "raw":
+            text.append(f'type="{kind}" format="appended" offset="{len(appended)}">')
+            appended += struct.pack("<I", array.nbytes) + array.tobytes()
+        else:
+            text.append(f'type="{kind}" format="binary">{base64_block(array.tobytes(), form == "zlib")}')
+    compressor = ' compressor="vtkZLibDataCompressor"' if form == "zlib" else ""
+    end = b'<AppendedData encoding="raw">_' + appended + b"</AppendedData>" if appended else b""
+    return (f'<?xml version="1.0"?><VTKFile type="PolyData" version="0.1" byte_order="LittleEndian"'
+            f'{compressor}><PolyData><Piece NumberOfPoints="4" NumberOfPolys="4"><Points><DataArray '
+            f'NumberOfComponents="3" {text[0]}</DataArray></Points><Polys>'
+            f'<DataArray Name="connectivity" {text[1]}</DataArray>'
+            f'<DataArray Name="offsets" {text[2]}</DataArray></Polys></Piece></PolyData>').encode() + end \
+        + b"</VTKFile>"
+
+
+@pytest.mark.parametrize("form", ["ascii", "binary", "zlib", "raw"])
+def test_vtp(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "bone.vtp"
+    path.write_bytes(vtp(form))
+    vertices, triangles = cd.shapes.Mesh(path).surface()
+    assert np.array_equal(vertices, VERTICES) and np.array_equal(triangles, TRIANGLES)
+
+
+def test_vtp_polygons_and_strips(tmp_path: Path) -> None:
+    """A square as one polygon, and again as a strip: two triangles each, all facing +z."""
+    path = tmp_path / "square.vtp"
+    path.write_text(
+        '<VTKFile type="PolyData"><PolyData><Piece><Points><DataArray type="Float32">0 0 0 1 0 0 1 1 0 0 1 0'
+        '</DataArray></Points><Polys><DataArray type="Int32" Name="connectivity">0 1 2 3</DataArray>'
+        '<DataArray type="Int32" Name="offsets">4</DataArray></Polys><Strips><DataArray type="Int32" '
+        'Name="connectivity">'
+        '0 1 3 2</DataArray><DataArray type="Int32" Name="offsets">4</DataArray></Strips></Piece></PolyData>'
+        '</VTKFile>')
+    vertices, triangles = cd.shapes.Mesh(path).surface()
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    assert np.array_equal(np.cross(b - a, c - a), [(0, 0, 1)] * 4)
+
+
+@pytest.mark.parametrize("suffix", [".obj", ".stl", ".ply"])
+def test_files_that_trimesh_reads(suffix: str, tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    path = tmp_path / f"bone{suffix}"
+    trimesh.Trimesh(VERTICES, TRIANGLES, process=False).export(path)
+    vertices, triangles = cd.shapes.Mesh(str(path), scale=2).surface()
+    assert np.allclose(vertices[triangles], 2 * VERTICES[TRIANGLES])           # .stl repeats its vertices
+
+
+def test_a_mirrored_mesh_still_faces_outward() -> None:
+    mesh = cd.shapes.Mesh((VERTICES, TRIANGLES), scale=(1, 1, -1))
+    vertices, triangles = mesh.surface()
+    a, b, c = (vertices[triangles[:, i]] for i in range(3))
+    assert np.einsum("ni,ni->n", a, np.cross(b, c)).sum() / 6 == pytest.approx(1 / 6)
+
+
+def test_a_missing_file_is_no_error_until_it_is_needed() -> None:
+    system = cd.System()
+    system.add_geometry("ground", cd.shapes.Mesh("no/such/bone.vtp"))
+    copy = pickle.loads(pickle.dumps(system))
+    with pytest.raises(cd.DescriptionError, match=r"mesh 'no/such/bone.vtp': there is no such file"):
+        copy.geometry[0].shape.surface()
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"<html/>", b"not xml", vtp("ascii")[:300], vtp("ascii").replace(b"PolyData\" v", b"ImageData\" v"),
+    vtp("zlib").replace(b"ZLib", b"LZ4"), vtp("binary").replace(b"Float64", b"Float80"),
+    b'<!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/hostname">]><VTKFile type="PolyData"><PolyData><Piece>'
+    b'<Points><DataArray type="Float32">&e;</DataArray></Points></Piece></PolyData></VTKFile>'])
+def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "bone.vtp"
+    path.write_bytes(content)
+    with pytest.raises(cd.DescriptionError, match=r"bone\.vtp"):
+        cd.shapes.Mesh(path).surface()
