@@ -35,7 +35,7 @@ from condyle.integrate import methods as integrators
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.events import Event
 from condyle.integrate.trajectory import Trajectory
-from condyle.io import read_table
+from condyle.io import Markers, read_markers, read_table
 from condyle.mobilizers import (
     Ball,
     BendStretch,
@@ -102,18 +102,16 @@ __all__ = [
     "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
     "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event", "ExternalLoad", "Frames", "Free",
     "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "InducedAccelerations",
-    "Input", "JointFit", "LineOrientation", "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis",
-    "NativeError",
-    "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Screw", "ShapeError", "SimmSpline",
-    "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage",
-    "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
-    "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames",
-    "compose", "constraints", "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces",
-    "functions", "goals", "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions",
-    "low_pass", "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles",
-    "paths", "read_frames", "read_mobilizer", "read_table", "relative_frames", "relax", "shapes",
-    "simulate",
-    "static_optimization", "where",
+    "Input", "JointFit", "LineOrientation", "Markers", "MeasuredFrames", "Mobilizer", "Motion",
+    "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Screw",
+    "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve",
+    "SplineSurface", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError",
+    "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench",
+    "assemble", "assemble_frames", "compose", "constraints", "fit_function_based", "fit_spline_curve",
+    "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations", "integrators",
+    "inverse_dynamics", "joint_reactions", "low_pass", "marker_positions", "maximal", "measures",
+    "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_markers", "read_mobilizer",
+    "read_table", "relative_frames", "relax", "shapes", "simulate", "static_optimization", "where",
 ]
 
 
@@ -143,8 +141,8 @@ _ELSEWHERE = {
     "Model": "cd.System", "solve_ivp": "cd.simulate(system, state, t_final)"}
 """What other libraries call it."""
 
-_spoken(Coordinate, Discrete, Event, Input, Motion, Parameter, Prescribed, SimmSpline, Spline, System, Table,
-        Transform)
+_spoken(Coordinate, Discrete, Event, Input, Markers, Motion, Parameter, Prescribed, SimmSpline, Spline,
+        System, Table, Transform)
 _spoken(ExternalLoad, answers={
     "force_frame": "it is frame=", "applied_to_body": "it is body=",
     "force_identifier": "it is force=", "point_identifier": "it is point=",

@@ -85,6 +85,8 @@ class Table(Display):
         status: how the computation ended that gave it.
         degrees: whether angles are in degrees, where a file said so.
         over: what `time` is, where rows are not over time: "frame" or "trial" if they are numbered.
+        datatype: OpenSim's name of what stood in a cell of a file, such as "Vec3" or "Quaternion", whose
+            columns are NAME_1, NAME_2, ...; .sto files are written so again.
 
     Raises:
         ShapeError: shapes that do not fit, or names that occur twice.
@@ -98,7 +100,8 @@ class Table(Display):
 
     def __init__(self, time: ArrayLike, names: Sequence[str], values: ArrayLike,
                  units: Sequence[str] | None = None, *,
-                 status: str = "finished", degrees: bool | None = None, over: str = TIME) -> None:
+                 status: str = "finished", degrees: bool | None = None, over: str = TIME,
+                 datatype: str = "double") -> None:
         try:
             self.time, self.values = np.array(time, dtype=float), np.array(gaps(values), dtype=float)
         except (TypeError, ValueError) as error:
@@ -106,7 +109,7 @@ class Table(Display):
         names = (names,) if isinstance(names, str) else tuple(names)
         self.names, self.units = names, tuple(units if units is not None else [""] * len(names))
         self.status = status
-        self.degrees, self.over = degrees, over
+        self.degrees, self.over, self.datatype = degrees, over, datatype
         if over not in (TIME, *NUMBERED):
             raise ShapeError(f"Table: over: expected one of {(TIME, *NUMBERED)}, got {over!r}")
         if not all(isinstance(name, str) for name in (*self.names, *self.units)):
@@ -132,7 +135,7 @@ class Table(Display):
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, slice):
             return Table(self.time[name], self.names, self.values[name], self.units, status=self.status,
-                         degrees=self.degrees, over=self.over)
+                         degrees=self.degrees, over=self.over, datatype=self.datatype)
         if isinstance(name, list):
             columns = [self[n] if isinstance(n, str) else self._no(n) for n in name]
             units = [self.units[self.names.index(n)] for n in name]
@@ -282,6 +285,8 @@ class Table(Display):
                 parts["over"] = np.array(self.over)
             if self.degrees is not None:
                 parts["degrees"] = np.array(self.degrees)
+            if self.datatype != "double":
+                parts["datatype"] = np.array(self.datatype)
             with files.whole(path) as file:
                 np.savez_compressed(file, **parts)
             return
@@ -317,11 +322,25 @@ class Table(Display):
         if spaced:
             raise DescriptionError("Table.save: OpenSim's files separate columns by white space, which is in "
                                    f"{spaced[0]!r}: rename it, or save as .csv")
-        newer = ["DataType=double", "version=3", "OpenSimVersion=4.5"]   # OpenSim reads NaN in these alone
+        names, size = self._vectors()
+        newer = [f"DataType={self.datatype if size > 1 else 'double'}", "version=3", "OpenSimVersion=4.5"]
         counted = ["version=1", f"nRows={len(self)}", f"nColumns={1 + len(self.names)}"]
-        head = [name, *(newer if np.isnan(self.values).any() else counted),
-                f"inDegrees={'yes' if self._in_degrees() else 'no'}",
-                "endheader", "\t".join(["time", *self.names])]
-        rows = ["\t".join(repr(x) for x in (t, *row)) for t,
-                row in zip(self.time.tolist(), self.values.tolist())]
+        unit = [f"Units={self.units[0]}"] if size > 1 and self.units[0] and len(set(self.units)) == 1 else []
+        head = [name, *(newer if size > 1 or np.isnan(self.values).any() else counted), *unit,
+                f"inDegrees={'yes' if self._in_degrees() else 'no'}",      # OpenSim reads NaN in newer alone
+                "endheader", "\t".join(["time", *names])]
+        cells = [[repr(x) for x in row] for row in self.values.tolist()]
+        if size > 1:
+            cells = [[",".join(row[k:k + size]) for k in range(0, len(row), size)] for row in cells]
+        rows = ["\t".join([repr(t), *row]) for t, row in zip(self.time.tolist(), cells, strict=True)]
         return "\n".join([*head, *rows, ""])
+
+    def _vectors(self) -> tuple[list[str], int]:
+        """Names of the columns of a file whose cells are vectors, and numbers in a cell: 1 where columns are
+        no longer those of `datatype`."""
+        size = {"unitvec3": 3, "quaternion": 4, "spatialvec": 6}.get(self.datatype.lower()) or int(
+            re.sub(r"\D", "", self.datatype) or 1)
+        names = [n.removesuffix("_1") for n in self.names[::size]]
+        if size > 1 and self.names == tuple(f"{n}_{k + 1}" for n in names for k in range(size)):
+            return names, size
+        return list(self.names), 1

@@ -19,8 +19,11 @@ import numpy as np
 from condyle.errors import DescriptionError
 from condyle.table import NUMBERED, TIME, Table, split_title
 
+LENGTHS = {"m": 1.0, "cm": 1e2, "mm": 1e3}
+"""Units of positions, as many as are in a metre."""
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_OTHERS = {".trc": "; a reader of markers is not there yet",
+_OTHERS = {".trc": "; markers are read by cd.read_markers(path), and its .table() is a Table",
+           ".c3d": "; it is read by cd.read_c3d(path), which has markers, force plates and analog channels",
            **dict.fromkeys((".xlsx", ".xls"), "; save the sheet as .csv"),
            ".txt": "; if it is a .sto or .csv inside, rename it"}
 """What to do with files of other kinds."""
@@ -52,21 +55,35 @@ def read_table(path: str | Path, *, degrees: bool | None = None) -> Table:
     if ending not in (".sto", ".mot", *DELIMITERS):
         raise DescriptionError(f"read_table: {str(path)!r}: expected a file that ends in .sto, .mot, .csv, "
                                ".tsv or .npz" + _OTHERS.get(ending, ""))
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
-    lines = text.splitlines()
+    lines, notes = lines_of(path)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
     header, first = _header(lines, path) if ending in (".sto", ".mot") else ({}, 0)
     names, rows, places = _rows(lines, first, DELIMITERS.get(ending), path)
     _check_counts(header, names, rows, path)
-    if not text.endswith(("\n", "\r")):
-        warnings.warn(f"{path.name}: line {len(lines)}, the last, has no line end: the file may be cut off "
-                      "within it", stacklevel=2)
-    if header.get("datatype", "double").lower() != "double":
-        names, rows = _flat(names, rows, places, path)
+    kind, unit = _kind(header, path), ""
+    if kind != "double":
+        names, rows = _flat(names, rows, places, kind, path)
+        unit = header.get("units", "") if header.get("units", "") in LENGTHS else ""
     time, values = _columns(names, rows, places, path)
-    titles = [split_title(name) if ending in DELIMITERS else (name, "") for name in names[1:]]
-    degrees = degrees if degrees is not None else _degrees(header, ending, path)
+    titles = [split_title(name) if ending in DELIMITERS else (name, unit) for name in names[1:]]
+    if degrees is None and kind == "double":
+        degrees = _degrees(header, ending, path)
     return Table(time, [name for name, _ in titles], values, [unit for _, unit in titles], degrees=degrees,
-                 over=names[0] if names[0] in NUMBERED else TIME)
+                 over=names[0] if names[0] in NUMBERED else TIME, datatype=kind)
+
+
+def lines_of(path: Path) -> tuple[list[str], list[str]]:
+    """Lines of a text file, and what is odd about it."""
+    if path.is_dir():
+        raise DescriptionError(f"{path}: a folder; give the name of a file")
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    lines = text.split("\n") if "\r" not in text else re.split(r"\r\n|\n|\r", text)
+    if not lines[-1]:
+        lines.pop()
+        return lines, []
+    return lines, [f"{path.name}: line {len(lines)}, the last, has no line end: the file may be cut off "
+                   "within it"]
 
 
 def _header(lines: list[str], path: Path) -> tuple[dict[str, str], int]:
@@ -85,19 +102,14 @@ def _header(lines: list[str], path: Path) -> tuple[dict[str, str], int]:
 
 
 def _rows(lines: list[str], first: int, delimiter: str | None,
-          path: Path) -> tuple[list[str], list[list[str]], list[int]]:
-    """Titles, cells of each row, and the line of each."""
+          path: Path) -> tuple[list[str], Rows, list[int]]:
+    """Titles, the rows, and the line of each."""
     rest = [(i + 1, line) for i, line in enumerate(lines[first:], first) if line.strip()]
     if not rest:
         raise DescriptionError(f"{path.name}: no titles of columns after line {first}; the file is empty or "
                                "cut off")
-    if delimiter:
-        cells = [next(csv.reader([line], delimiter=delimiter)) for _, line in rest]
-    else:
-        by_tabs = "\t" in rest[0][1].strip()
-        cells = [line.rstrip().split("\t") if by_tabs and "\t" in line.strip() else line.split() for _,
-                 line in rest]
-    names = [c.strip() for c in cells[0]]
+    rows = Rows([line for _, line in rest[1:]], delimiter, "\t" in rest[0][1].strip())
+    names = [c.strip() for c in rows.cells(rest[0][1])]
     while names and not names[-1]:
         names.pop()
     if not names or not (re.fullmatch(r"(time|t)(\s*\[s\])?", names[0], re.IGNORECASE)
@@ -107,20 +119,73 @@ def _rows(lines: list[str], first: int, delimiter: str | None,
     if len(set(names)) < len(names):
         twice = sorted({n for n in names if names.count(n) > 1})
         raise DescriptionError(f"{path.name}: line {rest[0][0]}: columns occur twice: {', '.join(twice)}")
-    return names, cells[1:], [i for i, _ in rest[1:]]
+    return names, rows, [i for i, _ in rest[1:]]
 
 
-def _flat(names: list[str], rows: list[list[str]], places: list[int],
-          path: Path) -> tuple[list[str], list[list[str]]]:
+class Rows:
+    """Lines of numbers.
+
+    Args:
+        lines: as in the file.
+        delimiter: between cells; None is tabs or any white space.
+        by_tabs: whether titles are separated by tabs.
+    """
+
+    def __init__(self, lines: list[str], delimiter: str | None, by_tabs: bool) -> None:
+        self.lines, self.delimiter, self.by_tabs = lines, delimiter, by_tabs
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def cells(self, line: str) -> list[str]:
+        """Texts of one line."""
+        if self.delimiter:
+            try:
+                return next(csv.reader([line], delimiter=self.delimiter))
+            except csv.Error:                               # larger than a field may be
+                return line.split(self.delimiter)
+        return line.rstrip().split("\t") if self.by_tabs and "\t" in line.strip() else line.split()
+
+    def plain(self, columns: int) -> np.ndarray | None:
+        """All numbers at once, shape (rows, columns), by NumPy's reader, which is exact too; None where a
+        cell is empty or odd, which is for eyes that name the line."""
+        if not self.lines:
+            return None
+        tabs = self.by_tabs and self.lines[0].count("\t") == columns - 1
+        try:
+            out = np.loadtxt(self.lines, delimiter=self.delimiter or ("\t" if tabs else None), comments=None,
+                             ndmin=2)
+        except (ValueError, OverflowError, MemoryError):
+            return None
+        return out if out.shape == (len(self.lines), columns) and not np.isinf(out).any() else None
+
+
+KINDS = {"double": 1, "unitvec3": 3, "quaternion": 4, "spatialvec": 6, **{f"vec{n}": n for n in range(2, 13)}}
+"""Numbers in a cell, by OpenSim's DataType."""
+
+
+def _kind(header: dict[str, str], path: Path) -> str:
+    said = header.get("datatype", "double")
+    if said.lower() not in KINDS:
+        raise DescriptionError(f"{path.name}: DataType={said}: expected double, Vec2 to Vec12, UnitVec3, "
+                               "Quaternion or SpatialVec")
+    return said
+
+
+def _flat(names: list[str], rows: Rows, places: list[int], kind: str, path: Path) -> tuple[list[str], Rows]:
     """Columns of vectors, 1,2,3 in a cell, as columns NAME_1, NAME_2, NAME_3: OpenSim's names of them."""
-    sizes = [len(cell.split(",")) for cell in rows[0]] if rows else [1] * len(names)
-    for cells, line in zip(rows, places, strict=True):
-        if [len(cell.split(",")) for cell in cells] != sizes or len(cells) != len(names):
-            raise DescriptionError(f"{path.name}: line {line}: its vectors are not as long as those of the "
-                                   "first row")
-    flat = [f"{name}_{k + 1}" if n > 1 else name for name, n in zip(names, sizes, strict=True)
-            for k in range(n)]
-    return flat, [[part for cell in cells for part in cell.split(",")] for cells in rows]
+    size = KINDS[kind.lower()]
+    for line, place in zip(rows.lines, places, strict=True):
+        cells = line.rstrip().split("\t")
+        sizes = [cell.count(",") + 1 for cell in cells]
+        if len(sizes) != len(names) or sizes[0] != 1 or any(n != size for n in sizes[1:]):
+            wrong = next((k for k, n in enumerate(sizes[1:len(names)], 1) if n != size), None)
+            raise DescriptionError(f"{path.name}: line {place}: " + (
+                f"{len(sizes)} cells, but {len(names)} columns" if wrong is None else
+                f"column {names[wrong]!r}: {cells[wrong][:40]!r} has {sizes[wrong]} numbers; DataType={kind} "
+                f"has {size}"))
+    flat = [names[0], *(f"{name}_{k + 1}" for name in names[1:] for k in range(size))]
+    return flat, Rows([line.rstrip().replace(",", "\t") for line in rows.lines], None, True)
 
 
 def _separated(names: list[str]) -> str:
@@ -131,7 +196,7 @@ def _separated(names: list[str]) -> str:
             if found else "")
 
 
-def _check_counts(header: dict[str, str], names: list[str], rows: list[list[str]], path: Path) -> None:
+def _check_counts(header: dict[str, str], names: list[str], rows: Rows, path: Path) -> None:
     for keys, found, what in ((("nrows", "datarows", "nr"), len(rows), "rows"),
                               (("ncolumns", "datacolumns", "nc"), len(names), "columns")):
         said = next((header[k] for k in keys if k in header), None)
@@ -141,23 +206,16 @@ def _check_counts(header: dict[str, str], names: list[str], rows: list[list[str]
                           stacklevel=4)
 
 
-def _columns(names: list[str], rows: list[list[str]], places: list[int], path: Path) -> tuple[np.ndarray,
-                                                                                              np.ndarray]:
+def _columns(names: list[str], rows: Rows, places: list[int], path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Times (m,) and values (m, columns)."""
-    out = np.empty((len(rows), len(names)))
-    for k, (cells, line) in enumerate(zip(rows, places, strict=True)):
-        cells = [c.strip() for c in cells]
-        while len(cells) > len(names) and not cells[-1]:
-            cells.pop()
-        if len(cells) != len(names):
-            raise DescriptionError(f"{path.name}: line {line}: {len(cells)} numbers, but {len(names)} "
-                                   "columns")
-        for j, cell in enumerate(cells):
-            out[k, j] = _number(cell, f"{path.name}: line {line}, column {names[j]!r}")
+    out = rows.plain(len(names))
+    if out is None:
+        out = _cell_by_cell(names, rows, places, path.name)
     time = out[:, 0]
-    if np.isnan(time).any():
-        raise DescriptionError(f"{path.name}: line {places[int(np.isnan(time).argmax())]}: the time is "
-                               "missing")
+    if not np.isfinite(time).all():
+        at = int(np.isfinite(time).argmin())
+        raise DescriptionError(f"{path.name}: line {places[at]}: the time is "
+                               f"{'missing' if np.isnan(time[at]) else 'infinite'}")
     if (np.diff(time) <= 0).any() and names[0] not in NUMBERED:
         at = int((np.diff(time) <= 0).argmax())
         raise DescriptionError(f"{path.name}: line {places[at + 1]}: times must increase, {time[at + 1]:g} "
@@ -165,14 +223,54 @@ def _columns(names: list[str], rows: list[list[str]], places: list[int], path: P
     return time, out[:, 1:]
 
 
-def _number(cell: str, where: str) -> float:
+def _cell_by_cell(names: list[str], rows: Rows, places: list[int], file: str) -> np.ndarray:
+    """Numbers (rows, columns), and the line of the first that is none."""
+    out = np.empty((len(rows), len(names)))
+    for k, (line, place) in enumerate(zip(rows.lines, places, strict=True)):
+        cells = [c.strip() for c in rows.cells(line)]
+        while len(cells) > len(names) and not cells[-1]:
+            cells.pop()
+        if len(cells) != len(names):
+            raise DescriptionError(f"{file}: line {place}: {len(cells)} numbers, but {len(names)} "
+                                   "columns")
+        try:
+            out[k] = [number(c) for c in cells]
+        except ValueError:
+            j = next(j for j, c in enumerate(cells) if not is_number(c))
+            raise DescriptionError(f"{file}: line {place}, column {names[j]!r}: {no_number(cells[j])}"
+                                   ) from None
+    return out
+
+
+def number(cell: str) -> float:
+    """The number of a cell; NaN if it is empty.
+
+    Raises:
+        ValueError: it is none, or larger than numbers are here.
+    """
     if not cell:
         return math.nan
+    x = float(cell)
+    if (math.isinf(x) and "n" not in cell.lower()) or "_" in cell:
+        raise ValueError
+    return x
+
+
+def is_number(cell: str) -> bool:
     try:
-        return float(cell)
+        number(cell)
     except ValueError:
-        hint = "; decimals are written with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
-        raise DescriptionError(f"{where}: {cell!r} is no number{hint}") from None
+        return False
+    return True
+
+
+def no_number(cell: str) -> str:
+    """What is wrong with a cell."""
+    shown = repr(cell if len(cell) <= 40 else f"{cell[:40]}...")
+    if re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", cell, re.IGNORECASE) and cell.count(".") <= 1:
+        return f"{shown} is larger than any number here, 1.8e308"
+    hint = "; decimals are written with a point" if re.fullmatch(r"[-+]?\d+,\d+", cell) else ""
+    return f"{shown} is no number{hint}"
 
 
 def _degrees(header: dict[str, str], ending: str, path: Path) -> bool | None:
@@ -206,4 +304,4 @@ def _numpy(path: Path) -> Table:
     units = parts["units"].tolist() if "units" in parts else None
     degrees = bool(parts["degrees"]) if "degrees" in parts else None
     return Table(parts["time"], parts["names"].tolist(), parts["values"], units, degrees=degrees,
-                 over=str(parts.get("over", TIME)))
+                 over=str(parts.get("over", TIME)), datatype=str(parts.get("datatype", "double")))

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from condyle.arguments import answered
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.io.markers import Markers
 from condyle.spatial import Transform
 from condyle.studies.joints.frames import MeasuredFrames, listed, nearest_rotations
 from condyle.table import Table
@@ -37,11 +38,11 @@ markers were exchanged, or one slid."""
 
 @answered()
 def marker_positions(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
-    """Positions of markers from a Table with columns NAME_x, NAME_y, NAME_z.
+    """Positions of markers from Markers, or from a Table with columns NAME_x, NAME_y, NAME_z.
 
     Args:
-        table: from `cd.read_table("walk.csv")`, or a DataFrame; titles have units, `thigh1_x [mm]`; without
-            units, metres.
+        table: from `cd.read_markers("walk.trc")` or `cd.read_table("walk.csv")`, or a DataFrame; titles have
+            units, `thigh1_x [mm]`; without units, metres.
         names: of the markers, such as ("thigh1", "thigh2", "thigh3").
 
     Returns:
@@ -50,15 +51,17 @@ def marker_positions(table: Any, names: Sequence[str]) -> NDArray[np.float64]:
     Raises:
         UnknownNameError: a marker that the table does not have.
     """
-    if not isinstance(table, Table):
+    if not isinstance(table, (Table, Markers)):
         if not hasattr(table, "columns"):
-            raise DescriptionError(f"marker_positions: expected a Table, got {table!r}"
-                                   + ("; write cd.read_table(path)" if isinstance(table, (str, Path))
-                                      else ""))
+            raise DescriptionError(f"marker_positions: expected Markers or a Table, got {table!r}"
+                                   + ("; write cd.read_table(path) or cd.read_markers(path)"
+                                      if isinstance(table, (str, Path)) else ""))
         table = Table.from_pandas(table)
     if isinstance(names, str) or not len(names):
         raise DescriptionError("marker_positions: names: expected names of markers, such as ('T1', 'T2', "
                                f"'T3'), got {names!r}")
+    if isinstance(table, Markers):
+        return table[list(names)].positions
     scale = {"": 1.0, "m": 1.0, "cm": 1e-2, "mm": 1e-3}
     out = np.empty((len(table), len(names), 3))
     for i, name in enumerate(names):
@@ -126,7 +129,7 @@ def cluster_frames(markers: ArrayLike, reference: ArrayLike | None = None, *,
 @answered({"parent": "it is markers_parent=", "child": "it is markers_child=",
            "fixed": "it is markers_parent=", "moving": "it is markers_child=",
            "reference": "they are reference_parent= and reference_child="})
-def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
+def relative_frames(markers_parent: ArrayLike | Markers, markers_child: ArrayLike | Markers, *,
                     reference_parent: ArrayLike | None = None,
                     reference_child: ArrayLike | None = None, time: ArrayLike | None = None,
                     q: ArrayLike | None = None) -> MeasuredFrames:
@@ -135,13 +138,13 @@ def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
     Args:
         markers_parent: places of the markers on the fixed bone, in the laboratory [m], shape (T, m, 3),
             m >= 3. NaN: not seen. Three that are not on a line are enough in a frame; frames with fewer are
-            left out, with a warning that names them.
-        markers_child: those on the moving bone, shape (T, n, 3).
+            left out, with a warning that names them. Or Markers, `markers[["T1", "T2", "T3"]]`.
+        markers_child: those on the moving bone, shape (T, n, 3), or Markers.
         reference_parent: places of the markers in the fixed bone's frame [m], shape (m, 3), from a scan or a
             trial in which its landmarks were pointed at. By default the frame has its origin at the mean of
             the markers and, in the first frame that has them all, the axes of the laboratory.
         reference_child: the same for the moving bone.
-        time: [s], shape (T,).
+        time: [s], shape (T,); that of Markers by default.
         q: coordinates, if they were measured, shape (T,) or (T, d).
 
     Returns:
@@ -152,6 +155,13 @@ def relative_frames(markers_parent: ArrayLike, markers_child: ArrayLike, *,
         DescriptionError: markers that cannot be right.
         ShapeError: arrays of other shapes.
     """
+    given = [m for m in (markers_parent, markers_child) if isinstance(m, Markers)]
+    if len(given) == 2 and not np.array_equal(given[0].time, given[1].time):
+        raise ShapeError("relative_frames: markers_parent and markers_child are not of the same times; cut "
+                         "one: markers.between(a, b)")
+    time = given[0].time if given and time is None else time
+    markers_parent, markers_child = (m.positions if isinstance(m, Markers) else m
+                                     for m in (markers_parent, markers_child))
     R_F, p_F, left_F = cluster_frames(markers_parent, reference_parent, name="markers_parent")
     R_M, p_M, left_M = cluster_frames(markers_child, reference_child, name="markers_child")
     if len(p_F) != len(p_M):
