@@ -95,6 +95,7 @@ from condyle.tree.prescribed import Prescribed
 
 if TYPE_CHECKING:
     from condyle import maximal, models
+    from condyle.opensim import read_osim
 
 __version__ = "0.1.0"
 __all__ = [
@@ -111,7 +112,8 @@ __all__ = [
     "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations", "integrators",
     "inverse_dynamics", "joint_reactions", "low_pass", "marker_positions", "maximal", "measures",
     "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_markers", "read_mobilizer",
-    "read_table", "relative_frames", "relax", "shapes", "simulate", "static_optimization", "where",
+    "read_osim", "read_table", "relative_frames", "relax", "shapes", "simulate", "static_optimization",
+    "where",
 ]
 
 
@@ -121,15 +123,20 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """`cd.maximal` and `cd.models` are loaded when they are asked for: an import should be quick."""
+    """What is loaded when it is asked for: an import should be quick."""
     if name in ("maximal", "models"):
         return importlib.import_module(f"condyle.{name}")
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
     rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}"
              for room in (shapes, functions, constraints, forces, paths, muscles) for n in room.__all__}
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
+
+_LATER = {"read_osim": "condyle.opensim"}
+"""Where names are that are loaded when they are asked for."""
 
 _ELSEWHERE = {
     "Hinge": "cd.Pin", "Revolute": "cd.Pin", "Prismatic": "cd.Slider", "Spherical": "cd.Ball",

@@ -43,6 +43,10 @@ class Description(Display):
 
     Args:
         gravity: acceleration of free fall in ground [m/s^2], shape (3,).
+
+    Attributes:
+        notes: what of the file that it was read from is not understood, one Note each; else empty.
+        about: name, credits and publications of the model in that file, by these words.
     """
 
     plumbing = frozenset({"compiled"})
@@ -54,6 +58,8 @@ class Description(Display):
         self._measures: dict[str, Measure] = {}
         self._markers: dict[str, Marker] = {}
         self._geometry: dict[str, Geometry] = {}
+        self.notes: tuple[Any, ...] = ()
+        self.about: dict[str, str] = {}
         self._thaw()
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
@@ -406,17 +412,20 @@ class Description(Display):
                                                           dict(self._constraints))
         other._measures = dict(self._measures)
         other._markers, other._geometry = dict(self._markers), dict(self._geometry)
+        other.notes, other.about = self.notes, dict(self.about)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
         return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
-                "measures": self._measures, "markers": self._markers, "geometry": self._geometry}
+                "measures": self._measures, "markers": self._markers, "geometry": self._geometry,
+                "notes": self.notes, "about": self.about}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
         self._measures, self._markers, self._geometry = (state[name] for name in ("measures", "markers",
                                                                                   "geometry"))
+        self.notes, self.about = state["notes"], state["about"]
         self._thaw()
         self._freeze("unpickling")
 

@@ -1,0 +1,96 @@
+"""A model file in OpenSim, in a process of its own (opensim_process.py): poses, mass matrices, Jacobians and
+inverse dynamics at states that are given by coordinate."""
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.opensim_process import Answers
+
+STATION = (0.1, -0.2, 0.3)
+"""Point of each body whose Jacobian is compared [m]."""
+_loaded: dict[str, Any] = {}
+
+
+def about_model() -> Answers:
+    """What answers each question about the file of a path."""
+    return {"names": names, "mechanics": mechanics}
+
+
+def load(path: str) -> Any:
+    """(osim.Model, State): no force but gravity acts, no lock, no constraint is enforced."""
+    import opensim as osim
+
+    if path not in _loaded:
+        osim.Logger.setLevelString("error")
+        os.chdir(Path(path).parent)                         # files that a model names are sought there
+        model = osim.Model(path)
+        for force in _each(model.updForceSet()):
+            force.set_appliesForce(False)
+        state = model.initSystem()
+        for q in _each(model.updCoordinateSet()):
+            q.setLocked(state, False)
+            q.setIsPrescribed(state, False)
+        _loaded[path] = (model, state)
+    return _loaded[path]
+
+
+def _each(things: Any) -> list[Any]:
+    return [things.get(i) for i in range(things.getSize())]
+
+
+def names(path: str) -> dict[str, Any]:
+    """Bodies, coordinates with defaults and ranges, in OpenSim's order."""
+    model, state = load(path)
+    return {"bodies": [b.getName() for b in _each(model.getBodySet())],
+            "coordinates": {q.getName(): (q.getDefaultValue(), q.getRangeMin(), q.getRangeMax())
+                            for q in _each(model.getCoordinateSet())},
+            "mass": model.getTotalMass(state)}
+
+
+def mechanics(path: str, coordinates: list[str], q: Any, u: Any, udot: Any) -> dict[str, Any]:
+    """Poses by body, (n, 3, 4); M (n, nu, nu), inverse dynamics (n, nu) and Jacobians of STATION by body,
+    (n, 3, nu), in the order of these coordinates.
+
+    Args:
+        coordinates: names in the order of the arrays.
+        q: values, (n, nu); u: speeds, (n, nu), those of its mobilizer; udot: (n, nu).
+    """
+    import opensim as osim
+
+    model, state = load(path)
+    matter, own = model.getMatterSubsystem(), {c.getName(): c for c in _each(model.getCoordinateSet())}
+    at = []
+    for name in coordinates:                                # which of Simbody's speeds is its own
+        state.updU().setToZero()
+        own[name].setSpeedValue(state, 1.0)
+        at.append(int(np.flatnonzero(state.getU().to_numpy())[0]))
+    solver = osim.InverseDynamicsSolver(model)
+    bodies = _each(model.getBodySet())
+    poses: dict[str, Any] = {b.getName(): [] for b in bodies}
+    jacobians: dict[str, Any] = {b.getName(): [] for b in bodies}
+    masses, forces = [], []
+    for q_k, u_k, udot_k in zip(q, u, udot, strict=True):
+        for name, value in zip(coordinates, q_k, strict=True):
+            own[name].setValue(state, float(value), False)
+        for name, value in zip(coordinates, u_k, strict=True):
+            own[name].setSpeedValue(state, float(value))
+        model.realizeVelocity(state)
+        M = osim.Matrix()
+        matter.calcM(state, M)
+        masses.append(M.to_numpy()[np.ix_(at, at)])
+        a = np.zeros(state.getNU())
+        a[at] = udot_k
+        forces.append(solver.solve(state, osim.Vector(list(map(float, a)))).to_numpy()[at])
+        for b in bodies:
+            X = b.getTransformInGround(state)
+            R = np.array([[X.R().get(i, j) for j in range(3)] for i in range(3)])
+            poses[b.getName()].append(np.column_stack([R, X.p().to_numpy()]))
+            J = osim.Matrix()
+            matter.calcStationJacobian(state, b.getMobilizedBodyIndex(), osim.Vec3(*STATION), J)
+            jacobians[b.getName()].append(J.to_numpy()[:, at])
+    return {"poses": {k: np.array(v) for k, v in poses.items()}, "M": np.array(masses),
+            "tau": np.array(forces), "J": {k: np.array(v) for k, v in jacobians.items()}}

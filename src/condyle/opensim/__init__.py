@@ -1,0 +1,26 @@
+"""OpenSim's model files.
+
+    document.py    a file of any version as elements in today's layout (versions.py), parsed (element.py)
+    reading.py     Reading: what readers ask of a file; errors with lines; notes on what is not understood
+    model.py       read_osim: all of it together
+
+**To read one more class of OpenSim**, write one function in the file of its family (forces.py, muscles.py,
+...), and import that file in model.py:
+
+    @reads("CoordinateLimitForce")
+    def coordinate_limit(reading, element):
+        name = reading.coordinate(element, reading.text(element, "coordinate"))
+        stiffness = reading.number(element, "upper_stiffness", 1.0)
+        reading.system.add_force(reading.free_name(element, "force"), ...)
+
+`Reading` answers `text`, `words`, `number`, `numbers`, `boolean` of a property, `object` and `objects` in it,
+`function` (a cd.functions object), `frame` (name of a body, and the pose on it) and `connected` (an element)
+of a socket, `coordinate` (a name). A default that is left out means that the property must be there. What a
+reader does not ask for is noted as not understood: `skip` names what it need not ask for, `note` says what
+it understood but cannot do. Defaults that files state for a class are answered like properties. Elements of
+sets (ForceSet, ...) are read after all bodies; what a reader of such an element returns is not used. Objects
+inside others (functions, paths) are read by `reading.read(element)`, which returns what their reader does.
+"""
+from condyle.opensim.model import read_osim
+
+__all__ = ["read_osim"]

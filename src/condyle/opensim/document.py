@@ -1,0 +1,134 @@
+"""A model file of any version as elements in the layout of OpenSim 4.6: what older versions wrote otherwise
+is rewritten (versions.py), objects in files of their own are brought in, class defaults are set apart."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from condyle.errors import DescriptionError
+from condyle.opensim.element import Element, read_elements
+from condyle.opensim.notes import Note
+from condyle.opensim.versions import NEWEST, OLDEST, upgrade
+
+MOST_FILES = 100
+
+
+@dataclass
+class Document:
+    """One file.
+
+    Attributes:
+        path: where it is.
+        version: that of the file, such as 30000.
+        object: the one object in it, such as the Model, in today's layout.
+        defaults: elements that give the properties which objects of a class do not state, by class.
+        notes: what was not understood.
+    """
+
+    path: Path
+    version: int
+    object: Element
+    defaults: dict[str, Element] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+
+
+def read_document(path: str | Path, wanted: str = "Model") -> Document:
+    """Read a file whose root is OpenSimDocument.
+
+    Args:
+        path: the file.
+        wanted: class of the object in it, for messages; "" for any.
+
+    Raises:
+        DescriptionError: a file that cannot be read, with its line.
+        FileNotFoundError: no such file.
+    """
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"expected the path of a file, got {path!r}")
+    path = Path(path)
+    if path.is_dir():
+        raise DescriptionError(f"{str(path)!r} is a folder; give the file in it")
+    version, root = _object(path)
+    thing = root.children[0]
+    if wanted and thing.tag != wanted:
+        hint = "; studies have their own readers" if thing.tag.endswith("Tool") else ""
+        raise DescriptionError(f"{thing.place}: expected a {wanted}, got a {thing.tag}{hint}")
+    if wanted == "Model" and version < OLDEST:
+        raise DescriptionError(f"{root.place}: version {version} is older than {OLDEST}, the oldest that is "
+                               "read (by OpenSim too); open it in OpenSim 2 or 3 and save it again")
+    document = Document(path, version, thing)
+    _bring_in(document, root, path.resolve().parent)
+    if version > NEWEST:
+        document.notes.append(Note(root.file, root.line, f"version {version}",
+                                   f"newer than {NEWEST}; read as that"))
+    upgrade(root, version)
+    if thing.tag == "Model":
+        ground = thing.child("Ground") or thing.add("Ground", at=0)
+        ground.attributes["name"] = "ground"
+    for holder in root.every("defaults"):
+        for element in holder.children:
+            document.defaults.setdefault(element.tag, element)
+    for holder in root.every("defaults"):
+        holder.remove()
+    return document
+
+
+def _object(path: Path) -> tuple[int, Element]:
+    """Version and outermost element of a file."""
+    root = read_elements(path)
+    if root.tag != "OpenSimDocument":
+        raise DescriptionError(f"{root.place}: expected <OpenSimDocument Version=\"...\">, got <{root.tag}>; "
+                               "this is not a file of OpenSim 1.9 or later")
+    text = root.attributes.get("Version", "").strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise DescriptionError(f"{root.place}: OpenSimDocument: Version: expected a number such as 40600, "
+                               f"got {text!r}")
+    if not root.children:
+        raise DescriptionError(f"{root.place}: OpenSimDocument is empty")
+    return int(text), root
+
+
+def _bring_in(document: Document, root: Element, folder: Path) -> None:
+    """Put objects that are in files of their own where they belong."""
+    waiting = [e for e in root.every() if e.attributes.get("file", "").strip()]
+    count = 0
+    while waiting:
+        element = waiting.pop()
+        name = element.attributes.pop("file").strip()
+        count += 1
+        if count > MOST_FILES:
+            raise DescriptionError(f"{element.place}: {element.title}: more than {MOST_FILES} files inside "
+                                   "files; do they contain each other?")
+        path = inside(folder, name, element)
+        if not path.is_file():
+            document.notes.append(Note(element.file, element.line, element.title,
+                                       f"its file {name!r} is not in the model's folder; it is left empty"))
+            continue
+        version, other = _object(path)
+        own = other.children[0]
+        if own.tag != element.tag:
+            raise DescriptionError(f"{own.place}: {element.place} asks this file for a {element.tag}; it has "
+                                   f"a {own.tag}")
+        if version < document.version:
+            upgrade(other, version, document.version)
+        for child in list(own.children):
+            element.take(child)
+        waiting += [e for child in element.children for e in child.every()
+                    if e.attributes.get("file", "").strip()]
+
+
+def inside(folder: Path, name: str, element: Element) -> Path:
+    """A file that an element names, beneath the model's folder.
+
+    Raises:
+        DescriptionError: it is elsewhere.
+    """
+    try:
+        path = (folder / name.replace("\\", "/")).resolve()
+        if path.is_relative_to(folder.resolve()):
+            return path
+    except (OSError, ValueError):
+        raise DescriptionError(f"{element.place}: {element.title}: {name!r} is not the name of a file"
+                               ) from None
+    raise DescriptionError(f"{element.place}: {element.title}: the file {name!r} is outside of the model's "
+                           "folder; only files beneath it are read")

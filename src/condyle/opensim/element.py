@@ -1,0 +1,186 @@
+"""Elements of an XML file with their lines, parsed so that no file can do harm: no entities, nothing fetched,
+sizes and depths limited."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from xml.parsers import expat
+
+from condyle.errors import DescriptionError
+
+MOST_BYTES = 200_000_000
+"""Largest file: a hundred times the largest models that are known."""
+DEEPEST = 200
+"""Elements inside each other; models have about twenty."""
+MOST_ELEMENTS = 5_000_000
+
+
+class Element:
+    """One element of a file: tag, attributes, text (that of all its parts, without comments), children.
+
+    Attributes:
+        line: where it begins; elements that come from an older form have the line of that.
+        file: name of the file.
+        parent: the element around it, None for the first.
+    """
+
+    __slots__ = ("attributes", "children", "file", "line", "parent", "tag", "text")
+
+    def __init__(self, tag: str, attributes: dict[str, str] | None = None, text: str = "", *, line: int = 0,
+                 file: str = "", parent: Element | None = None) -> None:
+        self.tag, self.attributes, self.text = tag, attributes or {}, text
+        self.line, self.file, self.parent = line, file, parent
+        self.children: list[Element] = []
+
+    @property
+    def name(self) -> str:
+        """Its attribute "name", without white space around it."""
+        return self.attributes.get("name", "").strip()
+
+    @property
+    def place(self) -> str:
+        """File and line, for messages."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def title(self) -> str:
+        """Tag and name, for messages."""
+        return f"{self.tag} {self.name!r}" if self.name else self.tag
+
+    def child(self, tag: str) -> Element | None:
+        """The first child of this tag, or None."""
+        for element in self.children:
+            if element.tag == tag:
+                return element
+        return None
+
+    def every(self, *tags: str) -> list[Element]:
+        """All elements of these tags inside, at any depth, and itself; all there are without tags."""
+        found: list[Element] = []
+        waiting = [self]
+        while waiting:
+            element = waiting.pop()
+            if not tags or element.tag in tags:
+                found.append(element)
+            waiting.extend(reversed(element.children))
+        return found
+
+    def ancestors(self) -> Iterator[Element]:
+        """What is around it, from inside to outside."""
+        element = self.parent
+        while element is not None:
+            yield element
+            element = element.parent
+
+    def add(self, tag: str, text: str = "", name: str = "", at: int | None = None) -> Element:
+        """A new child, with the line of this element."""
+        element = Element(tag, {"name": name} if name else {}, text, line=self.line, file=self.file)
+        return self.take(element, at)
+
+    def take(self, element: Element, at: int | None = None) -> Element:
+        """Move an element here, from wherever it was; the last child unless `at` says otherwise."""
+        element.remove()
+        element.parent = self
+        self.children.insert(len(self.children) if at is None else at, element)
+        return element
+
+    def remove(self) -> None:
+        """Take it away from its parent."""
+        if self.parent is not None:
+            self.parent.children = [x for x in self.parent.children if x is not self]
+            self.parent = None
+
+    def __repr__(self) -> str:
+        return f"<{self.title} at {self.place}>"
+
+
+def read_elements(path: Path) -> Element:
+    """The outermost element of an XML file.
+
+    Raises:
+        DescriptionError: not XML, too large, too deep, or with entities.
+        FileNotFoundError: no such file.
+    """
+    size = path.stat().st_size
+    if size > MOST_BYTES:
+        raise DescriptionError(f"{path.name}: {size / 1e6:.0f} MB; a file of at most {MOST_BYTES / 1e6:.0f} "
+                               "MB is read")
+    return parse(path.read_bytes(), path.name)
+
+
+def parse(data: bytes, file: str) -> Element:
+    """The outermost element of XML text; `file` is what messages call it."""
+    text = _decoded(data)
+    try:
+        return _parsed(text, file)
+    except expat.ExpatError as first:
+        error = first
+        # OpenSim's parser takes "--" inside comments, which XML does not allow; lines stay where they are
+        plain = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+        try:
+            if plain != text:
+                return _parsed(plain, file)
+        except expat.ExpatError as again:
+            error = again
+        raise DescriptionError(f"{file}:{error.lineno}: this is not XML, or it was cut off: "
+                               f"{expat.ErrorString(error.code)} (column {error.offset + 1})") from None
+
+
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_ENCODING = re.compile(rb"""^[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
+
+
+def _decoded(data: bytes) -> str:
+    """Text of a file in whatever it says, else UTF-8, else as old Windows programs write."""
+    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace")
+    stated = _ENCODING.match(data)
+    for encoding in (*((stated[1].decode(),) if stated else ()), "utf-8"):
+        try:
+            return data.decode(encoding)
+        except (LookupError, UnicodeError, ValueError):
+            continue
+    return data.decode("cp1252", errors="replace")
+
+
+def _parsed(text: str, file: str) -> Element:
+    parser = expat.ParserCreate(encoding="utf-8")
+    parser.buffer_text = True
+    first: list[Element] = []
+    around: list[Element] = []
+    pieces: list[list[str]] = []
+    count = 0
+
+    def refuse(what: str) -> None:
+        raise DescriptionError(f"{file}:{parser.CurrentLineNumber}: {what}; write what they stand for, as "
+                               "plain XML")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if len(around) >= DEEPEST or count > MOST_ELEMENTS:
+            raise DescriptionError(f"{file}:{parser.CurrentLineNumber}: " + (
+                f"more than {DEEPEST} elements inside each other" if len(around) >= DEEPEST else
+                f"more than {MOST_ELEMENTS} elements") + "; this is not a model")
+        element = Element(tag, attributes, line=parser.CurrentLineNumber, file=file,
+                          parent=around[-1] if around else None)
+        (around[-1].children if around else first).append(element)
+        around.append(element)
+        pieces.append([])
+
+    def end(tag: str) -> None:
+        around.pop().text = "".join(pieces.pop()).strip()
+
+    def words(characters: str) -> None:
+        pieces[-1].append(characters)
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, words
+    parser.EntityDeclHandler = lambda name, *_: refuse(f"the DOCTYPE declares the entity {name!r}; entities "
+                                                       "are not read")
+    parser.SkippedEntityHandler = lambda name, _: refuse(f"the entity {name!r} is not known; entities are "
+                                                         "not read")
+    parser.Parse(re.sub(r"^\s*<\?xml[^>]*\?>", lambda m: "\n" * m[0].count("\n"), text, count=1)
+                 .encode("utf-8", errors="replace"), True)
+    return first[0]

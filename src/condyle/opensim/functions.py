@@ -1,0 +1,118 @@
+"""Functions: OpenSim's classes as those of cd.functions."""
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from condyle.functions import (
+    Constant,
+    Function,
+    Linear,
+    PiecewiseLinear,
+    Polynomial,
+    SimmSpline,
+    Sine,
+    SmoothStep,
+    Spline,
+)
+from condyle.opensim.element import Element
+from condyle.opensim.reading import Reading
+from condyle.opensim.registry import reads
+
+CLOSEST = 1e-7
+"""Steps of x below this count as this, in OpenSim's SimmSpline."""
+
+
+@reads("Constant", "ConstantFunction")
+def constant(reading: Reading, element: Element) -> Function:
+    return Constant(reading.number(element, "value", 0.0))
+
+
+@reads("LinearFunction")
+def linear(reading: Reading, element: Element) -> Function:
+    *slope, intercept = reading.numbers(element, "coefficients", (1.0, 0.0))
+    if not slope:
+        raise reading.error(element, "coefficients: expected slopes, then the value at zero; got one number")
+    return Linear(tuple(slope) if len(slope) > 1 else slope[0], intercept)
+
+
+@reads("PolynomialFunction")
+def polynomial(reading: Reading, element: Element) -> Function:
+    return Polynomial(reading.numbers(element, "coefficients", (0.0,))[::-1])
+
+
+@reads("SimmSpline", "NaturalCubicSpline", "natCubicSpline")
+def simm_spline(reading: Reading, element: Element) -> Function:
+    x, y = points(reading, element)
+    steps = np.diff(x)
+    if len(x) > 2 and (steps < CLOSEST).any() and (steps >= 0).all():
+        reading.note(element, "two of its x are nearly equal; they count as 1e-7 apart, as in OpenSim")
+        x = x[0] + np.concatenate([[0.0], np.cumsum(np.maximum(steps, CLOSEST))])
+    return Constant(y[0]) if len(x) == 1 else SimmSpline(tuple(x), tuple(y))
+
+
+@reads("PiecewiseLinearFunction")
+def piecewise_linear(reading: Reading, element: Element) -> Function:
+    x, y = points(reading, element)
+    if len(x) == 1:
+        return Constant(y[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)            # kinks are as in the file
+        return PiecewiseLinear(tuple(x), tuple(y))
+
+
+@reads("GCVSpline")
+def gcv_spline(reading: Reading, element: Element) -> Function:
+    x, y = points(reading, element)
+    half = reading.number(element, "half_order", 3)
+    reading.skip(element, "weights")                            # OpenSim does not use them either
+    if reading.number(element, "error_variance", 0.0) != 0.0:
+        reading.note(element, "error_variance is not zero: the spline goes through its points; in OpenSim it "
+                              "smooths them")
+    if half not in (2, 3, 4):
+        raise reading.error(element, f"half_order: expected 2, 3 or 4, got {half:g}")
+    return Spline(tuple(x), tuple(y), degree=int(2 * half - 1))
+
+
+@reads("StepFunction")
+def step(reading: Reading, element: Element) -> Function:
+    return SmoothStep(reading.number(element, "start_time", 0.99), reading.number(element, "end_time", 1.01),
+                      reading.number(element, "start_value", 0.0), reading.number(element, "end_value", 1.0))
+
+
+@reads("Sine")
+def sine(reading: Reading, element: Element) -> Function:
+    return Sine(*(reading.number(element, name, default) for name, default in (
+        ("amplitude", 1.0), ("omega", 1.0), ("phase", 0.0), ("offset", 0.0))))
+
+
+@reads("MultiplierFunction")
+def multiplier(reading: Reading, element: Element) -> Function:
+    inner = reading.function(element, "function")
+    if inner is None:
+        raise reading.error(element, "which function? <function> is missing")
+    return times(inner, reading.number(element, "scale", 1.0))
+
+
+def times(function: Any, scale: float) -> Any:
+    """A function that is everywhere `scale` times as large, of the same class: all are linear in values."""
+    if scale == 1.0:
+        return function
+    linear_in = {Constant: ("value",), Linear: ("slope", "intercept"), Polynomial: ("coefficients",),
+                 Sine: ("amplitude", "offset"), SmoothStep: ("y0", "y1")}.get(type(function), ("y",))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)            # kinks were there before
+        return replace(function, **{name: tuple(scale * x for x in value) if isinstance(value, tuple) else
+                                    scale * value for name in linear_in
+                                    for value in (getattr(function, name),)})
+
+
+def points(reading: Reading, element: Element) -> tuple[np.ndarray, np.ndarray]:
+    """x and y of a function through points."""
+    x, y = (np.array(reading.numbers(element, name)) for name in "xy")
+    if len(x) != len(y) or len(x) == 0:
+        raise reading.error(element, f"expected as many x as y, one or more; got {len(x)} and {len(y)}")
+    return x, y

@@ -1,0 +1,176 @@
+"""Joints: each reader gives the mobilizer and the elements of its coordinates, in order."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condyle.functions import Constant, Function, Linear
+from condyle.mobilizers import (
+    Ball,
+    Ellipsoid,
+    Free,
+    FunctionBased,
+    Gimbal,
+    Mobilizer,
+    Pin,
+    Planar,
+    Slider,
+    Universal,
+    Weld,
+)
+from condyle.opensim.element import Element
+from condyle.opensim.reading import Reading
+from condyle.opensim.registry import reads
+from condyle.spatial import Transform, rotation_about
+
+AXES = ("rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3")
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What a joint lets its child do.
+
+    Attributes:
+        mobilizer: how it moves.
+        coordinates: elements of its coordinates, in order.
+        fixed: pose of the child's frame in the parent's, where the mobilizer is at rest: identity but for
+            joints that only place.
+    """
+
+    mobilizer: Mobilizer
+    coordinates: tuple[Element, ...] = ()
+    fixed: Transform = field(default_factory=Transform)
+
+
+def _plain(tag: str, make: Callable[[Reading, Element], Mobilizer]) -> None:
+    @reads(tag)
+    def reader(reading: Reading, element: Element) -> Joint:
+        mobilizer = make(reading, element)
+        return Joint(mobilizer, coordinates(reading, element, mobilizer.nq))
+
+
+_plain("WeldJoint", lambda reading, element: Weld())
+_plain("PinJoint", lambda reading, element: Pin())
+_plain("SliderJoint", lambda reading, element: Slider())
+_plain("UniversalJoint", lambda reading, element: Universal())
+_plain("GimbalJoint", lambda reading, element: Gimbal())
+_plain("PlanarJoint", lambda reading, element: Planar())
+_plain("BallJoint", lambda reading, element: Ball(coordinates="euler"))
+_plain("FreeJoint", lambda reading, element: Free(coordinates="euler"))
+_plain("EllipsoidJoint", lambda reading, element: Ellipsoid(
+    reading.numbers(element, "radii_x_y_z", (1.0, 1.0, 1.0), 3), coordinates="euler"))
+
+
+def coordinates(reading: Reading, element: Element, count: int) -> tuple[Element, ...]:
+    """Elements of a joint's coordinates; those that are missing are made, named as OpenSim names them."""
+    found = reading.objects(element, "coordinates")
+    for k in range(len(found), count):
+        holder = element.child("coordinates") or element.add("coordinates")
+        made = holder.add("Coordinate", name=f"{element.name}_coord_{k}")
+        reading.components.add(made)
+        found.append(made)
+    for extra in found[count:]:
+        reading.note(extra, f"a {element.tag} has {count} coordinates; this one moves nothing")
+    return tuple(found[:count])
+
+
+@reads("CustomJoint")
+def custom(reading: Reading, element: Element) -> Joint:
+    listed = {e.name: e for e in reading.objects(element, "coordinates")}
+    transform = reading.property(element, "SpatialTransform")
+    axes: list[np.ndarray] = []
+    laws: list[tuple[Function, tuple[str, ...]] | None] = []
+    for k, name in enumerate(AXES):
+        axis, law = _axis(reading, transform, name, np.eye(3)[k % 3])
+        axes.append(axis)
+        laws.append(law)
+    used = list(dict.fromkeys(q for law in laws if law for q in law[1]))
+    moving = [q for q in used if any(law and q in law[1] and not isinstance(law[0], Constant)
+                                     for law in laws)]
+    for q in [*listed, *used]:
+        if q not in moving and q in listed:
+            reading.note(listed[q], "moves nothing; it is left out")
+    for q in moving:
+        if q not in listed:
+            made = (element.child("coordinates") or element.add("coordinates")).add("Coordinate", name=q)
+            reading.components.add(made)
+            listed[q] = made
+    if not moving:
+        values = [law[0](*(0.0 for _ in law[1])) if law else 0.0 for law in laws]
+        R = np.eye(3)
+        for axis, angle in zip(axes[:3], values[:3], strict=True):
+            R = R @ rotation_about(axis, angle)
+        return Joint(Weld(), (), Transform(R, sum(a * v for a, v in zip(axes[3:], values[3:], strict=True))))
+    mobilizer = spatial(tuple(moving), axes, laws)
+    return Joint(mobilizer, tuple(listed[q] for q in moving))
+
+
+def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndarray
+          ) -> tuple[np.ndarray, tuple[Function, tuple[str, ...]] | None]:
+    """Unit axis, and function with the names of its coordinates, None if it is zero."""
+    found = None if transform is None else next(
+        (e for e in transform.children if e.tag == "TransformAxis" and e.name == name), None)
+    if found is None:
+        return usual, None
+    reading.use(found)
+    names = tuple(reading.words(found, "coordinates"))
+    axis = np.array(reading.numbers(found, "axis", tuple(usual), 3), dtype=float)
+    if not np.any(axis):
+        raise reading.error(found, "axis is zero; it must have a direction")
+    function = reading.function(found, "function")
+    if function is None:
+        return axis / np.linalg.norm(axis), None
+    if isinstance(function, Constant):
+        names = ()
+        law = None if function.value == 0.0 else (function, names)
+        return axis / np.linalg.norm(axis), law
+    if not names:
+        value = function(*(0.0 for _ in range(function.variables or 1)))
+        reading.note(found, "its function has no coordinate; its value at zero is taken")
+        return axis / np.linalg.norm(axis), (Constant(float(value)), ())
+    if function.variables not in (None, len(names)):
+        raise reading.error(found, f"its function takes {function.variables} variables, but it has the "
+                            f"coordinates {' '.join(names)}")
+    return axis / np.linalg.norm(axis), (function, names)
+
+
+def spatial(names: tuple[str, ...], axes: list[np.ndarray],
+            laws: list[tuple[Function, tuple[str, ...]] | None]) -> FunctionBased:
+    """The mobilizer of a SpatialTransform: R = R(a1, f1) R(a2, f2) R(a3, f3), p = a4 f4 + a5 f5 + a6 f6."""
+    functions = [None if law is None else _of(names, *law) for law in laws]
+    if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:           # OpenSim allows axes in one plane
+        along, moved = axes[3:], functions[3:]
+        functions[3:] = [_sum([(a[k], f) for a, f in zip(along, moved, strict=True)
+                               if f is not None and a[k]]) for k in range(3)]
+        axes = [*axes[:3], *np.eye(3)]
+    return FunctionBased(names, tuple(functions[:3]), tuple(functions[3:]), axes=[tuple(a) for a in axes],
+                         units=tuple(unit(q, laws) for q in names))
+
+
+def unit(q: str, laws: list[tuple[Function, tuple[str, ...]] | None]) -> str:
+    """Unit of a coordinate: OpenSim calls it rotational, or translational, if it is itself the angle, or the
+    way, along one of the axes (slope 1 or -1); others are "coupled", numbers without a unit in its files."""
+    for kind, part in (("rad", laws[:3]), ("m", laws[3:])):
+        for law in part:
+            if law and law[1] == (q,) and isinstance(law[0], Linear) and abs(law[0].slope) == 1.0:
+                return kind
+    return "1"
+
+
+def _of(names: tuple[str, ...], function: Function, own: tuple[str, ...]) -> Any:
+    """A function of some coordinates as one of all of them."""
+    if not own:
+        return float(function.value) if isinstance(function, Constant) else function
+    if own == names:
+        return function
+    places = [names.index(q) for q in own]
+    return lambda *q: function(*(q[i] for i in places))
+
+
+def _sum(terms: list[tuple[float, Any]]) -> Any:
+    if not terms:
+        return None
+    return lambda *q: sum(a * (f(*q) if callable(f) else f) for a, f in terms)

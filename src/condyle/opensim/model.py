@@ -1,0 +1,58 @@
+"""cd.read_osim: a System from a model file of OpenSim."""
+from __future__ import annotations
+
+from pathlib import Path
+
+from condyle.errors import DescriptionError
+from condyle.opensim import bodies, functions, joints  # noqa: F401  # readers register themselves
+from condyle.opensim.document import read_document
+from condyle.opensim.notes import listed, warn
+from condyle.opensim.reading import Reading
+from condyle.system.system import System
+
+SETS = {
+    "ConstraintSet": "the motion is not constrained by it",
+    "ForceSet": "it does not act",
+    "ControllerSet": "it controls nothing",
+    "MarkerSet": "there is no such marker",
+    "ContactGeometrySet": "nothing touches it",
+    "ProbeSet": "it measures nothing",
+    "AnalysisSet": "it is not run",
+    "components": "it has no effect",
+}
+"""Sets of a model in the order in which they are read, and what follows from what is not read."""
+
+
+def read_osim(path: str | Path, strict: bool = False) -> System:
+    """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
+
+    Names are those in the file. What is not understood is in `system.notes`, with its line and its effect,
+    and in one warning.
+
+    Args:
+        path: the file, of version 10901 (OpenSim 1.9) to 40600 (4.6) or later.
+        strict: refuse a file in which something is not understood.
+
+    Returns:
+        a System, not frozen: more may be added to it.
+
+    Raises:
+        DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
+        FileNotFoundError: no such file.
+    """
+    document = read_document(path)
+    model = document.object
+    reading = Reading(document, System())
+    reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
+    bodies.read_tree(reading)
+    for name, effect in SETS.items():
+        elements = [e for e in reading.objects(model, name) if e not in reading.names]
+        reading.each(elements, effect)
+    reading.about()
+    reading.note_unasked()
+    if strict and reading.notes:
+        raise DescriptionError(f"{document.path.name}: not all is understood, which strict=True asks for:\n"
+                               f"{listed(reading.notes)}")
+    reading.system.notes = tuple(reading.notes)
+    warn(document.path.name, reading.notes, stacklevel=2)
+    return reading.system

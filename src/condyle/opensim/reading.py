@@ -1,0 +1,312 @@
+"""Reading: the System that is being made, and what readers of elements ask of a file.
+
+Each question names an element and one of its properties; errors name file, line and element. What no reader
+asked for is noted at the end.
+"""
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from condyle.errors import CondyleError, DescriptionError
+from condyle.functions.base import Function
+from condyle.opensim.components import Components, is_absent
+from condyle.opensim.document import Document
+from condyle.opensim.element import Element
+from condyle.opensim.notes import Note
+from condyle.opensim.registry import READERS
+from condyle.spatial import Transform, rotation_from_euler
+from condyle.system.system import System
+
+REQUIRED: Any = object()
+"""In place of a default: a property that must be there."""
+
+DISPLAY = frozenset({"FrameGeometry", "Appearance", "VisibleObject", "ModelVisualPreferences",
+                     "ModelDisplayHints", "display_preference", "length_units", "force_units"})
+"""Properties that change no number."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
+_SPECIAL = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "1.#inf": math.inf, "1.#inf00": math.inf,
+            "1.#qnan": math.nan, "1.#qnan0": math.nan, "1.#ind": math.nan, "1.#ind00": math.nan}
+
+
+class Reading:
+    """A file that is being read, and what has become of it so far.
+
+    Attributes:
+        document: the file.
+        system: the System that is being made.
+        names: what elements are called in the System, by element: bodies, coordinates, forces, ...
+        notes: what was not understood.
+    """
+
+    def __init__(self, document: Document, system: System) -> None:
+        self.document, self.system, self.model = document, system, document.object
+        self.components = Components(document.object)
+        self.names: dict[Element, str] = {}
+        self.notes: list[Note] = document.notes
+        self._asked: set[Element] = {document.object}
+        self._frames: dict[Element, tuple[str, Transform]] = {}
+
+    # ---- what is written in a file -------------------------------------------------------------------------
+
+    def property(self, element: Element, name: str) -> Element | None:
+        """The element of a property, or that of the defaults of its class, or None."""
+        found = None
+        for child in element.children:
+            if child.tag == name:
+                if found is None:
+                    found = child
+                elif child not in self._asked:
+                    self.note(child, "stated twice; the first one is read, as in OpenSim")
+        if found is None and (prototype := self.document.defaults.get(element.tag)) not in (None, element):
+            assert prototype is not None
+            found = prototype.child(name)
+        if found is not None:
+            self._asked.add(found)
+        return found
+
+    def text(self, element: Element, name: str, default: str = REQUIRED) -> str:
+        """The words of a property."""
+        found = self.property(element, name)
+        if found is not None and (found.text or default is REQUIRED or default == ""):
+            return found.text
+        return self._default(element, name, default)
+
+    def words(self, element: Element, name: str) -> list[str]:
+        """The words of a property, one by one; none if it is not there."""
+        return self.text(element, name, "").replace(",", " ").split()
+
+    def number(self, element: Element, name: str, default: float = REQUIRED, finite: bool = True) -> float:
+        """The number of a property."""
+        found = self.property(element, name)
+        if found is None or not found.text:
+            return self._default(element, name, default)
+        if "," in found.text:
+            raise self.error(found, f"expected one number with a decimal point, got {found.text!r}")
+        return self._numbers(found, 1, finite)[0]
+
+    def numbers(self, element: Element, name: str, default: Sequence[float] = REQUIRED,
+                count: int | None = None, finite: bool = True) -> tuple[float, ...]:
+        """The numbers of a property: `count` of them, or as many as there are."""
+        found = self.property(element, name)
+        if found is None or (count and not found.text):
+            return self._default(element, name, default)
+        return self._numbers(found, count, finite)
+
+    def boolean(self, element: Element, name: str, default: bool = REQUIRED) -> bool:
+        """Whether a property is true."""
+        found = self.property(element, name)
+        if found is None or not found.text:
+            return self._default(element, name, default)
+        value = {"true": True, "1": True, "false": False, "0": False}.get(found.text.lower())
+        if value is None:
+            raise self.error(found, f"expected true or false, got {found.text!r}")
+        return value
+
+    def objects(self, element: Element, name: str) -> list[Element]:
+        """Elements of the objects that a property lists: those of "components", or "objects" of a set."""
+        found = self.property(element, name)
+        if found is None:
+            return []
+        inner = found.child("objects")
+        if name.endswith("Set") and inner is not None:
+            self._asked.add(inner)
+            self.skip(found, "groups")
+            found = inner
+        self._asked.update(found.children)
+        return list(found.children)
+
+    def object(self, element: Element, name: str) -> Element | None:
+        """The element of the one object of a property: <function><Constant>..., or <Constant
+        name="function">..., or None."""
+        found = self.property(element, name)
+        if found is None:
+            found = next((child for child in element.children if child.name == name and child.children), None)
+            if found is not None:
+                self._asked.add(found)
+            return found
+        if not found.children:
+            return None
+        self._asked.update(found.children[:1])
+        return found.children[0]
+
+    def use(self, element: Element) -> None:
+        """An element that is read without a reader of its own."""
+        self._asked.add(element)
+        self.skip(element, *DISPLAY)
+
+    def skip(self, element: Element, *names: str) -> None:
+        """Properties that a reader knows and does not need."""
+        for child in element.children:
+            if child.tag in names:
+                self._asked.update(child.every())
+
+    def _default(self, element: Element, name: str, default: Any) -> Any:
+        if default is REQUIRED:
+            raise self.error(element, f"<{name}> is missing, and must be given")
+        return default
+
+    def _numbers(self, element: Element, count: int | None, finite: bool) -> tuple[float, ...]:
+        words = element.text.replace(",", " ").split()
+        values = tuple(self._number(element, word) for word in words[:count])
+        if count is not None and len(values) < count:
+            raise self.error(element, f"expected {count} number{'s' * (count > 1)}, got "
+                             f"{element.text[:60]!r}")
+        if count is not None and len(words) > count:
+            self.note(element, f"{len(words)} values; the first {count} are read, as in OpenSim")
+        if finite and not all(map(math.isfinite, values)):
+            raise self.error(element, f"expected finite numbers, got {element.text[:60]!r}")
+        return values
+
+    def _number(self, element: Element, word: str) -> float:
+        if _NUMBER.match(word):
+            return float(word)
+        special = _SPECIAL.get(word.lstrip("+-").lower())
+        if special is None:
+            raise self.error(element, f"expected a number, got {word[:40]!r}")
+        return -special if word.startswith("-") else special
+
+    # ---- what elements stand for ---------------------------------------------------------------------------
+
+    def read(self, element: Element) -> Any:
+        """What the reader of its class makes of an element.
+
+        Raises:
+            DescriptionError: no reader is there; ask `reads` first where that may be.
+        """
+        if element.tag not in READERS:
+            raise self.error(element, "is not known")
+        self.use(element)
+        try:
+            return READERS[element.tag](self, element)
+        except CondyleError as error:
+            if element.file and f"{element.file}:" in str(error):
+                raise
+            raise self.error(element, str(error)) from None
+
+    def reads(self, element: Element) -> bool:
+        """Whether its class has a reader."""
+        return element.tag in READERS
+
+    def function(self, element: Element, name: str, default: Any = None) -> Function | Any:
+        """The function that a property holds, or the default."""
+        found = self.object(element, name)
+        return default if found is None else self.read(found)
+
+    def connected(self, element: Element, socket: str, default: Any = REQUIRED) -> Element:
+        """The element that a socket, such as "parent_frame", is connected to."""
+        found = self.property(element, f"socket_{socket}")
+        if found is None or is_absent(found.text):
+            return self._default(element, f"socket_{socket}", default)
+        other = self.components.find(found.text, element)
+        if other is None:
+            near = self.components.near(found.text)
+            raise self.error(found, f"nothing is called {found.text!r}" + (f"; {near}?" if near else ""))
+        return other
+
+    def frame(self, element: Element, socket: str) -> tuple[str, Transform]:
+        """Body and pose on it of the frame that a socket is connected to."""
+        return self.placed(self.connected(element, socket), element)
+
+    def placed(self, frame: Element, asker: Element) -> tuple[str, Transform]:
+        """Body under a frame, and the pose of the frame on it."""
+        body, X = self.base(frame, asker)
+        return self.names.get(body, body.name), X
+
+    def base(self, frame: Element, asker: Element) -> tuple[Element, Transform]:
+        """Element of the body under a frame, and the pose of the frame on it."""
+        X, seen = Transform(), [frame]
+        while frame.tag not in ("Body", "Ground"):
+            if frame.tag not in ("PhysicalOffsetFrame", "OffsetFrame"):
+                raise self.error(asker, f"{frame.title} is not a frame on a body")
+            self._asked.add(frame)
+            self.skip(frame, *DISPLAY, "attached_geometry", "WrapObjectSet", "components")
+            X = self.offset(frame) @ X
+            frame = self.connected(frame, "parent")
+            if frame in seen:
+                raise self.error(frame, "frames stand on each other in a circle")
+            seen.append(frame)
+        return frame, X
+
+    def offset(self, frame: Element) -> Transform:
+        """Pose of an offset frame on its parent."""
+        R = rotation_from_euler(np.array(self.numbers(frame, "orientation", (0.0,) * 3, 3)), "xyz")
+        return Transform(R, self.numbers(frame, "translation", (0.0,) * 3, 3))
+
+    def coordinate(self, element: Element, given: str) -> str:
+        """Name of the coordinate that an element gives by name or path."""
+        found = self.components.find(given, element, "Coordinate")
+        if found is None or found not in self.names:
+            near = self.components.near(given)
+            raise self.error(element, f"there is no coordinate {given!r}" + (f"; {near}?" if near else ""))
+        return self.names[found]
+
+    def free_name(self, element: Element, kind: str) -> str:
+        """A name for a force or constraint: its own, unless another has it."""
+        taken = {*self.system.forces, *self.system.constraints, *self.system.measures, *self.system.motions}
+        name = own = element.name or element.tag.lower()
+        if name in taken:
+            name = own + "_" + kind
+            k = 0
+            while name in taken:
+                k, name = k + 1, f"{own}_{kind}_{k}"
+            self.note(element, f"another force or constraint has this name; it is called {name!r}")
+        self.names[element] = name
+        return name
+
+    # ---- what is wrong -------------------------------------------------------------------------------------
+
+    def error(self, element: Element, what: str) -> DescriptionError:
+        """An error that says where."""
+        owner = element.parent
+        title = element.title if element.name or owner is None or not owner.name else (
+            f"{owner.title}: {element.tag}")
+        return DescriptionError(f"{element.place}: {title}: {what}")
+
+    def note(self, element: Element, effect: str) -> None:
+        """Record what was not understood there, and what follows; all inside it counts as asked for."""
+        self.remark(element, effect)
+        self._asked.update(element.every())
+
+    def remark(self, element: Element, effect: str) -> None:
+        """The same of an element whose properties are still to be read."""
+        self.notes.append(Note(element.file, element.line, self._title(element), effect))
+
+    @staticmethod
+    def _title(element: Element) -> str:
+        if element.name:
+            return element.title
+        owner = next((e for e in element.ancestors() if e.name), None)
+        return f"{element.tag} of {owner.title}" if owner is not None else element.tag
+
+    def each(self, elements: Sequence[Element], effect: Callable[[Element], str] | str) -> None:
+        """Read elements of a set; note those without a reader, and what follows."""
+        for element in elements:
+            if self.reads(element):
+                self.read(element)
+            else:
+                what = effect if isinstance(effect, str) else effect(element)
+                self.note(element, f"is not read: {what}")
+
+    def about(self) -> None:
+        """Keep who made the model."""
+        self.system.about = {"name": self.model.name, **{
+            name: text for name in ("credits", "publications")
+            if (text := self.text(self.model, name, "")) and not is_absent(text)}}
+
+    def note_unasked(self) -> None:
+        """Note every property that no reader asked for."""
+        waiting = [self.model]
+        while waiting:
+            element = waiting.pop()
+            for child in element.children:
+                if child in self._asked:
+                    waiting.append(child)
+                elif child.tag not in DISPLAY and (child.text or child.children):
+                    self.note(child, "is not known, and has no effect")
+        self.notes.sort(key=lambda note: (note.file, note.line))
