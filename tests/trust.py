@@ -49,6 +49,7 @@ SECTIONS = {
     "": "A leg whose knee is user Python",
     "verification": "Known answers",
     "models": "Ready models",
+    "opensim": "Models of OpenSim",
     "paths": "Paths over surfaces",
     "cross": "Other engines",
     "maximal": "A second formulation",
