@@ -121,9 +121,10 @@ class Table(Display):
             raise ShapeError(f"Table: time of shape (m,) and {len(self.names)} names need values of shape "
                              f"(m, {len(self.names)}), got time {self.time.shape} and values "
                              f"{self.values.shape}")
-        twice = sorted({name for name in self.names if self.names.count(name) > 1}
-                       | ({"time", self.over} & set(self.names)))
-        if twice:
+        different = {*self.names, "time", self.over}
+        if len(different) < len(self.names) + len({"time", self.over}):
+            twice = sorted({name for name in self.names if self.names.count(name) > 1}
+                           | ({"time", self.over} & set(self.names)))
             raise ShapeError(f"Table: every column needs a name of its own (and not 'time'), got {twice} "
                              "more than once")
 

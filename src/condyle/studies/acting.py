@@ -10,11 +10,12 @@ an arm does not look for the paths of its muscles. What a study applies comes wi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.constraints.base import Constraint
@@ -26,6 +27,7 @@ from condyle.forces.path import PathLaw
 from condyle.laws.described import quantity, sx
 from condyle.laws.leaves import StateVariable
 from condyle.laws.view import View
+from condyle.model.model import Model
 from condyle.studies.motion import Motion
 from condyle.system.states import Batch
 from condyle.system.system import System
@@ -62,6 +64,7 @@ class Acting:
     pulled: tuple[str, ...] = ()
     loaded: tuple[str, ...] = ()
     silent: frozenset[str] = frozenset()
+    _places: list[_Places] = field(default_factory=list, repr=False)        # when it is first needed
 
     def batch(self, motion: Motion, pulls: Array | None = None, loads: Array | None = None) -> Batch:
         """The frames of a motion, for operators of this system.
@@ -71,37 +74,71 @@ class Acting:
             pulls: their forces [N, N m], shape (m, pulled).
             loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
         """
-        own, theirs = self.system.compiled.model, motion.system.compiled.model
-        # of one frame, if all but the time is the same in all
-        given = motion.start.tail[None] if motion.steady else motion.tail
-        tail = np.zeros((len(given), own.tail_size))
+        if not self._places or self._places[0].model is not motion.system.compiled.model:
+            self._places[:] = [_Places.of(self, motion.system.compiled.model)]
+        places = self._places[0]
+        shape = len(motion), len(places.constants)
+        if motion.steady:                                   # all but the time is the same in all frames
+            row = places.constants.copy()
+            row[places.into] = motion.start.tail[places.source]
+            # one row in many places, as np.broadcast_to makes it, in a tenth of the time
+            tail = np.ndarray(shape, buffer=row, strides=(0, row.itemsize))
+            if self.system.compiled.timed.operators or pulls is not None or loads is not None:
+                tail = tail.copy()
+                tail[:, 0] = motion.t
+        else:
+            tail = np.empty(shape)
+            tail[...] = places.constants
+            tail[:, places.into] = motion.tail[:, places.source]
+        if pulls is not None:
+            tail[:, places.pulls] = pulls
+        if loads is not None:
+            tail[:, places.loads] = loads.reshape(len(motion), 6 * len(self.loaded))
+        arrays = {"q": lambda: motion.q, "u": lambda: motion.u, "udot": lambda: motion.udot}
+        return Batch(self.system, motion.t, tail, arrays, motion.status)
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Where the tail of a study's system comes from.
+
+    Attributes:
+        model: of the user's system.
+        constants: of the tail, zero where it comes from elsewhere.
+        into: places in the tail that come from the user's.
+        source: and where they are there.
+        pulls: places of the given forces.
+        loads: places of the given loads, six per body.
+    """
+
+    model: Model
+    constants: Array
+    into: NDArray[np.intp]
+    source: NDArray[np.intp]
+    pulls: list[int]
+    loads: list[int]
+
+    @classmethod
+    def of(cls, part: Acting, theirs: Model) -> _Places:
+        own = part.system.compiled.model
+        constants, source = np.zeros(own.tail_size), np.full(own.tail_size, -1)
         for name in ("t", "discrete", "lock", "held", "parameters", "table"):
             if own.tail[name].stop > own.tail[name].start:
-                tail[:, own.tail[name]] = given[:, theirs.tail[name]]
+                source[own.tail[name]] = range(theirs.tail[name].start, theirs.tail[name].stop)
         for name, mine, known in (("z", own.state_variables, theirs.state_variables),
                                   ("enabled", own.switches, theirs.switches)):
             at = {n: k for k, n in enumerate(known, theirs.tail[name].start)}
             for k, n in enumerate(mine, own.tail[name].start):
-                tail[:, k] = given[:, at[n]] if n in at else 1.0
-        switch = own.tail["enabled"].start
-        for k, name in enumerate(own.switches):
-            if name in self.silent:
-                tail[:, switch + k] = 0.0
-            elif name in self.pulled:
-                tail[:, switch + k] = 1.0                   # a given force acts
-        controls = given[:, theirs.tail["inputs"]]
-        tail[:, own.tail["inputs"]][:, :controls.shape[1]] = controls
-        if motion.steady:
-            tail = Batch.tails(self.system, tail[0], motion.t)
-        inputs = tail[:, own.tail["inputs"]]
-        place = self.system.inputs.index
-        if pulls is not None:
-            inputs[:, [place(_tension(name)) for name in self.pulled]] = pulls
-        if loads is not None:
-            inputs[:, [place(name) for body in self.loaded for name in _wrench(body)]] = loads.reshape(
-                len(motion), 6 * len(self.loaded))
-        arrays = {"q": lambda: motion.q, "u": lambda: motion.u, "udot": lambda: motion.udot}
-        return Batch(self.system, motion.t, tail, arrays, motion.status)
+                constants[k], source[k] = (0.0, at[n]) if n in at else (1.0, -1)
+        for k, name in enumerate(own.switches, own.tail["enabled"].start):
+            if name in part.silent or name in part.pulled:  # a given force acts
+                constants[k], source[k] = float(name not in part.silent), -1
+        controls, first = theirs.tail["inputs"], own.tail["inputs"].start
+        source[first:first + controls.stop - controls.start] = range(controls.start, controls.stop)
+        place = {name: k for k, name in enumerate(part.system.inputs, first)}
+        into = np.flatnonzero(source >= 0)
+        return cls(theirs, constants, into, source[into], [place[_tension(name)] for name in part.pulled],
+                   [place[name] for body in part.loaded for name in _wrench(body)])
 
 
 def _tension(force: str) -> str:
@@ -181,4 +218,4 @@ def of_groups(system: System, groups: Iterable[str]) -> tuple[str, ...]:
     for group in groups:
         if group not in GROUPS:
             raise UnknownNameError("group of forces", group, GROUPS)
-    return tuple(name for name in system.forces if system.force(name).group in groups)
+    return tuple(name for name, force in system._forces.items() if force.group in groups)

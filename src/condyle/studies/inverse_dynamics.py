@@ -53,14 +53,16 @@ def inverse_dynamics(system: System, motion: Table | Motion | Trajectory | Frame
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     loads = loads_on(moved, external_loads)
     part = acting(system, of_groups(system, groups), loaded=tuple(loads))
-    tau = part.batch(moved, loads=stacked(loads)).ask("inverse_dynamics", (moved.udot,), {})
+    batch = part.batch(moved, loads=stacked(loads))
+    tau = batch.ask("inverse_dynamics", (moved.udot,), {})
     columns = generalised_forces(system.compiled.model, {})
     return Table(moved.t, [name for name, _ in columns], tau, [unit for _, unit in columns],
-                 status=Outcome(Status.FINISHED, f"{moved.status}{left_out(system, part.system)}"))
+                 status=Outcome(Status.FINISHED, f"{batch.status}{left_out(system, part.system)}"))
 
 
 def left_out(system: System, part: System) -> str:
     """Words for the forces of a system that a part of it does not have."""
-    out = [name for name in system.forces if name not in part.forces]
+    kept = set(part.forces)
+    out = [name for name in system.forces if name not in kept]
     which = f"{', '.join(out[:6])}{', ...' * (len(out) > 6)}"
     return f"; {len(out)} forces left out: {which}" if out else ""

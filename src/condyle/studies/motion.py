@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import difflib
 import math
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -30,6 +28,7 @@ from condyle.integrate.trajectory import Trajectory
 from condyle.presentation import Block, cut, rows_of, span
 from condyle.status import Outcome, Status
 from condyle.studies.assemble import assemble_frames, coordinates_of_speeds
+from condyle.studies.columns import Columns
 from condyle.studies.smoothing import low_pass, rates
 from condyle.system.given import check_system, number
 from condyle.system.state import State
@@ -43,9 +42,6 @@ FEWEST = 4
 """Frames that the spline of degree 5 needs."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
 """What constraints hold to, in their units: found from coordinates alone; with speeds."""
-
-_FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
-            "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3}}
 
 
 @dataclass(frozen=True)
@@ -285,39 +281,32 @@ def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array |
 
 def _of_table(system: System, table: Table, lowpass: float | None, state: State) -> Motion:
     t = _times("motion", table.time)
-    given = _columns(system, table)
-    q = np.empty((len(t), system.nq))
-    q[...] = state.q
-    units = scales.units(system.bodies)[0]
-    for k, column in given.items():
-        x = table.values[:, column] * _factor(table, column, units[k])
-        if not np.isfinite(x).all():
-            i = int(np.argmin(np.isfinite(x)))
-            raise ShapeError(f"motion: {table.names[column]!r} is {x[i]} at t = {t[i]:g} s (row {i}): fill "
-                             "the gap, or cut the table there: table[a:b]")
-        q[:, k] = x
-    warn_of_degrees(table, [table.names[c] for k, c in given.items() if units[k] == "rad"])
-    _warn_of_range(system, q, [k for k in given if units[k] == "rad"])
+    given = Columns.of(system, table)
+    x, extremes = given.read(table, t)
+    given.warn_of_degrees()
+    given.warn_of_range(extremes)
+    missing, q = given.missing, x
+    if missing:
+        q = np.empty((len(t), system.nq))
+        q[...] = state.q
+        q[:, given.places] = x
     changes = lowpass is not None or bool(system.constraints)
     known = q.copy() if changes else q
     if lowpass is not None:
-        columns = list(given)
-        q[:, columns] = low_pass(t, q[:, columns], number("lowpass", lowpass, "a frequency [Hz]"))
-    missing = [k for k in range(system.nq) if k not in given]
+        q[:, given.places] = low_pass(t, x, number("lowpass", lowpass, "a frequency [Hz]"))
     motion = _made(state, t, q, np.empty(0), np.empty(0), None)
     if missing or system.compiled.moves:
-        motion.q = _filled(system, table, state, t, q, motion.tail, list(given), missing)
+        motion.q = _filled(system, table, state, t, q, motion.tail, given.places, missing)
     motion.u, motion.udot = _rates(motion)
     motion.q = system.compiled.normalised(motion.q)
     motion.filled = tuple(system.coordinates[k] for k in missing)
-    used = {table.names[column] for column in given.values()}
-    motion.ignored = tuple(name for name in table.names if name not in used)
+    motion.ignored = given.ignored
     motion.lowpass = lowpass
     if changes:
-        for k in given:
+        for k, unit in zip(given.places, given.units, strict=True):
             d = motion.q[:, k] - known[:, k]
             motion.changes[system.coordinates[k]] = Change(float(np.sqrt((d ** 2).mean())),
-                                                           float(abs(d).max()), units[k])
+                                                           float(abs(d).max()), unit)
     return motion
 
 
@@ -328,67 +317,16 @@ def _times(what: str, t: Any) -> Array:
         raise ShapeError(f"{what}: times must be numbers [s], shape (m,), got {t!r}") from None
     if t.ndim != 1 or not len(t):
         raise ShapeError(f"{what}: expected times [s] of shape (m,), got shape {t.shape}")
+    later = t[1:] > t[:-1]
+    if later.all() and math.isfinite(t[0]) and math.isfinite(t[-1]):
+        return t
     if not np.isfinite(t).all():
         raise ShapeError(f"{what}: time[{int(np.argmin(np.isfinite(t)))}] is not a finite number")
-    if not (later := t[1:] > t[:-1]).all():
-        i = int(np.argmin(later))
-        which = ("occurs twice: leave one of the rows out" if t[i] == t[i + 1]
-                 else "comes before it: sort the rows")
-        raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
-                         f"{t[i + 1]:g} s {which}")
-    return t
-
-
-def _columns(system: System, table: Table) -> dict[int, int]:
-    """The column of each coordinate that the table has, by its place in q."""
-    known: dict[str, int] = {}
-    for j, name in enumerate(table.names):                  # OpenSim's: /jointset/knee/knee_angle/value
-        path, _, last = name.rpartition("/")
-        if last == "value" and path:
-            known[path.rpartition("/")[2]] = j
-    known |= {name: j for j, name in enumerate(table.names)}
-    return {k: known[name] for k, name in enumerate(system.coordinates) if name in known}
-
-
-def _factor(table: Table, column: int, unit: str) -> float:
-    """From the unit of a column to a coordinate's."""
-    said, name = table.units[column], table.names[column]
-    if not said:
-        return math.pi / 180 if unit == "rad" and table.degrees else 1.0
-    factors = _FACTORS.get(unit, {unit: 1.0})
-    if said not in factors:
-        raise DescriptionError(f"motion: column {name!r} is in {said!r}; this coordinate has the unit "
-                               f"{unit}: expected {' or '.join(repr(u) for u in factors)}")
-    if said == "rad" and table.degrees:
-        raise DescriptionError(f"motion: column {name!r} has the unit rad, but the table says degrees=True; "
-                               "which is right?")
-    return factors[said]
-
-
-def warn_of_degrees(table: Table, angles: Sequence[str]) -> None:
-    """Warn if angles are taken for radians because nothing says what they are."""
-    bare = [name for name in angles if not table.units[table.names.index(name)]]
-    if bare and table.degrees is None:
-        warnings.warn(f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
-                      f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say so: "
-                      "cd.read_table(path, degrees=False), or cd.Table(..., degrees=False)", stacklevel=5)
-
-
-def _warn_of_range(system: System, q: Array, angles: Sequence[int]) -> None:
-    """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely."""
-    known = system.compiled.programs
-    if "ranges" not in known:
-        known["ranges"] = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
-    limits = known["ranges"]
-    for name, x in ((system.coordinates[k], q[:, k]) for k in angles):
-        low, high = limits.get(name, (-math.inf, math.inf))
-        least, most = float(x.min()), float(x.max())
-        far = least if low - least > most - high else most
-        if max(low - far, far - high) > 2 * math.pi:
-            warnings.warn(f"motion: {name!r} goes to {far:.4g} rad, its range is {low:.4g} to {high:.4g} "
-                          "rad; if the table is in degrees, say so: degrees=True, or the unit 'deg'",
-                          stacklevel=6)
-            return                                          # others are likely so for the same reason
+    i = int(np.argmin(later))
+    which = ("occurs twice: leave one of the rows out" if t[i] == t[i + 1]
+             else "comes before it: sort the rows")
+    raise ShapeError(f"{what}: times must increase, but time[{i}] = {t[i]:g} s and time[{i + 1}] = "
+                     f"{t[i + 1]:g} s {which}")
 
 
 def _filled(system: System, table: Table, state: State, t: Array, q: Array, tail: Array, given: list[int],

@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
+from condyle.studies.even_spline import FEWEST, even_rates
 
 ORDER = 3
 """Of the filter, for each of its two passes."""
@@ -16,8 +16,6 @@ EVEN = 0.01
 """Steps of time count as equal if no frame is farther than this part of a step from its even place."""
 EXACT = 1e-10
 """The same, where the spline takes them as equal: below the rounding of x that its derivatives show."""
-EDGE = 48
-"""Rows after which 0.43^k is below rounding."""
 UNEVEN = 100
 """The filter takes frames to even times; not if that makes more than so many of one."""
 
@@ -35,80 +33,10 @@ def spline(t: Array, x: Array, degree: int = 5) -> Any:
 
 def rates(t: Array, x: Array) -> tuple[Array, Array]:
     """First and second derivatives at times t, (m, n), of the natural spline of degree 5 through x (m, n)."""
-    h = (t[-1] - t[0]) / (len(t) - 1)
-    off = t - t[0]
-    off -= h * _steps(len(t))
-    if len(t) < 8 or max(off.max(), -off.min()) > EXACT * h:
-        made = spline(t, x)
-        return made(t, 1), made(t, 2)
-    from scipy.linalg.lapack import dpttrs
-
-    (m, n), half = x.shape, min(EDGE, len(t) // 2)
-    factors, edge, beyond = _coefficients(m)
-    inner = np.array(x, order="F")
-    inner *= 120.0
-    for d, e in factors:
-        inner = dpttrs(d, e, inner, overwrite_b=True)[0]
-    if m > 2 * EDGE:
-        inner[:half] -= edge[:half, :4] @ inner[:4]
-        inner[-half:] -= edge[-half:, 4:] @ inner[-4:]
-    else:
-        inner -= edge @ np.concatenate([inner[:4], inner[-4:]])
-    c = np.empty((m + 4, n), order="F")
-    c[:2], c[2:-2], c[-2:] = beyond @ inner[:3], inner, (beyond @ inner[:-4:-1])[::-1]
-    # all columns as one: what is beyond the end of each is left out
-    flat, both = c.ravel(order="F"), np.empty((2, (m + 4) * n))
-    c0, c1, c2, c3, c4 = (flat[k:flat.size - 4 + k] for k in range(5))
-    first, second = both[:, :flat.size - 4]
-    np.subtract(c3, c1, out=first)
-    first *= 10
-    first += c4
-    first -= c0
-    first /= 24 * h
-    np.multiply(c2, -3.0, out=second)
-    second += c1
-    second += c3
-    second *= 2
-    second += c0
-    second += c4
-    second /= 6 * h * h
-    return tuple(v.reshape((m + 4, n), order="F")[:m] for v in both)  # type: ignore[return-value]
-
-
-@lru_cache(maxsize=4)
-def _steps(m: int) -> Array:
-    return np.arange(m, dtype=float)
-
-
-@lru_cache(maxsize=4)
-def _coefficients(m: int) -> tuple[list[tuple[Array, Array]], Array, Array]:
-    """What solves for the coefficients c of B-splines of degree 5 at m even times.
-
-    Beyond the ends third differences of c are zero: there the third and fourth derivatives are. The rest is
-    A c = 120 x. But for its first and last two rows A is the product P of two tridiagonal matrices (1, a, 1),
-    (1, b, 1), a + b = 26 and a b = 64, so that A = P + I_4 E and
-
-        c = c_0 - G (1 + E G)^-1 E c_0,    P c_0 = 120 x,    P G = I_4
-
-    Returns:
-        LAPACK's factors of both tridiagonal matrices; G (1 + E G)^-1 E in the first and last four columns,
-        where E is not zero, shape (m, 8), which falls by 0.43 per row from the ends; the two coefficients
-        beyond an end from the three within, shape (2, 3).
-    """
-    from scipy.linalg.lapack import dpttrf, dpttrs
-
-    root = math.sqrt(105.0)
-    factors = [dpttrf(np.full(m, d), np.ones(m - 1))[:2] for d in (13 + root, 13 - root)]
-    E = np.zeros((4, m))
-    E[0, :3] = 150 - 65, -60 - 26, 30 - 1                   # rows of A minus those of P
-    E[1, :3] = 29 - 26, 63 - 66, 27 - 26
-    E[2:] = E[1::-1, ::-1]
-    G = np.zeros((m, 4), order="F")
-    G[[0, 1, m - 2, m - 1], range(4)] = 1.0
-    for d, e in factors:
-        G = dpttrs(d, e, G)[0]
-    edge = G @ np.linalg.solve(np.eye(4) + E @ G, E[:, [0, 1, 2, 3, -4, -3, -2, -1]])
-    return factors, edge, np.array([[6.0, -8.0, 3.0], [3.0, -3.0, 1.0]])
+    if len(t) >= FEWEST and (found := even_rates(t, x, EXACT)) is not None:
+        return found
+    made = spline(t, x)
+    return made(t, 1), made(t, 2)
 
 
 def low_pass(t: Array, x: Array, cutoff: float) -> Array:

@@ -1,0 +1,140 @@
+"""Which columns of a Table are the coordinates of a system, in which units."""
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, ShapeError
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree import scales
+
+_FACTORS = {"rad": {"deg": math.pi / 180, "degrees": math.pi / 180, "°": math.pi / 180, "rad": 1.0},
+            "m": {"m": 1.0, "cm": 1e-2, "mm": 1e-3}}
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The coordinates in a Table. For Tables with the same names and units it is made once.
+
+    Attributes:
+        known: names, units and `degrees` of the Table.
+        places: the coordinates' places in q.
+        columns: their columns.
+        names: of these columns.
+        coordinates: their own names.
+        units: of the coordinates.
+        factors: from the units of the columns to those, shape (n, 1).
+        ranges: what angles may be, a turn added at both ends; no limits for others.
+        bare: names of the angles of which nothing says in which unit they are.
+        missing: places of coordinates that the Table does not have.
+        ignored: names of columns that are no coordinates.
+    """
+
+    known: tuple[tuple[str, ...], tuple[str, ...], bool | None]
+    places: list[int]
+    columns: list[int]
+    names: list[str]
+    coordinates: list[str]
+    units: list[str]
+    factors: Array
+    ranges: list[tuple[float, float]]
+    bare: list[str]
+    missing: list[int]
+    ignored: tuple[str, ...]
+
+    @classmethod
+    def of(cls, system: System, table: Table) -> Columns:
+        """Those of a table.
+
+        Raises:
+            DescriptionError: a unit that a coordinate cannot have.
+        """
+        key, programs = (table.names, table.units, table.degrees), system.compiled.programs
+        last: Columns | None = programs.get("columns")
+        if last is None or last.known != key:
+            last = programs["columns"] = cls._found(system, table)
+        return last
+
+    @classmethod
+    def _found(cls, system: System, table: Table) -> Columns:
+        known: dict[str, int] = {}
+        for j, name in enumerate(table.names):              # OpenSim's: /jointset/knee/knee_angle/value
+            path, _, last = name.rpartition("/")
+            if last == "value" and path:
+                known[path.rpartition("/")[2]] = j
+        known |= {name: j for j, name in enumerate(table.names)}
+        places = [k for k, name in enumerate(system.coordinates) if name in known]
+        coordinates = [system.coordinates[k] for k in places]
+        columns, units = [known[name] for name in coordinates], scales.units(system.bodies)[0]
+        units = [units[k] for k in places]
+        limits = {c.name: c.range for body in system.bodies for c in body.coordinates if c.range}
+        turn = 2 * math.pi
+        ranges = [(limits[name][0] - turn, limits[name][1] + turn) if unit == "rad" and name in limits
+                  else (-math.inf, math.inf) for name, unit in zip(coordinates, units, strict=True)]
+        return cls((table.names, table.units, table.degrees), places, columns,
+                   [table.names[j] for j in columns], coordinates, units,
+                   np.array([[_factor(table, j, unit)] for j, unit in zip(columns, units, strict=True)]
+                            ).reshape(-1, 1), ranges,
+                   [table.names[j] for j, unit in zip(columns, units, strict=True)
+                    if unit == "rad" and not table.units[j] and table.degrees is None],
+                   [k for k in range(system.nq) if k not in places],
+                   tuple(name for j, name in enumerate(table.names) if j not in columns))
+
+    def read(self, table: Table, t: Array) -> tuple[Array, list[tuple[float, float]]]:
+        """The coordinates, shape (m, n), and least and largest value of each.
+
+        Raises:
+            ShapeError: a number that is not finite.
+        """
+        rows = table.values.T[self.columns]                 # a row per coordinate, in one piece
+        rows *= self.factors
+        least, most = rows.min(axis=1).tolist(), rows.max(axis=1).tolist()
+        if not math.isfinite(sum(least) + sum(most)):
+            for name, x in zip(self.names, rows, strict=True):
+                if not np.isfinite(x).all():
+                    i = int(np.argmin(np.isfinite(x)))
+                    raise ShapeError(f"motion: {name!r} is {x[i]} at t = {t[i]:g} s (row {i}): fill the gap, "
+                                     "or cut the table there: table[a:b]")
+        return np.ascontiguousarray(rows.T), list(zip(least, most, strict=True))
+
+    def warn_of_degrees(self) -> None:
+        """Warn if angles are taken for radians because nothing says what they are."""
+        if bare := self.bare:
+            warnings.warn(f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
+                          f"{'is' if len(bare) == 1 else 'are'} in degrees; taken as radians. Say so: "
+                          "cd.read_table(path, degrees=False), or cd.Table(..., degrees=False)",
+                          stacklevel=5)
+
+    def warn_of_range(self, extremes: list[tuple[float, float]]) -> None:
+        """Warn of angles that are turns away from what the coordinate's range allows: degrees, most likely.
+
+        Args:
+            extremes: least and largest value of each coordinate.
+        """
+        for name, (least, most), (low, high) in zip(self.coordinates, extremes, self.ranges, strict=True):
+            if least < low or most > high:
+                far, turn = least if low - least > most - high else most, 2 * math.pi
+                warnings.warn(f"motion: {name!r} goes to {far:.4g} rad, its range is {low + turn:.4g} to "
+                              f"{high - turn:.4g} rad; if the table is in degrees, say so: degrees=True, or "
+                              "the unit 'deg'", stacklevel=6)
+                return                                      # others are likely so for the same reason
+
+
+def _factor(table: Table, column: int, unit: str) -> float:
+    """From the unit of a column to a coordinate's."""
+    said, name = table.units[column], table.names[column]
+    if not said:
+        return math.pi / 180 if unit == "rad" and table.degrees else 1.0
+    factors = _FACTORS.get(unit, {unit: 1.0})
+    if said not in factors:
+        raise DescriptionError(f"motion: column {name!r} is in {said!r}; this coordinate has the unit "
+                               f"{unit}: expected {' or '.join(repr(u) for u in factors)}")
+    if said == "rad" and table.degrees:
+        raise DescriptionError(f"motion: column {name!r} has the unit rad, but the table says degrees=True; "
+                               "which is right?")
+    return factors[said]
