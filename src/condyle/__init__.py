@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from condyle import loading as _loading  # noqa: F401  # isort: skip  # before any CasADi
-from condyle import constraints, forces, functions, measures, muscles, paths, shapes
+from condyle import constraints, contact, forces, functions, measures, muscles, paths, shapes
 from condyle.arguments import missing as _missing
 from condyle.arguments import spoken as _spoken
 from condyle.errors import (
@@ -108,12 +108,12 @@ __all__ = [
     "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve",
     "SplineSurface", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError",
     "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench",
-    "assemble", "assemble_frames", "compose", "constraints", "fit_function_based", "fit_spline_curve",
-    "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations", "integrators",
-    "inverse_dynamics", "joint_reactions", "low_pass", "marker_positions", "maximal", "measures",
-    "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_markers", "read_mobilizer",
-    "read_osim", "read_table", "relative_frames", "relax", "shapes", "simulate", "static_optimization",
-    "where",
+    "assemble", "assemble_frames", "compose", "constraints", "contact", "fit_function_based",
+    "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations",
+    "integrators", "inverse_dynamics", "joint_reactions", "low_pass", "marker_positions", "maximal",
+    "measures", "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_markers",
+    "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "shapes", "simulate",
+    "static_optimization", "where",
 ]
 
 
@@ -131,7 +131,8 @@ def __getattr__(name: str) -> object:
     if name.startswith("_"):
         raise AttributeError(f"module 'condyle' has no attribute {name!r}")
     rooms = {n: f"cd.{room.__name__.rpartition('.')[2]}.{n}"
-             for room in (shapes, functions, constraints, forces, paths, muscles) for n in room.__all__}
+             for room in (contact, shapes, functions, constraints, forces, paths, muscles)
+             for n in room.__all__}
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
 

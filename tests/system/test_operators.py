@@ -59,11 +59,14 @@ CONSTRAINED = {"multipliers", "constraint_errors", "constraint_jacobian", "const
                "constraint_forces", "constraint_reactions", "constraint_power", "impulses"}
 # Those of paths: tests/paths.
 ALONG_PATHS = {"path_lengths", "path_speeds", "moment_arms", "path_points"}
+# Those of contacts: tests/contact.
+OF_CONTACTS = {f"contact_{what}" for what in ("depths", "points", "normals", "patches", "slips", "forces",
+                                              "losses", "wrenches")}
 TAIL = ("t", "z", "inputs", "parameters")
 
 
 def test_every_operator_is_listed():
-    assert set(EXTRA) == set(OPERATORS) - CONSTRAINED - ALONG_PATHS
+    assert set(EXTRA) == set(OPERATORS) - CONSTRAINED - ALONG_PATHS - OF_CONTACTS
 
 
 def test_an_operator_is_one_record_and_its_public_line(monkeypatch):

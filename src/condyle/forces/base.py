@@ -6,7 +6,7 @@ are CasADi SX.
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -114,6 +114,12 @@ class Law(Described, Force):
     tabular: ClassVar[bool] = False
 
     group: str = field(default="passive", kw_only=True)
+
+    @property
+    def form(self) -> Hashable:
+        """What beside its class decides on the form of its equations: laws that differ in it are in different
+        tables."""
+        return ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

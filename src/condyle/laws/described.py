@@ -31,16 +31,20 @@ from condyle.tree.tree import Tree
 
 @dataclass(frozen=True)
 class Role(Quantity):
-    """The values that a field of a law allows: a Quantity, or a name or frame.
+    """The values that a field of a law allows: a Quantity, or a name or frame, or a part with fields of its
+    own.
 
     Attributes:
-        kind: "body", "coordinate", "frame" or "quantity".
+        kind: "body", "coordinate", "frame", "quantity", "part" or "folded": a part whose numbers the law
+            keeps in fields of its own.
     """
 
     kind: str = "quantity"
 
     def take(self, value: Any, what: str) -> Any:
-        """What the law keeps of a value, checked."""
+        """What the law keeps of a value, checked; a part was checked when it was made."""
+        if self.kind in PARTS:
+            return value
         if self.kind in ("body", "coordinate"):
             return body_name(value, what) if self.kind == "body" else name(value, what)
         if self.kind == "frame":
@@ -73,6 +77,8 @@ def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool =
     return Role(unit, shape, lowest, positive, infinite, plain)
 
 
+PARTS = ("part", "folded")
+Part = Annotated[Any, Role(kind="part")]
 BodyName = Annotated[Any, Role(kind="body")]
 CoordinateName = Annotated[str, Role(kind="coordinate")]
 Frame = Annotated[Any, Role(kind="frame")]
@@ -100,13 +106,21 @@ class Described:
         law: Any = type(self)
         return _roles_of(law).items()
 
+    @property
+    def nested(self) -> list[Described]:
+        """Its parts."""
+        return [getattr(self, f) for f, role in self.roles() if role.kind in PARTS]
+
     def check(self, tree: Tree) -> None:
         for f, role in self.roles():
             if role.kind == "body":
                 known_body(tree, getattr(self, f), f"{f} of {self!r}")
+        for part in self.nested:
+            part.check(tree)
 
     def parameters(self) -> list[Parameter]:
-        return [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
+        own = [p for f in fields(self) for e in _expressions(getattr(self, f.name)) for p in e.parameters]
+        return own + [p for part in self.nested for p in part.parameters()]
 
     def check_parameters(self, values: Mapping[str, float]) -> None:
         """Raise DescriptionError if these values of parameters are not allowed in some field."""
@@ -115,12 +129,15 @@ class Described:
             if role.kind == "quantity" and isinstance(kept, Expression):
                 at = kept.at(values)
                 role.check(role.shaped(at), f"{type(self).__name__}: {f}", at.ravel().tolist())
+        for part in self.nested:
+            part.check_parameters(values)
 
     def conditions(self) -> ca.SX:
         """Force.conditions for the fields' roles."""
         kept = [(role, getattr(self, f)) for f, role in self.roles() if role.kind == "quantity"]
         return ca.vertcat(ca.SX(0, 1), *(c for role, x in kept if isinstance(x, Expression)
-                                         for c in role.conditions(x.sx)))
+                                         for c in role.conditions(x.sx)), *(part.conditions()
+                                                                            for part in self.nested))
 
     def description(self) -> str:
         values = ", ".join(f"{f.name}={text(getattr(self, f.name))}" for f in fields(self))

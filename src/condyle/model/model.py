@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.constraints.base import Constraint
+from condyle.contact.law import ContactLaw
 from condyle.forces.actuators import Actuator, PathActuator
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
@@ -44,6 +45,11 @@ class Model:
     def muscles(self) -> tuple[str, ...]:
         """Names of the forces that are muscles."""
         return tuple(name for name, force in self.forces.items() if isinstance(force, Muscle))
+
+    @cached_property
+    def contacts(self) -> dict[str, ContactLaw]:
+        """Contacts by name."""
+        return {name: force for name, force in self.forces.items() if isinstance(force, ContactLaw)}
 
     @cached_property
     def reported(self) -> dict[str, str]:

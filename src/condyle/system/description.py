@@ -14,6 +14,9 @@ from condyle.arguments import answered
 from condyle.arrays import Array, Vector
 from condyle.constraints.base import Constraint
 from condyle.constraints.solve.equations import row_slices
+from condyle.contact.groups import pairs
+from condyle.contact.law import ContactLaw, HuntCrossley
+from condyle.contact.surfaces import Surface
 from condyle.errors import DescriptionError, FrozenError, UnknownNameError
 from condyle.forces.base import Force, check_states, state_variables
 from condyle.forces.gravity import Gravity
@@ -118,6 +121,32 @@ class Description(Display):
             force = force.named(name)
         self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
         self._forces[name] = force
+
+    @answered({"material": "it belongs to the surfaces: cd.contact.Sphere(body, centre, radius, material)"},
+              skip=1)
+    def add_contact(self, name: str, a: Surface | Iterable[Surface],
+                    b: Surface | Iterable[Surface] | None = None, law: type[HuntCrossley] = HuntCrossley,
+                    **options: Any) -> tuple[str, ...]:
+        """Let surfaces touch: a pair, a group against a group, or a group within itself.
+
+        Each pair becomes a force. One pair has the name itself; of several each is NAME.A.B, or NAME.B where
+        a is one surface, with the surfaces' names, or their places where they have none. Left out are pairs
+        on one body and pairs that share a clique.
+
+        Args:
+            name: unique among forces and constraints.
+            a: a surface, or several.
+            b: a surface, or several; None: those of a among each other.
+            law: cd.contact.HuntCrossley, or cd.contact.OpenSimHuntCrossley.
+            options: of the law, such as smooth=1e-5.
+
+        Returns:
+            names of the forces.
+        """
+        made = pairs(name, a, b, law, options)
+        for pair, force in made.items():
+            self.add_force(pair, force)
+        return tuple(made)
 
     @answered(skip=1)
     def add_constraint(self, name: str, constraint: Constraint) -> None:
@@ -289,6 +318,11 @@ class Description(Display):
     def muscles(self) -> tuple[str, ...]:
         """Names of the forces that are muscles."""
         return tuple(name for name, force in self._forces.items() if isinstance(force, Muscle))
+
+    @property
+    def contacts(self) -> tuple[str, ...]:
+        """Names of the forces that are contacts."""
+        return tuple(name for name, force in self._forces.items() if isinstance(force, ContactLaw))
 
     @property
     def constraints(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from condyle.system import derivatives
 from condyle.system.expressions import casadi_function
 from condyle.system.operators import (
     BodyOperators,
+    ContactOperators,
     DynamicsOperators,
     MuscleOperators,
     PathOperators,
@@ -33,6 +34,8 @@ _ELSEWHERE = {
     "add_joint": "an argument of add_body: mobilizer=cd.Pin()",
     "add": "add_body, add_force or add_constraint",
     "add_spring": "system.add_force(name, cd.forces.TwoPointSpring(...))",
+    "add_surface": "system.add_contact(name, a, b): surfaces are cd.contact.Sphere(...) and the like",
+    "contact": "system.force(name); system.contacts has the names",
     "add_muscle": "system.add_force(name, cd.muscles.Thelen2003(path, ...))",
     "muscle": "system.force(name); system.muscles has the names",
     "static_optimization": "cd.static_optimization(system, motion)",
@@ -46,7 +49,8 @@ _ELSEWHERE = {
 """Where what a System does not have is."""
 
 
-class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
+class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, MuscleOperators,
+             ContactOperators):
     """Bodies joined by mobilizers under gravity. Describe it with `add_body`, then ask.
 
     The first state, operator call or pickle freezes it; `copy()` gives one that can be changed.

@@ -3,13 +3,14 @@ act on.
 
 A law says that it is `tabular` if its equations ask for poses and velocities of its bodies alone. Its fields
 then become the columns of a table, its bodies become links, and `apply`, the same as everywhere, is traced
-once over symbols for these.
+once over symbols for these. Fields of its parts (surfaces of a contact) are called PART/FIELD.
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -18,7 +19,7 @@ import numpy as np
 from condyle.dynamics.inertia import shift_motion
 from condyle.dynamics.kinematics import Pair
 from condyle.forces.base import Law
-from condyle.laws.described import Datum
+from condyle.laws.described import Datum, Described, Role
 
 if TYPE_CHECKING:
     from condyle.model.looped.tables import Draft
@@ -32,11 +33,25 @@ OPERATIONS = 120
 cross = ca.cross
 
 
+def entries(law: Described, within: str = "") -> Iterator[tuple[str, Role, Any]]:
+    """Name, role and value of each field, those of its parts too."""
+    for name, role in law.roles():
+        value = getattr(law, name)
+        if role.kind == "part":
+            yield from entries(value, f"{within}{name}/")
+        else:
+            yield within + name, role, value
+
+
+def at(law: Described, name: str) -> Any:
+    """A field by its name, of a part by PART/FIELD."""
+    return attrgetter(name.replace("/", "."))(law)
+
+
 def numbers_of(law: Law) -> dict[str, tuple[tuple[int, ...], list[float]]] | None:
     """Shape and numbers of each field, column by column; None if some are not plain numbers."""
     out: dict[str, tuple[tuple[int, ...], list[float]]] = {}
-    for name, role in law.roles():
-        value = getattr(law, name)
+    for name, role, value in entries(law):
         if role.kind == "frame":
             parts = {f"{name}.R": value[0], f"{name}.p": value[1]} if isinstance(value, tuple) else {
                 f"{name}.R": value.R, f"{name}.p": value.p}
@@ -69,14 +84,14 @@ class LawKind:
     @cached_property
     def links(self) -> tuple[str, ...]:
         """Fields that name bodies."""
-        return tuple(name for name, role in self.law.roles() if role.kind == "body")
+        return tuple(name for name, role, _ in entries(self.law) if role.kind == "body")
 
     def columns(self, model: Model) -> dict[str, np.ndarray]:
         """Numbers of the laws, and of the frames M of their bodies, by name, shape (members, size)."""
         each = [numbers_of(law) or {} for _, law in self.members]
         out = {name: np.array([numbers[name][1] for numbers in each]) for name in each[0]}
         for link in self.links:
-            frames = [frame_of(model, getattr(law, link)) for _, law in self.members]
+            frames = [frame_of(model, at(law, link)) for _, law in self.members]
             out[f"{link}.p_MB"] = np.array([p for _, p in frames])
             if link in self.turned:
                 out[f"{link}.R_MB"] = np.array([np.ravel(R, order="F") for R, _ in frames])
@@ -84,7 +99,7 @@ class LawKind:
 
     def rows(self, model: Model, link: str) -> np.ndarray:
         """The row of the body that each law names."""
-        return np.array([model.tree.body(getattr(law, link)).index + 1 for _, law in self.members])
+        return np.array([model.tree.body(at(law, link)).index + 1 for _, law in self.members])
 
     def loads(self, d: Draft, column: Mapping[str, ca.SX]) -> dict[str, Pair]:
         """What a law exerts on its bodies, by link."""
@@ -101,16 +116,27 @@ class LawKind:
 
     def twin(self, column: Mapping[str, ca.SX]) -> Law:
         """The law with symbols for its numbers and links for its bodies."""
-        twin = object.__new__(type(self.law))
-        for f in fields(self.law):
-            object.__setattr__(twin, f.name, getattr(self.law, f.name))
         shapes = numbers_of(self.law) or {}
         data = {name: Datum(_shaped(column[name], shape)) for name, (shape, _) in shapes.items()}
-        for name, role in self.law.roles():
+        return _twin(self.law, data, "")
+
+
+def _twin(law: Any, data: Mapping[str, Datum], within: str) -> Any:
+    """A law or a part of it with data in place of numbers, and links in place of bodies."""
+    twin = object.__new__(type(law))
+    for f in fields(law):
+        object.__setattr__(twin, f.name, getattr(law, f.name))
+    for field, role in law.roles():
+        name = within + field
+        if role.kind == "part":
+            kept: Any = _twin(getattr(law, field), data, f"{name}/")
+        elif role.kind == "folded":
+            continue
+        else:
             kept = {"body": name, "frame": (data.get(f"{name}.R"), data.get(f"{name}.p"))}.get(role.kind,
                                                                                                data.get(name))
-            object.__setattr__(twin, name, kept)
-        return twin
+        object.__setattr__(twin, field, kept)
+    return twin
 
 
 def _shaped(column: ca.SX, shape: tuple[int, ...]) -> ca.SX:
@@ -128,17 +154,18 @@ def law_kinds(model: Model) -> list[LawKind]:
     """Kinds that are tables; the laws in none of them remain a straight line."""
     varying = {b.name for b, placed in zip(model.tree.bodies, model.placed, strict=True)
                if isinstance(placed.R_MB, ca.SX) or isinstance(placed.p_MB, ca.SX)}
-    found: dict[tuple[type, tuple[str, ...]], list[tuple[int, Law]]] = {}
+    found: dict[Hashable, list[tuple[int, Law]]] = {}
     for i, law in enumerate(model.forces.values()):
         if isinstance(law, Law) and law.tabular and numbers_of(law) is not None and not varying & {
-                getattr(law, name) for name, role in law.roles() if role.kind == "body"}:
-            found.setdefault((type(law), tuple(name for name, _ in law.states)), []).append((i, law))
+                value for _, role, value in entries(law) if role.kind == "body"}:
+            key = type(law), tuple(name for name, _ in law.states), law.form
+            found.setdefault(key, []).append((i, law))
     out = []
     for members in found.values():
         if len(members) >= FEWEST:
             kind = LawKind(members[0][1], tuple(members), frozenset())
             turned = {link for link in kind.links for _, law in members
-                      if not np.array_equal(frame_of(model, getattr(law, link))[0], np.eye(3))}
+                      if not np.array_equal(frame_of(model, at(law, link))[0], np.eye(3))}
             out.append(LawKind(kind.law, kind.members, frozenset(turned)))
     return out
 

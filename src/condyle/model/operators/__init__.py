@@ -1,10 +1,11 @@
 """The operators of a system: one record each."""
 from __future__ import annotations
 
-from condyle.model.operators import actuators, bodies, constraints, dynamics, muscles, paths, rates
+from condyle.model.operators import actuators, bodies, constraints, contacts, dynamics, muscles, paths, rates
 from condyle.model.operators.record import Operator
 
 OPERATORS: dict[str, Operator] = {
-    operator.name: operator for topic in (rates, dynamics, constraints, bodies, paths, actuators, muscles)
+    operator.name: operator for topic in (rates, dynamics, constraints, bodies, paths, actuators, muscles,
+                                                      contacts)
     for operator in topic.OPERATORS}
 """Records by name, those of kernels that other operators need among them."""

@@ -211,6 +211,7 @@ DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "muscles": lambda model: len(model.muscles),
     "tendons": lambda model: sum(getattr(model.forces[name], "tendon", "") == "elastic"
                                  for name in model.muscles),
+    "contacts": lambda model: len(model.contacts),
     "reported": lambda model: len(model.reported),
 }
 """Words for the dimensions of results."""

@@ -7,6 +7,7 @@ must be finite. Frames, units and signs: spatial vectors angular first, in groun
 tau + gravity_forces + applied_forces + constraint_forces + motion_forces.
 """
 from condyle.system.operators.bodies import BodyOperators
+from condyle.system.operators.contacts import ContactOperators
 from condyle.system.operators.dynamics import DynamicsOperators
 from condyle.system.operators.muscles import MuscleOperators
 from condyle.system.operators.options import OPTIONS, Options
@@ -14,5 +15,5 @@ from condyle.system.operators.paths import PathOperators
 from condyle.system.operators.public import METHODS
 from condyle.system.operators.rates import RateOperators
 
-__all__ = ["METHODS", "OPTIONS", "BodyOperators", "DynamicsOperators", "MuscleOperators", "Options",
-           "PathOperators", "RateOperators"]
+__all__ = ["METHODS", "OPTIONS", "BodyOperators", "ContactOperators", "DynamicsOperators", "MuscleOperators",
+           "Options", "PathOperators", "RateOperators"]

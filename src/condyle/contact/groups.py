@@ -1,0 +1,52 @@
+"""Pairs of surfaces: of one group with another, or within one."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations, product
+from typing import Any
+
+from condyle.contact.law import HuntCrossley
+from condyle.contact.surfaces import Surface
+from condyle.errors import DescriptionError
+
+
+def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surface] | None,
+          law: type[HuntCrossley], options: Mapping[str, Any]) -> dict[str, HuntCrossley]:
+    """Laws by name: see `System.add_contact`."""
+    if not isinstance(name, str) or not name:
+        raise DescriptionError(f"add_contact: a contact's name is a non-empty string, got {name!r}; the name "
+                               "comes first")
+    if not isinstance(law, type) or not issubclass(law, HuntCrossley):
+        raise DescriptionError(f"add_contact {name!r}: law: expected cd.contact.HuntCrossley or "
+                               f"cd.contact.OpenSimHuntCrossley itself, got {law!r}")
+    first = _named(name, "a", a).items()
+    couples = combinations(first, 2) if b is None else product(first, _named(name, "b", b).items())
+    if isinstance(a, Surface) and isinstance(b, Surface):
+        return {name: law(a, b, **options)}
+    out = {}
+    for (p, one), (r, other) in couples:
+        if one.body == other.body or set(one.cliques) & set(other.cliques):
+            continue
+        short = r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
+        out[f"{name}.{short}"] = law(one, other, **options)
+    if not out:
+        raise DescriptionError(f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
+                               "share a clique ignore each other")
+    return out
+
+
+def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[str, Surface]:
+    """Surfaces by their names, or their places."""
+    several = isinstance(given, Iterable) and not isinstance(given, Surface)
+    surfaces: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
+    out: dict[str, Surface] = {}
+    for k, surface in enumerate(surfaces):
+        if not isinstance(surface, Surface):
+            raise DescriptionError(f"add_contact {name!r}: {which}: expected surfaces such as "
+                                   f"cd.contact.Sphere(...), got {surface!r}")
+        label = surface.name or str(k)
+        if label in out:
+            raise DescriptionError(f"add_contact {name!r}: {which}: two surfaces are called {label!r}; give "
+                                   "each a name of its own")
+        out[label] = surface
+    return out

@@ -1,0 +1,135 @@
+"""Materials of surfaces, and how two of them meet: docs/theory/contact.md (1)-(4), sherman2011 appendix A.1.
+
+    s_1 = E_2^(2/3) / (E_1^(2/3) + E_2^(2/3)),   s_2 = 1 - s_1:   x_i = s_i x of the depth x is in body i  (1)
+    E* = (s_1 E_1^(2/3))^(3/2)                                                                             (2)
+    c* = s_1 c_1 + s_2 c_2                                                                                 (3)
+    mu = 2 mu_1 mu_2 / (mu_1 + mu_2) for static, dynamic and viscous friction each                         (4)
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.errors import DescriptionError
+from condyle.laws.described import Described, number, quantity, sx
+from condyle.trace import Number
+from condyle.trace.parameter import Expression, as_sx
+
+MU = quantity("-", lowest=0.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Material(Described):
+    """What a surface is made of. All numbers may be Parameters.
+
+    Args:
+        modulus: plane-strain modulus E / (1 - nu^2) [Pa], above 0; `Material.elastic` takes Young's modulus
+            E and Poisson's ratio nu.
+        dissipation: c [s/m], at least 0: bodies that meet slowly with speed v part with (1 - c v) v.
+        static_friction: coefficient at the peak, at least the dynamic one.
+        dynamic_friction: coefficient of fast sliding, at least 0.
+        viscous_friction: what the coefficient grows by with the speed of slip [s/m], at least 0.
+        transition_speed: slip at which friction is at its peak [m/s], above 0. Of two materials the larger
+            one counts.
+    """
+
+    modulus: Annotated[Number, quantity("Pa", lowest=0.0, positive=True)]
+    dissipation: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
+    static_friction: Annotated[Number, MU] = 0.0
+    dynamic_friction: Annotated[Number, MU] = 0.0
+    viscous_friction: Annotated[Number, quantity("s/m", lowest=0.0)] = 0.0
+    transition_speed: Annotated[Number, quantity("m/s", lowest=0.0, positive=True)] = 0.01
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_friction({})
+
+    @classmethod
+    def elastic(cls, young: Number, poisson: Number, dissipation: Number = 0.0, static_friction: Number = 0.0,
+                dynamic_friction: Number = 0.0, viscous_friction: Number = 0.0,
+                transition_speed: Number = 0.01) -> Material:
+        """From Young's modulus and Poisson's ratio.
+
+        Args:
+            young: Young's modulus E [Pa], above 0.
+            poisson: Poisson's ratio nu, above -1 and at most 0.5.
+            dissipation: c [s/m].
+            static_friction: coefficient at the peak.
+            dynamic_friction: coefficient of fast sliding.
+            viscous_friction: what the coefficient grows by with the speed of slip [s/m].
+            transition_speed: slip at which friction is at its peak [m/s].
+        """
+        nu = poisson.default if hasattr(poisson, "default") else poisson
+        if isinstance(nu, (int, float)) and not -1 < nu <= 0.5:
+            raise DescriptionError("Material.elastic: poisson must be above -1 and at most 0.5, got "
+                                   f"{poisson!r}")
+        given: Any = poisson
+        return cls(young / (1 - given * given), dissipation, static_friction, dynamic_friction,
+                   viscous_friction, transition_speed)
+
+    def check_parameters(self, values: Mapping[str, float]) -> None:
+        super().check_parameters(values)
+        self._check_friction(values)
+
+    def conditions(self) -> ca.SX:
+        return ca.vertcat(super().conditions(), sx(self.static_friction) >= sx(self.dynamic_friction))
+
+    def _check_friction(self, values: Mapping[str, float]) -> None:
+        least, most = (float(x.at(values)[0, 0]) if isinstance(x, Expression) else x
+                       for x in (self.dynamic_friction, self.static_friction))
+        if not least <= most:
+            raise DescriptionError("Material: static_friction must be at least dynamic_friction, got "
+                                   f"{most:g} and {least:g}; equal numbers are plain Coulomb friction")
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Two materials as one pair, over SX.
+
+    Attributes:
+        E: E* of (2) [Pa].
+        s_1: share of the depth in the first body, (1).
+        c: c* of (3) [s/m].
+        mu_s, mu_d: static and dynamic friction, (4).
+        mu_v: viscous friction [s/m], (4).
+        v_t: transition speed [m/s].
+    """
+
+    E: ca.SX
+    s_1: ca.SX
+    c: ca.SX
+    mu_s: ca.SX
+    mu_d: ca.SX
+    mu_v: ca.SX
+    v_t: ca.SX
+
+    @staticmethod
+    def of(kept: Any) -> Combined:
+        """From what `combined` gives."""
+        return Combined(*ca.vertsplit(ca.densify(sx(kept))))
+
+
+COMBINED = quantity("", 7)
+
+
+def combined(a: Material, b: Material, what: str) -> Any:
+    """The numbers of `Combined`, as a law keeps them: computed once where they are plain."""
+    e_1, e_2 = (sx(m.modulus) ** (2 / 3) for m in (a, b))
+    s_1 = e_2 / (e_1 + e_2)                                                                  # (1)
+    friction = [_harmonic(sx(getattr(a, f)), sx(getattr(b, f)))
+                for f in ("static_friction", "dynamic_friction", "viscous_friction")]
+    out = ca.vertcat((s_1 * e_1) ** 1.5, s_1, s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
+                     *friction, ca.fmax(sx(a.transition_speed), sx(b.transition_speed)))     # (2)-(4)
+    if ca.symvar(out):
+        return number(as_sx(out), what)
+    return tuple(np.array(ca.evalf(out).full()).ravel().tolist())
+
+
+def _harmonic(a: ca.SX, b: ca.SX) -> ca.SX:
+    """(4); 0 where both are."""
+    total = a + b
+    return ca.if_else(total > 0, 2 * a * b / ca.if_else(total > 0, total, 1), 0)

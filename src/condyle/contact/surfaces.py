@@ -1,0 +1,148 @@
+"""Surfaces on bodies that may touch each other. Each names its body first and its material last."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from condyle.contact.material import Material
+from condyle.errors import DescriptionError
+from condyle.laws.described import BodyName, Described, Role, Station, quantity, sx
+from condyle.laws.view import View
+from condyle.trace import Number, Numbers
+from condyle.trace.parameter import Expression
+
+Length = Annotated[Number, quantity("m", lowest=0.0, positive=True)]
+Folded = Annotated[Any, Role(kind="folded")]
+
+
+class Pose(Protocol):
+    """Where a body is, as surfaces see it: results in ground."""
+
+    @property
+    def R(self) -> ca.SX:
+        """R_GB."""
+
+    def point(self, p: Any) -> ca.SX:
+        """Position of a station [m]."""
+
+
+class BodyPose:
+    """The pose of a body in a view."""
+
+    def __init__(self, s: View, body: str) -> None:
+        self.s, self.body = s, body
+
+    @property
+    def R(self) -> ca.SX:
+        return self.s.rotation(self.body)
+
+    def point(self, p: Any) -> ca.SX:
+        return self.s.station_position(self.body, p)
+
+
+@dataclass(frozen=True)
+class GivenPose:
+    """A pose of its parts."""
+
+    R: ca.SX
+    p: ca.SX
+
+    def point(self, p: Any) -> ca.SX:
+        return self.p + self.R @ ca.SX(p)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surface(Described):
+    """A surface of a body.
+
+    Attributes:
+        name: how groups call it; "" if nothing does.
+        cliques: surfaces that have one in common ignore each other in groups.
+    """
+
+    body: BodyName
+    name: str = field(default="", kw_only=True)
+    cliques: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        what, material = type(self).__name__, self.made_of
+        if not isinstance(material, Material):
+            raise DescriptionError(f"{what}: material: expected a cd.contact.Material, got {material!r}")
+        if not isinstance(self.name, str):
+            raise DescriptionError(f"{what}: name: expected text, got {self.name!r}")
+        given: Any = self.cliques
+        kept = (given,) if isinstance(given, str) else tuple(given)
+        if not all(isinstance(clique, str) for clique in kept):
+            raise DescriptionError(f"{what}: cliques: expected names, got {given!r}")
+        object.__setattr__(self, "cliques", kept)
+
+    @property
+    def made_of(self) -> Material:
+        """Its material."""
+        own: Any = self
+        return own.material
+
+
+def directed(direction: Any, what: str) -> Any:
+    """A kept direction, of unit length where it is plain."""
+    values = np.ravel(direction.at()) if isinstance(direction, Expression) else np.array(direction)
+    if not values.any():
+        raise DescriptionError(f"{what}: expected a direction, got the zero vector {tuple(values.tolist())}")
+    if isinstance(direction, Expression):
+        return direction
+    return tuple((values / np.linalg.norm(values)).tolist())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HalfSpace(Surface):
+    """All points below a plane: normal . p <= height.
+
+    Args:
+        body: whose it is, or its name; "ground" for a floor.
+        normal: out of the material, in the body's frame, shape (3,); its length does not matter.
+        height: distance of the plane from the body's origin, along the normal [m].
+        material: a Material.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    normal: Annotated[Numbers, quantity("-", 3)]
+    height: Annotated[Number, quantity("m")]
+    material: Folded
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "normal", directed(self.normal, "HalfSpace: normal"))
+
+    def plane(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
+        """Its unit normal in ground, and the distance along it from ground's origin [m]."""
+        given: Any = self.normal
+        n = sx(given)
+        n_G = pose.R @ (n / ca.norm_2(n) if isinstance(given, Expression) and given.parameters else n)
+        return n_G, ca.dot(n_G, pose.point(ca.SX(3, 1))) + sx(self.height)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sphere(Surface):
+    """A ball.
+
+    Args:
+        body: whose it is, or its name.
+        centre: in the body's frame [m], shape (3,).
+        radius: [m], above 0.
+        material: a Material.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    centre: Station
+    radius: Length
+    material: Folded
+
+    def centre_at(self, pose: Pose) -> ca.SX:
+        """In ground [m]."""
+        return pose.point(sx(self.centre))

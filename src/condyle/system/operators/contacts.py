@@ -1,0 +1,83 @@
+"""Contacts: where they are and what they exert."""
+from __future__ import annotations
+
+from typing import Unpack
+
+import numpy as np
+
+from condyle.arrays import Array, Vector
+from condyle.errors import UnknownNameError
+from condyle.system.operators.base import Operators
+from condyle.system.operators.options import Options
+from condyle.system.operators.public import operator
+
+
+class ContactOperators(Operators):
+    """Contacts, in the order of `system.contacts`. Normals and forces go from the first surface, a, to the
+    second, b; what acts on a is the opposite."""
+
+    @operator
+    def contact_depths(self, q: Vector, **options: Unpack[Options]) -> Array:
+        """How deep the surfaces of each contact overlap [m], shape (..., n); below zero where they are
+        apart."""
+        return self._run("contact_depths", (q,), options)
+
+    @operator
+    def contact_points(self, q: Vector, **options: Unpack[Options]) -> Array:
+        """Where each contact's force acts, in ground [m], shape (..., n, 3); where the surfaces are apart, a
+        point between them."""
+        return self._run("contact_points", (q,), options)
+
+    @operator
+    def contact_normals(self, q: Vector, **options: Unpack[Options]) -> Array:
+        """Unit normals of the contacts, from a to b, in ground, shape (..., n, 3)."""
+        return self._run("contact_normals", (q,), options)
+
+    @operator
+    def contact_patches(self, q: Vector, **options: Unpack[Options]) -> Array:
+        """Semi-axes of the contacts' ellipses after Hertz [m], shape (..., n, 2), the larger one first; zero
+        where the surfaces are apart."""
+        return self._run("contact_patches", (q,), options)
+
+    @operator
+    def contact_slips(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Velocities of b's material on a's at the contact points, along the contact planes, in ground [m/s],
+        shape (..., n, 3)."""
+        return self._run("contact_slips", (q, u), options)
+
+    @operator
+    def contact_forces(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Forces of the contacts on b, normal and friction, in ground [N], shape (..., n, 3)."""
+        return self._run("contact_forces", (q, u), options)
+
+    @operator
+    def contact_losses(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Power that each contact loses by dissipation and friction [W], shape (..., n), at least 0. What it
+        stores is in `system.energy`."""
+        return self._run("contact_losses", (q, u), options)
+
+    @operator
+    def contact_wrenches(self, q: Vector, u: Vector, **options: Unpack[Options]) -> Array:
+        """Wrenches of the contacts on the bodies of a, then of b: moment about the body's origin [N m] and
+        force [N], in ground, shape (..., n, 2, 6)."""
+        return self._run("contact_wrenches", (q, u), options)
+
+    def centre_of_pressure(self, q: Vector, u: Vector, group: str, **options: Unpack[Options]) -> Array:
+        """The mean of a group's contact points, weighted with their normal forces, in ground [m], shape (...,
+        3); NaN where nothing touches.
+
+        Args:
+            q: coordinates, shape (..., nq).
+            u: speeds, shape (..., nu).
+            group: the name that `system.add_contact` was given, or that of one contact.
+        """
+        rows = [k for k, name in enumerate(self.contacts) if name == group or name.startswith(f"{group}.")]
+        if not rows:
+            known = dict.fromkeys([*(name.partition(".")[0] for name in self.contacts), *self.contacts])
+            raise UnknownNameError("group of contacts", group, known)
+        P, n = (self._run(f"contact_{what}", (q,), options)[..., rows, :] for what in ("points", "normals"))
+        f_n = (self._run("contact_forces", (q, u), options)[..., rows, :] * n).sum(axis=-1)
+        total = f_n.sum(axis=-1)[..., None]
+        with np.errstate(all="ignore"):
+            centre: Array = (P * f_n[..., None]).sum(axis=-2) / np.where(total > 0, total, np.nan)
+        return centre
