@@ -51,6 +51,7 @@ SECTIONS = {
     "models": "Ready models",
     "opensim": "Models of OpenSim",
     "paths": "Paths over surfaces",
+    "contact": "Contact",
     "cross": "Other engines",
     "maximal": "A second formulation",
     "constraints": "Constraints",
