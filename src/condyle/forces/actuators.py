@@ -1,4 +1,5 @@
-"""Actuators: forces in proportion to a control, which comes with each state: docs/theory/forces.md (27)-(31).
+"""Actuators: forces in proportion to a control, which comes with each state: docs/theory/forces.md
+(27)-(31), (45), (46).
 
     f = optimal force * control                                                                           (27)
 
@@ -19,7 +20,7 @@ from condyle.forces.external import FRAMES
 from condyle.forces.mobility import OnSpeed
 from condyle.forces.path import PathLaw
 from condyle.forces.two_point import TwoPoint
-from condyle.laws.described import BodyName, quantity, sx
+from condyle.laws.described import BodyName, Station, quantity, sx
 from condyle.laws.view import Loads, View
 from condyle.trace import Number
 from condyle.trace.parameter import Input
@@ -170,3 +171,83 @@ class TorqueActuator(Actuator):
         tau = self.actuation * (s.rotation(self.a) @ axis if self.frame == "body" else axis)
         loads.add_torque(self.a, tau)                                                        # (31)
         loads.add_torque(self.b, -tau)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PointActuator(Actuator):
+    """A force at a point of a body along a direction, in proportion to a control.
+
+        F = optimal_force * control * direction                                                  (45)
+
+    Args:
+        body: the body or its name.
+        point: where it acts [m], shape (3,).
+        direction: of any length but 0, shape (3,).
+        optimal_force: [N], at a control of 1.
+        frame: where the direction is fixed, "ground" or "body".
+        point_frame: where the point is given, "body" or "ground": a place in ground through which the body
+            moves.
+        control: by default an Input with the actuator's name.
+        min_control: the least that studies choose.
+        max_control: the greatest that studies choose.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    tabular = True
+
+    body: BodyName
+    point: Station
+    direction: Annotated[Any, quantity("-", 3, plain=True)]
+    optimal_force: Annotated[Number, quantity("N")]
+    frame: str = field(default="body", kw_only=True)
+    point_frame: str = field(default="body", kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("frame", "point_frame"):
+            if getattr(self, name) not in FRAMES:
+                raise DescriptionError(f"PointActuator: {name} must be 'ground' or 'body', got "
+                                       f"{getattr(self, name)!r}")
+        length = math.hypot(*self.direction)
+        if not length > 0:
+            raise DescriptionError(f"PointActuator: direction must not be zero, got {self.direction}")
+        object.__setattr__(self, "direction", tuple((np.array(self.direction) / length).tolist()))
+
+    def apply(self, s: View, loads: Loads) -> None:
+        F, p = self.actuation * sx(self.direction), sx(self.point)
+        R_GB = s.rotation(self.body)
+        if self.point_frame == "ground":
+            p = R_GB.T @ (p - s.station_position(self.body, ca.SX(3, 1)))
+        loads.add_force(self.body, p, R_GB @ F if self.frame == "body" else F)               # (45)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ActivationCoordinateActuator(CoordinateActuator):
+    """A CoordinateActuator whose force follows its control through an activation of first order.
+
+        adot = (control - a) / tau,   f = optimal_force * a                                      (46)
+
+    Args:
+        coordinate: name of the speed, or of the coordinate whose rate it is.
+        optimal_force: [N m, N], at an activation of 1.
+        activation_time_constant: tau [s], above 0.
+        default_activation: a at the start.
+        control: by default an Input with the actuator's name.
+        min_control: the least that studies choose.
+        max_control: the greatest that studies choose.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    activation_time_constant: Annotated[Number, quantity("s", lowest=0.0, positive=True)] = field(
+        default=0.01, kw_only=True)
+    default_activation: Annotated[float, quantity("-", plain=True)] = field(default=0.5, kw_only=True)
+
+    @property
+    def states(self) -> tuple[tuple[str, float], ...]:  # type: ignore[override]
+        return (("activation", self.default_activation),)
+
+    def apply(self, s: View, loads: Loads) -> None:
+        loads.add_mobility(self._speed(s), sx(self.optimal_force) * s.state_variable(0))     # (46)
+
+    def rates(self, s: View) -> list[ca.SX]:
+        return [(sx(self.control) - s.state_variable(0)) / sx(self.activation_time_constant)]

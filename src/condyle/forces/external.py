@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
@@ -15,12 +16,14 @@ import numpy as np
 from condyle.arrays import real
 from condyle.errors import DescriptionError
 from condyle.forces.base import Law
-from condyle.functions import Spline
+from condyle.functions import Function, Spline
 from condyle.functions.pieces import Pieces, taylor
 from condyle.functions.splines import is_series, natural, straight, warn_of_overshoot
 from condyle.laws.described import BodyName, Role, Station, quantity, sx
+from condyle.laws.function import LawFunction, law_function
 from condyle.laws.view import Loads, View
 from condyle.trace import Numbers, Symbol
+from condyle.trace.parameter import Parameter
 
 FRAMES = ("ground", "body")
 
@@ -151,11 +154,44 @@ class TimeSeries:
                 f"{self.interpolation})")
 
 
+@dataclass(frozen=True, eq=False)
+class TimeFunctions:
+    """Numbers that are functions of time, each one of cd.functions or a number."""
+
+    functions: tuple[LawFunction, ...]
+
+    @staticmethod
+    def of(given: Sequence[Any], what: str) -> TimeFunctions:
+        return TimeFunctions(tuple(law_function(f, ("t",), f"{what}[{k}]") for k, f in enumerate(given)))
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return tuple(p for f in self.functions for p in f.parameters)
+
+    def __call__(self, t: Any) -> ca.SX:
+        """The values at time t, an SX column."""
+        return ca.vertcat(*(f.at(t) for f in self.functions))
+
+    def description(self) -> str:
+        return f"TimeFunctions({', '.join(f.description() for f in self.functions)})"
+
+    def __repr__(self) -> str:
+        return repr(self.functions)
+
+
 @dataclass(frozen=True)
 class Signal(Role):
-    """One number or three, Parameters or Inputs, or a TimeSeries."""
+    """One number or three, Parameters or Inputs, a TimeSeries, or cd.functions of the time."""
 
     def take(self, value: Any, what: str) -> Any:
+        if isinstance(value, TimeFunctions):
+            return value
+        each = (value,) if isinstance(value, Function) else value
+        if isinstance(each, (tuple, list)) and any(isinstance(f, Function) for f in each):
+            if len(each) != (n := math.prod(self.shape)):
+                raise DescriptionError(f"{what}: expected {n} function{'s' * (n > 1)} of time, got "
+                                       f"{len(each)}")
+            return TimeFunctions.of(each, what)
         if not isinstance(value, TimeSeries) and is_series(value):
             try:
                 value = TimeSeries(*value)
@@ -176,7 +212,7 @@ class Signal(Role):
 
 def at_time(value: Any, s: View) -> ca.SX:
     """A kept signal at the state's time."""
-    return value(s.t) if isinstance(value, TimeSeries) else sx(value)
+    return value(s.t) if isinstance(value, (TimeSeries, TimeFunctions)) else sx(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +221,8 @@ class ExternalWrench(Law):
     energy.
 
     `force`, `torque` and `station` are each three numbers, any of them a cd.Input whose value comes with each
-    state, or a `TimeSeries` (or a pair (times, values)) that is interpolated at the state's time.
+    state, or a `TimeSeries` (or a pair (times, values)) that is interpolated at the state's time, or three of
+    cd.functions of the time.
 
         cd.forces.ExternalWrench("foot", force=[cd.Input("grf_x", 0), cd.Input("grf_y", 0), cd.Input("grf_z",
         0)])

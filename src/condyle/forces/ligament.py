@@ -1,4 +1,4 @@
-"""Ligaments: docs/theory/forces.md (33)-(36).
+"""Ligaments: docs/theory/forces.md (33)-(36), (43).
 
 Blankevoort and Huiskes (1991), Ligament-bone interaction in a three-dimensional model of the knee, Journal of
 Biomechanical Engineering 113, 263-269; the damping is that of OpenSim's Blankevoort1991Ligament.
@@ -6,12 +6,13 @@ Biomechanical Engineering 113, 263-269; the damping is that of OpenSim's Blankev
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import casadi as ca
 
 from condyle.forces.path import PathLaw
-from condyle.laws.described import quantity, sx
+from condyle.functions import SimmSpline
+from condyle.laws.described import function_of, quantity, sx
 from condyle.laws.view import View
 from condyle.trace import Number
 
@@ -63,3 +64,31 @@ class Blankevoort1991Ligament(PathLaw):
         eps, x = self._strain(s)
         V = x**3 / (6 * sx(self.transition_strain)) + eps * (eps - x) / 2
         return self.known(s, sx(self.linear_stiffness) * sx(self.slack_length) * V)          # (36)
+
+
+TOE = SimmSpline((-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0),
+                 (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0))
+"""OpenSim's curve of a ligament, and of the passive fibre in SIMM's muscles."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ligament(PathLaw):
+    """A ligament whose tension is a curve over its relative length: OpenSim's Ligament.
+
+        T = F_0 f(L / l0) where L > l0, else 0                                                   (43)
+
+    Args:
+        path: where it runs.
+        resting_length: l0 [m], above 0.
+        pcsa_force: F_0 [N], at least 0.
+        force_length_curve: f of L / l0, one of cd.functions or a Python function; by default OpenSim's curve.
+        group: its kind: gravity, passive, external, actuator or muscle.
+    """
+
+    resting_length: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
+    pcsa_force: Annotated[Number, quantity("N", lowest=0.0)]
+    force_length_curve: Annotated[Any, function_of("length")] = TOE
+
+    def tension(self, s: View) -> ca.SX:
+        x = self.path.length.at(s) / sx(self.resting_length)
+        return ca.if_else(x > 1, sx(self.pcsa_force) * self.force_length_curve.at(x), 0)     # (43)

@@ -38,30 +38,37 @@ class OnSpeed(Law):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _OnCoordinate(OnSpeed):
+class OnCoordinate(OnSpeed):
+    """A law on a coordinate whose rate is a speed."""
+
     def check(self, tree: Tree) -> None:
         speed_of(tree, self.coordinate, repr(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MobilitySpring(_OnCoordinate):
-    """A linear spring on a coordinate.
+class MobilitySpring(OnCoordinate):
+    """A linear spring on a coordinate, with a damper if there is one.
 
-        f = -k (q - q0),   V = k (q - q0)^2 / 2                                              (6)
+        f = -k (q - q0) - c u,   V = k (q - q0)^2 / 2                                        (6)
 
     Args:
         coordinate: name of the coordinate.
         stiffness: k [N m/rad, N/m], at least 0.
         rest: q0 [rad, m].
+        damping: c [N m s/rad, N s/m], at least 0.
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
     stiffness: Annotated[Number, quantity("N m/rad, N/m", lowest=0.0)]
     rest: Annotated[Number, quantity("rad, m")] = 0.0
+    damping: Annotated[Number, quantity("N m s/rad, N s/m", lowest=0.0)] = 0.0
 
     def apply(self, s: View, loads: Loads) -> None:
-        loads.add_mobility(self._speed(s),
-                           -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)))  # (6)
+        speed = self._speed(s)
+        f = -sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest))
+        if not (isinstance(self.damping, float) and self.damping == 0):
+            f -= sx(self.damping) * s.speed(speed)
+        loads.add_mobility(speed, f)                                                         # (6)
 
     def potential(self, s: View) -> ca.SX:
         return sx(self.stiffness) * (s.coordinate(self.coordinate) - sx(self.rest)) ** 2 / 2
@@ -104,7 +111,7 @@ class MobilityForce(OnSpeed):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MobilityStop(_OnCoordinate):
+class MobilityStop(OnCoordinate):
     """Soft limits of a coordinate: linear springs beyond them, with dissipation, that push and never pull.
 
         x = q - high > 0:  f = min(0, -k x (1 + d qdot))                                     (9)

@@ -25,7 +25,7 @@ class PathLaw(Law):
     """A force law along a path. Write `tension`.
 
     Attributes:
-        at_start: fields that only say where auxiliary states begin.
+        at_start: fields that its equations do not know: where auxiliary states begin, bounds of controls.
     """
 
     at_start: ClassVar[tuple[str, ...]] = ()

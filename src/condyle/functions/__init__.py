@@ -8,9 +8,10 @@ from __future__ import annotations
 from condyle.functions.base import Function
 from condyle.functions.bspline import BSpline
 from condyle.functions.elementary import Constant, Linear, Sine, SmoothStep
+from condyle.functions.formula import Formula
 from condyle.functions.polynomial import Polynomial
 from condyle.functions.scaled import Scaled
 from condyle.functions.splines import PiecewiseLinear, SimmSpline, Spline
 
-__all__ = ["BSpline", "Constant", "Function", "Linear", "PiecewiseLinear", "Polynomial", "Scaled",
+__all__ = ["BSpline", "Constant", "Formula", "Function", "Linear", "PiecewiseLinear", "Polynomial", "Scaled",
            "SimmSpline", "Sine", "SmoothStep", "Spline"]

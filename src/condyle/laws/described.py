@@ -20,6 +20,7 @@ import numpy as np
 
 from condyle.arrays import Array, in_order
 from condyle.errors import DescriptionError
+from condyle.laws.function import law_function
 from condyle.laws.names import body_name, known_body, name
 from condyle.native.sweeps.solver import Solver
 from condyle.native.sweeps.table import Table
@@ -75,6 +76,28 @@ def quantity(unit: str, *shape: int, lowest: float = -math.inf, positive: bool =
              plain: bool = False) -> Role:
     """Numbers that may be Parameters or Inputs, unless they are plain."""
     return Role(unit, shape, lowest, positive, infinite, plain)
+
+
+@dataclass(frozen=True)
+class FunctionRole(Role):
+    """A function of some numbers (condyle.laws.function).
+
+    Attributes:
+        names: of its arguments.
+        optional: None may stand for it.
+    """
+
+    names: tuple[str, ...] = ()
+    optional: bool = False
+    kind: str = "function"
+
+    def take(self, value: Any, what: str) -> Any:
+        return None if value is None and self.optional else law_function(value, self.names, what)
+
+
+def function_of(*names: str, optional: bool = False) -> FunctionRole:
+    """A function of numbers of these names."""
+    return FunctionRole(names=names, optional=optional)
 
 
 PARTS = ("part", "folded")
@@ -193,8 +216,9 @@ def text(value: Any) -> str:
     return value.description() if hasattr(value, "description") else repr(value)
 
 
-def _expressions(value: Any) -> Iterator[Expression]:
-    if isinstance(value, Expression):
+def _expressions(value: Any) -> Iterator[Any]:
+    """Expressions and functions in a kept value: what has `parameters`."""
+    if isinstance(getattr(value, "parameters", None), tuple):
         yield value
     elif isinstance(value, tuple):
         for v in value:

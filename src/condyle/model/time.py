@@ -11,7 +11,7 @@ import casadi as ca
 
 from condyle.constraints.base import Constraint
 from condyle.forces.base import Force
-from condyle.forces.external import TimeSeries
+from condyle.forces.external import TimeFunctions, TimeSeries
 from condyle.laws.blank import Blank, LoadList
 from condyle.laws.leaf import Leaf
 from condyle.mobilizers import motion
@@ -102,5 +102,5 @@ def may_read_time(force: Any) -> bool:
     if not type(force).__module__.startswith("condyle."):
         return True
     asks: Sequence[Leaf] = getattr(force, "asks", ())
-    return any(ask.level == "time" for ask in asks) or any(isinstance(v, TimeSeries)
+    return any(ask.level == "time" for ask in asks) or any(isinstance(v, (TimeFunctions, TimeSeries))
                                                            for v in vars(force).values())

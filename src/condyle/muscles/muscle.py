@@ -24,7 +24,7 @@ import casadi as ca
 
 from condyle.errors import DescriptionError
 from condyle.forces.path import PathLaw
-from condyle.laws.described import quantity, sx
+from condyle.laws.described import Role, quantity, sx
 from condyle.laws.leaf import Leaf
 from condyle.laws.view import View
 from condyle.muscles.activation import first_order
@@ -35,6 +35,14 @@ from condyle.tree.tree import Tree
 
 STEEPEST, SHORTEST = 0.1, 0.01
 """cos(alpha) of the shortest fibre; and its length over l_0, where there is no pennation."""
+
+
+@dataclass(frozen=True)
+class _Optional(Role):
+    """A number, or None."""
+
+    def take(self, value: Any, what: str) -> Any:
+        return None if value is None else super().take(value, what)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +84,9 @@ class Muscle(PathLaw):
         deactivation_time_constant: of the fall [s].
         minimum_activation: the least activation.
         default_activation: at the start.
+        default_fiber_length: of an elastic tendon's fibre at the start [m]; l_0 by default.
+        min_control: the least excitation that studies choose; the minimum activation by default.
+        max_control: the greatest that they choose.
         fiber_damping: beta.
         tendon: "elastic" or "rigid".
         activation_dynamics: without them the excitation is the activation.
@@ -93,6 +104,10 @@ class Muscle(PathLaw):
     deactivation_time_constant: Seconds = field(default=0.05, kw_only=True)
     minimum_activation: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.01, kw_only=True)
     default_activation: float = field(default=0.05, kw_only=True)
+    default_fiber_length: Annotated[Any, _Optional("m", lowest=0.0, positive=True, plain=True)] = field(
+        default=None, kw_only=True)
+    min_control: Annotated[Any, _Optional("-", lowest=0.0, plain=True)] = field(default=None, kw_only=True)
+    max_control: Annotated[float, quantity("-", lowest=0.0, plain=True)] = field(default=1.0, kw_only=True)
     fiber_damping: Annotated[Any, quantity("-", lowest=0.0)] = field(default=0.0, kw_only=True)
     tendon: str = field(default="elastic", kw_only=True)
     activation_dynamics: bool = field(default=True, kw_only=True)
@@ -101,7 +116,7 @@ class Muscle(PathLaw):
 
     TENDONS: ClassVar[tuple[str, ...]] = ("elastic", "rigid")
     TENDON_STATE: ClassVar[str] = "fiber_length"
-    at_start = ("default_activation",)
+    at_start = ("default_activation", "default_fiber_length", "min_control", "max_control")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,6 +129,9 @@ class Muscle(PathLaw):
                                    f"got {self.pennation_angle!r}; is it in degrees?")
         if isinstance(self.excitation, float) and not 0 <= self.excitation <= 1:
             raise DescriptionError(f"{name}: excitation must be from 0 to 1, got {self.excitation!r}")
+        if self.min_control is not None and not self.min_control <= self.max_control:
+            raise DescriptionError(f"{name}: min_control must not be above max_control, got "
+                                   f"{self.min_control:g} and {self.max_control:g}")
         least = self.minimum_activation
         if isinstance(least, float) and not (least < 1 and (least > 0 or not self._divides)):
             why = " and above 0: the velocity of an elastic fibre without damping divides by it"
@@ -175,7 +193,9 @@ class Muscle(PathLaw):
 
     @property
     def default_tendon_state(self) -> float:
-        """Of an elastic tendon: l_0 [m]."""
+        """Of an elastic tendon: the fibre's length [m]."""
+        if self.default_fiber_length is not None:
+            return float(self.default_fiber_length)
         l_0 = self.optimal_fiber_length
         return float(l_0.at().item() if isinstance(l_0, Expression) else l_0)
 

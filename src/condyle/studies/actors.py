@@ -146,8 +146,11 @@ class Actors:
 
     def bounds(self, a_min: Any, a_max: Any) -> tuple[Array, Array]:
         """Of each variable, shape (n,) each."""
-        own = [self._value(self.system.force(name), "minimum_activation") for name in self.muscles]
-        low, high = self._each("a_min", a_min, own), self._each("a_max", a_max, [1.0] * len(own))
+        laws: list[Any] = [self.system.force(name) for name in self.muscles]
+        own = [self._value(law, "minimum_activation") if law.min_control is None else law.min_control
+               for law in laws]
+        low = self._each("a_min", a_min, own)
+        high = self._each("a_max", a_max, [law.max_control for law in laws])
         for name, least, most in zip(self.muscles, low, high, strict=True):
             if not 0 <= least <= most < math.inf:
                 raise DescriptionError(f"{WHO}: {name!r}: expected 0 <= a_min <= a_max, got a_min = "
