@@ -12,6 +12,10 @@ EPS = np.finfo(float).eps
 R_TILT = np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]])
 P_A, P_B = (0.1, -0.2, 0.05), (0.0, 0.15, -0.1)
 LINE = cd.paths.Path([("base", P_A), ("lower", P_B)])
+DEFLECTIONS = ("theta_x", "theta_y", "theta_z", "delta_x", "delta_y", "delta_z")
+PAD = (cd.functions.Formula("4*theta_x - theta_y*delta_z", DEFLECTIONS), None, lambda x: 3 * x**3,
+       cd.functions.SimmSpline((-1.0, 0.0, 0.5, 2.0), (-30.0, 0.0, 20.0, 90.0)),
+       lambda a, b, c, x, y, z: 20 * y + a, 7.0)
 STIFF, DAMP = (3.0, 4.0, 5.0, 60.0, 70.0, 80.0), (0.3, 0.4, 0.5, 6.0, 7.0, 8.0)
 
 
@@ -81,12 +85,24 @@ def one_of_each() -> dict[str, forces.Force]:
         "wheel": forces.TorqueActuator("upper", "base", (1.0, 2.0, -2.0), 5.0, control=0.4, frame="body"),
         "band": forces.PathSpring(LINE, 300.0, 0.1),
         "ligament": forces.Blankevoort1991Ligament(LINE, 90.0, 0.1, damping_coefficient=0.0),
+        "limit": forces.CoordinateLimitForce("reach", -0.1, 0.05, 70.0, 90.0, 0.0, 0.1),
+        "bending": forces.MobilityFunction("elbow", cd.functions.Formula("-3*sin(q)^3 - 0.2*qdot",
+                                                                         ("q", "qdot"))),
+        "string": forces.TwoPointFunction("base", P_A, "lower", P_B, cd.functions.Formula("40*d^2 + 3*ddot",
+                                                                                         ("d", "ddot"))),
+        "lace": forces.PathFunction(LINE, lambda s, ldot: 50.0 * s * s + ldot, 0.1),
+        "fibres": forces.Ligament(LINE, 0.2, 60.0),
+        "pad": forces.FunctionBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, PAD, DAMP),
+        "jet": forces.PointActuator("lower", P_B, (1.0, 2.0, 2.0), 9.0, control=0.4, frame="ground"),
+        "servo": forces.ActivationCoordinateActuator("elbow", 8.0, control=0.3),
+        "gust": forces.ExternalWrench("upper", (0.1, 0.0, 0.0),
+                                      (cd.functions.Sine(3.0), cd.functions.Linear(2.0, 1.0), 0.5)),
         "bath": forces.NoseHooverThermostat(300.0, 0.4, boltzmann=2e-3),
         "drag": forces.Custom(drag),
         "web": forces.Potential(web)}
 
 
-CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web", "band", "ligament")
+CONSERVATIVE = ("spring", "torsion", "tether", "stop", "bushing", "web", "band", "ligament", "limit")
 
 
 def rate(system: cd.System, name: str, q, u, output: int = -1, udot=None, **options) -> np.ndarray:

@@ -17,6 +17,7 @@ from tests.forces.rig import (
     LINE,
     P_A,
     P_B,
+    PAD,
     R_TILT,
     STIFF,
     arm,
@@ -88,7 +89,7 @@ def test_inverse_undoes_forward_dynamics_with_all_laws(seed, laws):
     system = arm(**laws)
     q, u = state(system, seed)
     tau = np.random.default_rng(seed).normal(size=system.nu)
-    tail = {"t": 0.2, "z": np.full(6, 0.3)}
+    tail = {"t": 0.2, "z": np.full(len(system.state_variables), 0.3)}
     back = system.inverse_dynamics(q, u, system.forward_dynamics(q, u, tau, **tail), **tail)
     # Forces reach 1e3; cond(M) is below 1e3 for this arm.
     np.testing.assert_allclose(back, tau, rtol=0, atol=1e3 * 1e3 * EPS)
@@ -122,6 +123,13 @@ INTERNAL = {
     "wheel": forces.TorqueActuator("upper", "base", (1.0, 2.0, -2.0), 5.0, control=0.4),
     "ligament": forces.Blankevoort1991Ligament(LINE, 90.0, 0.1),
     "stop": forces.MobilityStop("elbow", -0.01, 0.01, 300.0, 0.2),
+    "limit": forces.CoordinateLimitForce("elbow", -0.01, 0.01, 300.0, 400.0, 0.5, 0.01),
+    "bending": forces.MobilityFunction("elbow", lambda q, qdot: -30 * q**3 - qdot),
+    "string": forces.TwoPointFunction("base", P_A, "lower", P_B, lambda d, ddot: 40 * d + ddot),
+    "lace": forces.PathFunction(LINE, lambda s, ldot: 50 * s + ldot),
+    "fibres": forces.Ligament(LINE, 0.2, 900.0),
+    "pad": forces.FunctionBushing("base", cd.Transform(R_TILT, P_A), "lower", P_B, PAD, DAMP),
+    "servo": forces.ActivationCoordinateActuator("elbow", 8.0, control=0.3),
     "web": forces.Potential(lambda s: np.sum((s.station_position("lower", P_B)
                                               - s.station_position("base", P_A)) ** 2))}
 
@@ -165,6 +173,22 @@ def parameters_and_constants():
         forces.TorqueActuator("upper", "base", (0, 0, 1), 7.0, control=0.3)
     yield "ligament", forces.Blankevoort1991Ligament(LINE, k, x, x / 3, x), \
         forces.Blankevoort1991Ligament(LINE, 7.0, 0.3, 0.1, 0.3)
+    yield "limit", forces.CoordinateLimitForce("elbow", -x, x, k, 2 * k, x, x), \
+        forces.CoordinateLimitForce("elbow", -0.3, 0.3, 7.0, 14.0, 0.3, 0.3)
+    yield "bending", forces.MobilityFunction("elbow", lambda q, qdot: k * q + x), \
+        forces.MobilityFunction("elbow", lambda q, qdot: 7.0 * q + 0.3)
+    yield "fibres", forces.Ligament(LINE, x, k), forces.Ligament(LINE, 0.3, 7.0)
+    yield "lace", forces.PathFunction(LINE, lambda s, ldot: k * s, x), \
+        forces.PathFunction(LINE, lambda s, ldot: 7.0 * s, 0.3)
+    yield "pad", forces.FunctionBushing("base", None, "lower", None, [k] * 3 + [lambda y: x * y] * 3,
+                                        [x] * 6), \
+        forces.FunctionBushing("base", None, "lower", None, [7.0] * 3 + [lambda y: 0.3 * y] * 3, [0.3] * 6)
+    yield "jet", forces.PointActuator("upper", (x, 0, 0), (0, 1, 0), k, control=x), \
+        forces.PointActuator("upper", (0.3, 0, 0), (0, 1, 0), 7.0, control=0.3)
+    yield "servo", forces.ActivationCoordinateActuator("elbow", k, control=x), \
+        forces.ActivationCoordinateActuator("elbow", 7.0, control=0.3)
+    yield "gust", forces.ExternalWrench("upper", force=(cd.functions.Constant(k), 0.0, x)), \
+        forces.ExternalWrench("upper", force=(7.0, 0.0, 0.3))
     yield "bath", forces.NoseHooverThermostat(k, x), forces.NoseHooverThermostat(7.0, 0.3)
     yield "held", forces.Custom(lambda s: {"elbow": -k * s.u("elbow")}), forces.Custom(
         lambda s: {"elbow": -7.0 * s.u("elbow")})
@@ -219,7 +243,7 @@ def test_pickles_into_a_spawned_process(laws):
 def test_native_code_agrees_with_casadi(laws, monkeypatch):
     system = arm(**laws)
     q, u = state(system, 9)
-    tail = {"t": 0.2, "z": np.full(6, 0.3)}
+    tail = {"t": 0.2, "z": np.full(len(system.state_variables), 0.3)}
     expected = system.forward_dynamics(q, u, **tail)
     monkeypatch.delenv("CONDYLE_EVALUATOR")
     # Fused products and other sine polynomials: a few ulp in each of some thousand operations, cond(M) below

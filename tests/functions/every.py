@@ -6,6 +6,7 @@ import numpy as np
 from condyle.functions import (
     BSpline,
     Constant,
+    Formula,
     Linear,
     PiecewiseLinear,
     Polynomial,
@@ -28,6 +29,7 @@ with warnings.catch_warnings():
         "Polynomial": Polynomial((0.1, -0.4, 0.3, 0.25, -0.05)),
         "Sine": Sine(0.8, 1.7, 0.4, 0.1), "SmoothStep": SmoothStep(-1.1, 0.9, 0.3, 1.4),
         "SmoothStep left": SmoothStep(0.9, -1.1),
+        "Formula": Formula("2*sin(x)^2 - a*tanh(x) + sqrt(square(x) + 1)/3 + erf(0.3*x); a = exp(-0.2*x)"),
         "cubic": Spline(X, Y), "quintic": Spline(X, Y, 5), "septic": Spline(X, Y, degree=7),
         "SimmSpline": SimmSpline(X, Y),
         "BSpline": BSpline(KNOTS, np.append(Y, [0.4, -0.2]), 3), "one piece": BSpline([0, 0, 0, 1, 1, 1],
@@ -42,6 +44,7 @@ with warnings.catch_warnings():
     }
 SEVERAL = {
     "Constant": Constant(0.7), "Linear": Linear((2.5, -1.0), 0.3),
+    "Formula": Formula("0.1*p^3*w - sin(p*w) + 2^(0.3*w)", ("p", "w")),
     "Polynomial": Polynomial((1.5, -0.5, 2.0, 0.25), exponents=((0, 0), (1, 0), (2, 1), (0, 3))),
     "Scaled": Scaled(Linear((2.5, -1.0), 0.3), 1.7),
 }

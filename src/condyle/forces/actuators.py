@@ -53,6 +53,10 @@ class Actuator(Law):
             return replace(self, control=Input(name, 0.0))
         return self
 
+    def at_one(self) -> Actuator:
+        """What exerts the force at a control of 1 that has acted for long."""
+        return replace(self, control=1.0)
+
     @property
     def actuation(self) -> ca.SX:
         """f of (27)."""
@@ -248,6 +252,9 @@ class ActivationCoordinateActuator(CoordinateActuator):
 
     def apply(self, s: View, loads: Loads) -> None:
         loads.add_mobility(self._speed(s), sx(self.optimal_force) * s.state_variable(0))     # (46)
+
+    def at_one(self) -> Actuator:
+        return CoordinateActuator(self.coordinate, self.optimal_force, control=1.0)
 
     def rates(self, s: View) -> list[ca.SX]:
         return [(sx(self.control) - s.state_variable(0)) / sx(self.activation_time_constant)]

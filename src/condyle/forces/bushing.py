@@ -14,7 +14,7 @@ Equations
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import casadi as ca
@@ -118,7 +118,7 @@ class FunctionBushing(_Bushing):
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
-    functions: Any
+    functions: Any = field(repr=False)
     damping: Annotated[Numbers, quantity("N m s/rad, N s/m", 6, lowest=0.0)] = (0.0,) * 6
 
     def __post_init__(self) -> None:

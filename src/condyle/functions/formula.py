@@ -54,7 +54,7 @@ class Formula(Function):
     """
 
     text: str
-    names: tuple[str, ...] = ("x",)
+    names: Sequence[str] = ("x",)
 
     def __post_init__(self) -> None:
         names = (self.names,) if isinstance(self.names, str) else tuple(self.names)
@@ -232,7 +232,7 @@ class Parser:
             self.at = start
             raise self._refused(f"{name} takes {count} argument{'s' * (count > 1)} and has {len(arguments)}")
         if count == 2:
-            return self._grown(*arguments, name)
+            return self._grown(arguments[0], arguments[1], name)
         return [*arguments[0], (name, 1)]
 
     def _bracket(self, several: bool = False) -> list[Program]:

@@ -6,7 +6,7 @@ these kernels are small however the paths run.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
@@ -57,7 +57,7 @@ def _unit_loads(s: Symbols) -> list[ca.SX]:
     view, out = s.view(s.kinematics(moving=False)), []
     for law in s.model.actuators.values():
         loads = Wrenches(view)
-        replace(law, control=1.0).apply(view, loads)
+        law.at_one().apply(view, loads)
         out.append(loads.on_speeds(1))
     return [column(rows(row) for row in out)]
 

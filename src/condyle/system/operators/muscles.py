@@ -9,6 +9,7 @@ import numpy as np
 from condyle.arguments import answered
 from condyle.arrays import Array, Vector, vector
 from condyle.errors import ConvergenceError, DescriptionError, UnknownNameError
+from condyle.forces.base import state_variables
 from condyle.muscles import Muscle
 from condyle.status import Status
 from condyle.system.compiled import Compiled
@@ -74,6 +75,8 @@ def equilibrium(compiled: Compiled, q: Array, tail: Array) -> Array:
         u, L = np.zeros((len(q), model.tree.nu)), np.asarray(compiled.function("path_lengths")(q, tail))
         z[:, at] = _solved(compiled.function("imbalance"), (q, u, L, np.zeros_like(L)), tail.copy(),
                            model.tail["z"].start + np.array(at), names)
+    names_of = [name for name, _ in state_variables(model.forces)]
+    z[:, [k for k, name in enumerate(names_of) if name.endswith(".fiber_velocity")]] = 0.0
     return z.reshape(*shape, z.shape[1])
 
 
