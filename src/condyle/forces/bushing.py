@@ -149,7 +149,7 @@ def _law(given: Any, i: int) -> LawFunction:
         written = callable(given) and not isinstance(given, (Symbol, LawFunction))
         several = written and arguments_of(given) == 6
     if isinstance(given, Formula) and not several:               # whatever its one variable is called
-        return law_function(given, given.names, what)
+        return law_function(given, tuple(given.names), what)
     names = DEFLECTIONS if several else DEFLECTIONS[i:i + 1]
     return law_function(0.0 if given is None else given, names, what)
 
