@@ -84,20 +84,18 @@ class FunctionRole(Role):
 
     Attributes:
         names: of its arguments.
-        optional: None may stand for it.
     """
 
     names: tuple[str, ...] = ()
-    optional: bool = False
     kind: str = "function"
 
     def take(self, value: Any, what: str) -> Any:
-        return None if value is None and self.optional else law_function(value, self.names, what)
+        return law_function(value, self.names, what)
 
 
-def function_of(*names: str, optional: bool = False) -> FunctionRole:
+def function_of(*names: str) -> FunctionRole:
     """A function of numbers of these names."""
-    return FunctionRole(names=names, optional=optional)
+    return FunctionRole(names=names)
 
 
 PARTS = ("part", "folded")
