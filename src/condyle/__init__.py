@@ -35,7 +35,7 @@ from condyle.integrate import methods as integrators
 from condyle.integrate.ensemble import Ensemble
 from condyle.integrate.events import Event
 from condyle.integrate.trajectory import Trajectory
-from condyle.io import Markers, read_markers, read_table
+from condyle.io import Markers, Recording, read_c3d, read_markers, read_table
 from condyle.mobilizers import (
     Ball,
     BendStretch,
@@ -104,16 +104,16 @@ __all__ = [
     "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event", "ExternalLoad", "Frames", "Free",
     "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "InducedAccelerations",
     "Input", "JointFit", "LineOrientation", "Markers", "MeasuredFrames", "Mobilizer", "Motion",
-    "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar", "Prescribed", "Screw",
-    "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve",
-    "SplineSurface", "Stage", "State", "StaticOptimization", "Status", "System", "Table", "TraceError",
-    "Trajectory", "Transform", "Translation", "Universal", "UnknownNameError", "Weld", "Wrench",
-    "assemble", "assemble_frames", "compose", "constraints", "contact", "fit_function_based",
-    "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations",
-    "integrators", "inverse_dynamics", "joint_reactions", "low_pass", "marker_positions", "maximal",
-    "measures", "models", "muscle_analysis", "muscles", "paths", "read_frames", "read_markers",
-    "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "shapes", "simulate",
-    "static_optimization", "where",
+    "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar", "Prescribed",
+    "Recording", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords",
+    "Spline", "SplineCurve", "SplineSurface", "Stage", "State", "StaticOptimization", "Status",
+    "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
+    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints",
+    "contact", "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces", "functions",
+    "goals", "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions", "low_pass",
+    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
+    "read_c3d", "read_frames", "read_markers", "read_mobilizer", "read_osim", "read_table",
+    "relative_frames", "relax", "shapes", "simulate", "static_optimization", "where",
 ]
 
 

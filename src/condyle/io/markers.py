@@ -311,7 +311,7 @@ def read_markers(path: str | Path, *, units: str | None = None, vertical: str | 
         raise DescriptionError(f"read_markers: zeros: expected 'warn', 'keep' or 'missing', got {zeros!r}")
     path = Path(path)
     R = rotation_of(rotate, vertical)
-    markers = _read(path, units or "")
+    markers = _read(path, units)
     if not np.array_equal(R, np.eye(3)):
         markers = markers.turned(R)
     lost = (markers.positions == 0).all(axis=2)
@@ -325,10 +325,14 @@ def read_markers(path: str | Path, *, units: str | None = None, vertical: str | 
     return markers
 
 
-def _read(path: Path, units: str) -> Markers:
+def _read(path: Path, units: str | None) -> Markers:
     ending = path.suffix.lower()
+    if ending == ".c3d":
+        from condyle.io.c3d import markers_of
+
+        return markers_of(path, units)
     if ending == ".trc":
-        found = trc.read(path, units)
+        found = trc.read(path, units or "")
         for note in found.notes:
             warnings.warn(note, stacklevel=4)
         if not found.units:
@@ -336,6 +340,6 @@ def _read(path: Path, units: str) -> Markers:
         return Markers(found.time, found.names, found.values / LENGTHS[found.units], units=found.units,
                        rate=found.rate)
     if ending in (".csv", ".tsv", ".npz", ".sto", ".mot"):
-        return Markers.from_table(read_table(path, degrees=False), units=units)
+        return Markers.from_table(read_table(path, degrees=False), units=units or "")
     raise DescriptionError(f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "
                            ".csv, .npz, .sto with columns NAME_x, NAME_y, NAME_z")

@@ -39,7 +39,7 @@ _KEYS = ("DataRate", "CameraRate", "NumFrames", "NumMarkers", "Units", "OrigData
 
 
 @dataclass
-class Recording:
+class Contents:
     """What stands in a file of markers.
 
     Attributes:
@@ -69,7 +69,7 @@ def unit_of(said: str, where: str) -> str:
     return unit
 
 
-def read(path: Path, said: str = "") -> Recording:
+def read(path: Path, said: str = "") -> Contents:
     """What stands in a .trc file.
 
     Args:
@@ -99,7 +99,7 @@ def read(path: Path, said: str = "") -> Recording:
     _check(places, names, header, path.name, notes)
     rate = number(header.get("datarate", "").replace(",", ".")) if is_number(
         header.get("datarate", "").replace(",", ".")) else math.nan
-    return Recording(time, distinct(names), places, units, rate if 0 < rate < math.inf else None, notes)
+    return Contents(time, distinct(names), places, units, rate if 0 < rate < math.inf else None, notes)
 
 
 def _tabs(line: str) -> list[str]:

@@ -1,0 +1,232 @@
+"""Recordings of motion capture from .c3d files: markers, force plates and analog channels, by ezc3d.
+
+A plate gives a force F and a moment M_c about the centre c of its surface, both in the laboratory's axes.
+Where the force through the surface, with normal n, is more than a threshold, they are the same as F at the
+centre of pressure p, in the surface, and a free torque:
+
+    T = M_c - (p - c) x F,          T parallel to n                                             (1)
+
+With less force p is the noise of a quotient; there we take p = c and T = M_c, the same wrench.
+"""
+from __future__ import annotations
+
+import importlib.util
+import io
+import subprocess
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from condyle.arguments import answered
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.io.markers import Markers, rotation_of
+from condyle.io.tables import LENGTHS
+from condyle.io.trc import unit_of
+from condyle.presentation import Display
+from condyle.table import Table, distinct
+
+_PROCESS = Path(__file__).with_name("c3d_process.py")
+SECONDS, PER_MEGABYTE = 30.0, 2.0
+"""So long a file may take to be read [s], and [s] for each megabyte."""
+_MOMENTS = {"nm": 1.0, "n m": 1.0, "n.m": 1.0, "ncm": 1e2, "n.cm": 1e2, "nmm": 1e3, "n.mm": 1e3}
+
+
+class Recording(Display):
+    """What a .c3d file holds.
+
+    Attributes:
+        markers: Markers, in metres; or None if there are none.
+        force_plates: a Table with columns f1_x, f1_y, f1_z [N], the force of plate 1; p1_x.. [m], where it
+            acts; m1_x.. [N m], its free torque; f2_x.. of plate 2. A load of it is
+            `cd.ExternalLoad("calcn_r", recording.force_plates, force="f1_", point="p1_", torque="m1_")`.
+        analog: a Table of all analog channels, in the units of the file.
+        corners: of the plates [m], shape (plates, 4, 3).
+    """
+
+    def __init__(self, markers: Markers | None, force_plates: Table, analog: Table, corners: Array) -> None:
+        self.markers, self.force_plates, self.analog, self.corners = markers, force_plates, analog, corners
+
+    def __repr__(self) -> str:
+        return (f"Recording({len(self.corners)} force plates, {len(self.analog.names)} analog channels; "
+                f"{self.markers!r})")
+
+
+@answered({"up": "it is vertical=, the file's axis that points up, which becomes y"})
+def read_c3d(path: str | Path, *, units: str | None = None, vertical: str | None = None,
+             rotate: ArrayLike | None = None, threshold: float = 10.0,
+             opposite: Sequence[int] = ()) -> Recording:
+    """Markers, force plates and analog channels of a .c3d file. It needs ezc3d: pip install "condyle[c3d]".
+
+    Args:
+        path: the file.
+        units: "m", "cm" or "mm", of its places; by default what it says.
+        vertical: the file's axis that points up, "x", "y" or "z" (or "-z"): markers and forces are turned so
+            that it becomes y, OpenSim's vertical. By default nothing is turned.
+        rotate: a rotation matrix that turns everything instead.
+        threshold: [N]; with less force through a plate's surface the force acts at the centre of the plate,
+            with its whole moment there, since a centre of pressure would be noise.
+        opposite: numbers of plates, from 1, whose forces are turned round: those that give the force on the
+            plate, not the ground's reaction.
+
+    Returns:
+        the recording, its times from 0.
+
+    Raises:
+        DescriptionError: a file that cannot be read.
+        FileNotFoundError: no such file.
+        ImportError: ezc3d is not installed.
+    """
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"read_c3d: expected the path of a file, got {path!r}")
+    if units is not None and units not in LENGTHS:
+        raise DescriptionError(f"read_c3d: units: expected 'm', 'cm' or 'mm', got {units!r}")
+    path, R = Path(path), rotation_of(rotate, vertical)
+    parts = _parts(path)
+    markers = _markers(parts, path.name, units, R)
+    count = int(parts["plates"])
+    wrong = [k for k in opposite if k not in range(1, count + 1)]
+    if wrong:
+        raise DescriptionError(f"read_c3d: opposite: there is no plate {wrong[0]} in {path.name}; it has "
+                               f"{count}, from 1")
+    time = _times(parts, "analog", path.name)
+    names, columns, units_of, corners = [], [], [], np.empty((count, 4, 3))
+    for k in range(count):
+        sign = -1.0 if k + 1 in opposite else 1.0
+        force, point, torque, corners[k] = _plate(parts, k, threshold, path.name)
+        force, torque = sign * force, sign * torque
+        _check_direction(k, force, corners[k], markers, R, path.name)
+        for letter, values, unit in (("f", force, "N"), ("p", point, "m"), ("m", torque, "N m")):
+            names += [f"{letter}{k + 1}_{axis}" for axis in "xyz"]
+            columns.append(values @ R.T)
+            units_of += [unit] * 3
+    values = np.concatenate(columns, axis=1) if columns else np.empty((len(time), 0))
+    if len(values) != len(time):
+        raise DescriptionError(f"{path.name}: its plates have {len(values)} rows, its channels {len(time)}")
+    return Recording(markers, Table(time, names, values, units_of), _analog(parts, time), corners @ R.T)
+
+
+def markers_of(path: Path, units: str | None) -> Markers:
+    """Markers of a .c3d file, in its own axes."""
+    markers = _markers(_parts(path), path.name, units, np.eye(3))
+    if markers is None:
+        raise DescriptionError(f"{path.name}: there are no markers in it; cd.read_c3d(path) gives its analog "
+                               "channels")
+    return markers
+
+
+def _parts(path: Path) -> dict[str, Any]:
+    """Arrays of a file, read in another process, which may crash or hang."""
+    if not path.is_file():
+        if path.is_dir():
+            raise DescriptionError(f"{path}: a folder; give the name of a file")
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+    if importlib.util.find_spec("ezc3d") is None:
+        raise ImportError("reading .c3d files needs ezc3d, which is not installed: pip install "
+                          "\"condyle[c3d]\"", name="ezc3d")
+    if path.stat().st_size < 512 or path.read_bytes()[1:2] != b"\x50":
+        raise DescriptionError(f"{path.name}: this is no .c3d file, or it is cut off: its second byte is not "
+                               "0x50")
+    seconds = SECONDS + PER_MEGABYTE * path.stat().st_size / 1e6
+    try:
+        done = subprocess.run([sys.executable, "-P", str(_PROCESS), str(path.absolute())],
+                              capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise DescriptionError(f"{path.name}: ezc3d did not read it within {seconds:.0f} s: it is damaged"
+                               ) from None
+    if done.returncode or not done.stdout:
+        why = done.stderr.decode(errors="replace").strip().splitlines()[-1:] if done.returncode == 1 else []
+        raise DescriptionError(f"{path.name}: ezc3d cannot read it{': ' + why[0] if why else ''}; it is "
+                               "damaged or cut off")
+    with np.load(io.BytesIO(done.stdout), allow_pickle=False) as data:
+        parts = {name: data[name] for name in data.files}
+    if str(parts["note"]):
+        warnings.warn(f"{path.name}: its force plates are not read: {parts['note']}", stacklevel=4)
+    return parts
+
+
+def _times(parts: dict[str, Any], what: str, file: str) -> Array:
+    """[s] of the frames or of the samples, from 0."""
+    key = "analog_rate" if what == "analog" else "rate"
+    count, rate = len(parts[what]), float(parts[key])
+    if count and not 0 < rate < 1e9:
+        raise DescriptionError(f"{file}: {count} {'samples' if what == 'analog' else 'frames'} at "
+                               f"{rate:g} per second: the rate must be positive")
+    return np.arange(count) / rate if count else np.empty(0)
+
+
+def _markers(parts: dict[str, Any], file: str, units: str | None, R: Array) -> Markers | None:
+    points = parts["points"]
+    if not points.size:
+        return None
+    labels = [str(n) for n in parts["labels"]][:points.shape[1]]
+    labels += [f"marker{k + 1}" for k in range(len(labels), points.shape[1])]
+    names = [n or f"marker{k + 1}" for k, n in enumerate(labels)]
+    others = {str(n) for n in parts["others"]} - {""}
+    kept = [k for k, name in enumerate(names) if name not in others]        # angles and powers are no places
+    unit = units or unit_of(str(parts["units"][0]) if len(parts["units"]) else "", f"{file}: POINT:UNITS")
+    if not unit:
+        raise DescriptionError(f"{file}: it does not say its units; say units='mm', 'cm' or 'm'")
+    if np.isinf(points[:, kept]).any():
+        raise DescriptionError(f"{file}: places that are infinitely far; the file is damaged")
+    places = points[:, kept] / LENGTHS[unit]
+    places[np.isnan(places).any(axis=2)] = np.nan
+    if not kept:
+        return None
+    return Markers(_times(parts, "points", file), distinct([names[k] for k in kept]), places @ R.T,
+                   units=unit, rate=float(parts["rate"]))
+
+
+def _analog(parts: dict[str, Any], time: Array) -> Table:
+    values = parts["analog"]
+    count = values.shape[1] if values.ndim == 2 else 0
+    names = [str(n) for n in parts["analog_labels"]][:count]
+    names = [n or f"channel{k + 1}" for k, n in enumerate([*names, *[""] * (count - len(names))])]
+    units = [str(u) for u in parts["analog_units"]][:count]
+    units += [""] * (count - len(units))
+    return Table(time, distinct(names), values.reshape(len(time), count), units)
+
+
+def _plate(parts: dict[str, Any], k: int, threshold: float, file: str) -> tuple[Array, Array, Array, Array]:
+    """Force [N], where it acts [m] and free torque [N m], shape (m, 3) each, and corners (4, 3) [m]."""
+    said = [str(u).strip() for u in parts[f"units{k}"]]
+    length = LENGTHS[unit_of(said[2], f"{file}: plate {k + 1}") or "mm"]
+    moment = _MOMENTS.get(said[1].lower().replace("*", "."))
+    if said[0].lower() not in ("n", "newton", "newtons") or moment is None or not said[2]:
+        raise DescriptionError(f"{file}: plate {k + 1}: force, moment and place are in {said}; expected N, "
+                               "Nm or Nmm, and m or mm")
+    F, M, p = parts[f"force{k}"], parts[f"moment{k}"] / moment, parts[f"point{k}"] / length
+    corners = parts[f"corners{k}"] / length
+    centre = corners.mean(axis=0)
+    normal = np.cross(corners[0] - corners[1], corners[0] - corners[3])
+    size = np.linalg.norm(normal)
+    if not size > 0:
+        raise DescriptionError(f"{file}: plate {k + 1}: its corners are {corners.tolist()}, no rectangle")
+    loaded = (np.abs(F @ (normal / size)) > threshold) & np.isfinite(p).all(axis=1)
+    p = np.where(loaded[:, None], p, centre)
+    return F, p, M - np.cross(p - centre, F), corners                       # (1)
+
+
+def _check_direction(k: int, force: Array, corners: Array, markers: Markers | None, R: Array,
+                     file: str) -> None:
+    """Warn of forces that point away from the markers, which are above the plate."""
+    if markers is None or not len(force):
+        return
+    seen = markers.positions[np.isfinite(markers.positions).all(axis=2)] @ R            # as in the file
+    if not len(seen):
+        return
+    centre = corners.mean(axis=0)
+    normal = np.cross(corners[0] - corners[1], corners[0] - corners[3])
+    up = normal * np.sign(normal @ (np.median(seen, axis=0) - centre)) / np.linalg.norm(normal)
+    mean = float(np.mean(force @ up))
+    if mean < 0 and np.abs(force @ up).max() > 20:
+        warnings.warn(f"{file}: plate {k + 1}: its force points away from the markers, {mean:.0f} N on "
+                      f"average: it is the force on the plate. Say opposite=[{k + 1}] for the ground's "
+                      "reaction", stacklevel=4)
+
+

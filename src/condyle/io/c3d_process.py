@@ -1,0 +1,82 @@
+"""Run by `condyle.io.c3d` in a process of its own: reads a .c3d file with ezc3d and writes arrays to standard
+output.
+
+ezc3d ends its process, or never returns, on some damaged files: nobody else should go with it. This file
+imports nothing of Condyle, so that it starts at once.
+"""
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+
+import numpy as np
+
+GROUPS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS")
+"""Points that are no places."""
+
+
+def read(path: str) -> dict[str, np.ndarray]:
+    """What stands in a file, by name; lengths, forces and moments in its own units."""
+    import ezc3d  # type: ignore[import-untyped]
+
+    note = ""
+    try:
+        file = ezc3d.c3d(path, extract_forceplat_data=True)
+        plates = file["data"]["platform"]
+    except Exception as error:                              # plates that are not understood: the rest may be
+        note, file, plates = f"{type(error).__name__}: {error}", ezc3d.c3d(path), []
+    points, analog = file["parameters"]["POINT"], file["parameters"]["ANALOG"]
+    places, residuals = file["data"]["points"][:3], file["data"]["meta_points"]["residuals"][0]
+    places[:, residuals < 0] = np.nan                       # -1: not seen
+    out = {
+        "points": places.transpose(2, 1, 0), "labels": texts(points, "LABELS"),
+        "units": texts(points, "UNITS"), "rate": first(points, "RATE"),
+        "analog": file["data"]["analogs"][0].T, "analog_labels": texts(analog, "LABELS"),
+        "analog_units": texts(analog, "UNITS"),
+        "analog_rate": first(analog, "RATE"), "plates": np.array(len(plates)), "note": np.array(note),
+        "others": np.concatenate([texts(points, group) for group in GROUPS])}
+    for k, plate in enumerate(plates):
+        for name, key in (("force", "force"), ("moment", "moment"), ("point", "center_of_pressure")):
+            out[f"{name}{k}"] = np.asarray(plate[key]).T
+        out[f"corners{k}"] = np.asarray(plate["corners"]).T
+        out[f"units{k}"] = np.array([plate[f"unit_{what}"] for what in ("force", "moment", "position")])
+    return out
+
+
+def texts(group: dict, name: str) -> np.ndarray:
+    """Texts of a parameter and its continuations, LABELS2, LABELS3, ..."""
+    found: list[str] = []
+    for key in (name, *(f"{name}{k}" for k in range(2, 40))):
+        if key in group:
+            found += [str(text).strip() for text in group[key]["value"]]
+    return np.array(found, dtype=str)
+
+
+def first(group: dict, name: str) -> np.ndarray:
+    """The first number of a parameter; NaN if there is none."""
+    values = np.ravel(group.get(name, {}).get("value", []))
+    return np.array(float(values[0]) if values.size else np.nan)
+
+
+def limit_memory(size: int) -> None:
+    """Let a damaged count of frames fail instead of filling the machine, where that is possible."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most = (2 << 30) + 200 * size
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+if __name__ == "__main__":
+    try:
+        limit_memory(os.path.getsize(sys.argv[1]))
+        buffer = io.BytesIO()
+        np.savez(buffer, **read(sys.argv[1]))  # type: ignore[arg-type]
+        sys.stdout.buffer.write(buffer.getvalue())
+    except ImportError:
+        raise SystemExit(3) from None
+    except Exception as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}"[:300])
+        raise SystemExit(1) from None

@@ -1,0 +1,141 @@
+"""Recordings from .c3d files, which ezc3d writes here."""
+from __future__ import annotations
+
+import contextlib
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+ezc3d = pytest.importorskip("ezc3d", reason="ezc3d is not installed")
+FRAMES, SAMPLES = 20, 10
+CORNERS = np.array([[600.0, 400, 0], [0, 400, 0], [0, 0, 0], [600, 0, 0]])      # its z points up
+ORIGIN = np.array([1.0, 2, -40])
+
+
+def written(path: Path, *, units: str = "mm", reaction: bool = True, points: int = 3, force: float = 700.0,
+            corners: np.ndarray = CORNERS) -> tuple[np.ndarray, np.ndarray]:
+    """Write a file with markers, a plate of type 2 and a channel of EMG; return markers (T, n, 3) and
+    channels (samples, 7)."""
+    rng = np.random.default_rng(1)
+    file = ezc3d.c3d()
+    point, analog, plate = (file["parameters"][g] for g in ("POINT", "ANALOG", "FORCE_PLATFORM"))
+    point["RATE"]["value"], analog["RATE"]["value"] = [100.0], [100.0 * SAMPLES]
+    point["LABELS"]["value"] = ("RASI", "LASI", "Angle")[:points]
+    point["UNITS"]["value"] = (units,)
+    places = np.ones((4, points, FRAMES))
+    places[:3] = rng.normal(size=(3, points, FRAMES)) * 100 + 500
+    places[:3, 1:2, 4] = np.nan
+    file["data"]["points"] = places
+    file.add_parameter("POINT", "ANGLES", ["Angle"])
+    analog["LABELS"]["value"] = ("Fx1", "Fy1", "Fz1", "Mx1", "My1", "Mz1", "EMG")
+    analog["UNITS"]["value"] = ("N", "N", "N", "Nmm", "Nmm", "Nmm", "V")
+    channels = rng.normal(size=(7, FRAMES * SAMPLES)) * 100
+    channels[2] = (force if reaction else -force) + channels[2] / 5
+    channels[3:6] *= 100
+    channels[:, :5] /= 1e4                                  # hardly any force at first
+    file["data"]["analogs"] = channels[None]
+    plate["USED"]["value"], plate["TYPE"]["value"] = np.array([1]), np.array([2])
+    plate["ZERO"]["value"], plate["CHANNEL"]["value"] = np.array([1, 0]), np.arange(1, 7)[:, None]
+    plate["CORNERS"]["value"], plate["ORIGIN"]["value"] = corners.T[:, :, None], ORIGIN[:, None]
+    file.write(str(path))
+    return places[:3].transpose(2, 1, 0), channels.T
+
+
+def test_markers(tmp_path):
+    """Single precision is what the format has."""
+    places, _ = written(tmp_path / "a.c3d")
+    markers = cd.read_markers(tmp_path / "a.c3d")
+    assert markers.names == ("RASI", "LASI")                # no angle among them
+    assert (markers.units, markers.rate) == ("mm", 100)
+    np.testing.assert_allclose(markers.positions, places[:, :2] / 1000, rtol=1e-6)
+    assert markers.missing == {"LASI": 1}
+    np.testing.assert_allclose(markers.time, np.arange(FRAMES) / 100)
+    written(tmp_path / "b.c3d", units="m")
+    assert cd.read_markers(tmp_path / "b.c3d").positions[0, 0, 0] == 1000 * markers.positions[0, 0, 0]
+
+
+def test_force_plates_are_the_same_wrench_everywhere(tmp_path, evidence):
+    """About any point the table's wrench is that of the channels: force F, and moment M + F x o about the
+    centre, o the true origin below it. Where there is force, the free torque is along the normal."""
+    _, channels = written(tmp_path / "a.c3d")
+    recording = cd.read_c3d(tmp_path / "a.c3d")
+    table = recording.force_plates
+    F, p, T = (table[[f"{x}1_{axis}" for axis in "xyz"]].values for x in "fpm")
+    np.testing.assert_allclose(F, channels[:, :3], rtol=1e-6)
+    centre = CORNERS.mean(axis=0) / 1000
+    M = (channels[:, 3:6] + np.cross(channels[:, :3], ORIGIN)) / 1000
+    error = np.abs(T + np.cross(p - centre, F) - M).max()
+    evidence("wrenches of a force plate from a .c3d file against its channels [N m]", error, 1e-4)
+    assert error < 1e-4                                     # single precision of moments of some 100 N m
+    np.testing.assert_allclose(p[:5], np.broadcast_to(centre, (5, 3)), atol=1e-12)
+    np.testing.assert_allclose(T[5:, :2], 0, atol=1e-9)
+    np.testing.assert_allclose(p[5:, :2], (centre + np.stack([-M[:, 1], M[:, 0], 0 * M[:, 0]], axis=1)
+                                           / channels[:, 2:3])[5:, :2], atol=1e-6)
+    assert table.units[:9] == ("N",) * 3 + ("m",) * 3 + ("N m",) * 3
+    np.testing.assert_allclose(table.time, np.arange(FRAMES * SAMPLES) / 1000)
+
+
+    analog = recording.analog
+    assert analog.titles[-1] == "EMG [V]" and analog.units[3] == "Nmm"
+    np.testing.assert_allclose(analog["EMG"], channels[:, 6], rtol=1e-6)
+
+
+def test_everything_turns_together(tmp_path):
+    written(tmp_path / "a.c3d")
+    plain, turned = (cd.read_c3d(tmp_path / "a.c3d", vertical=v) for v in (None, "z"))
+    assert turned.force_plates["f1_y"].mean() > 600
+    for letter in "fpm":
+        old, new = (t.force_plates[[f"{letter}1_{axis}" for axis in "xyz"]].values for t in (plain, turned))
+        np.testing.assert_array_equal(new, np.stack([old[:, 0], old[:, 2], -old[:, 1]], axis=1))
+    np.testing.assert_array_equal(turned.corners[0, :, 2], -plain.corners[0, :, 1])
+    assert "1 force plates, 7 analog channels" in repr(plain)
+
+
+def test_a_force_on_the_plate_is_told_from_a_reaction(tmp_path):
+    """The markers are above it."""
+    written(tmp_path / "a.c3d", reaction=False)
+    with pytest.warns(UserWarning, match=r"plate 1: its force points away.*opposite=\[1\]"):
+        cd.read_c3d(tmp_path / "a.c3d", vertical="z")
+    table = cd.read_c3d(tmp_path / "a.c3d", opposite=[1]).force_plates
+    assert table["f1_z"].mean() > 600
+    load = cd.ExternalLoad("foot", table, force="f1_", point="p1_", torque="m1_")      # as studies take it
+    assert load.force == ("f1_x", "f1_y", "f1_z")
+    with pytest.raises(cd.DescriptionError, match=r"no plate 2 in a\.c3d; it has 1"):
+        cd.read_c3d(tmp_path / "a.c3d", opposite=[2])
+
+
+def test_mistakes(tmp_path):
+    (tmp_path / "a.c3d").write_bytes(b"no")
+    with pytest.raises(cd.DescriptionError, match=r"this is no \.c3d file"):
+        cd.read_c3d(tmp_path / "a.c3d")
+    with pytest.raises(FileNotFoundError):
+        cd.read_c3d(tmp_path / "none.c3d")
+    with pytest.raises(cd.DescriptionError, match="a folder"):
+        cd.read_c3d(tmp_path)
+    written(tmp_path / "b.c3d", units="furlong")
+    with pytest.raises(cd.DescriptionError, match="expected m, cm or mm"):
+        cd.read_c3d(tmp_path / "b.c3d")
+    written(tmp_path / "c.c3d", corners=np.zeros((4, 3)))
+    with pytest.raises(cd.DescriptionError, match="corners"):
+        cd.read_c3d(tmp_path / "c.c3d")
+
+
+def test_damaged_files_end_nobody(tmp_path):
+    """ezc3d crashes or never returns on some; here they are refused in words, or what is left is read."""
+    written(tmp_path / "a.c3d")
+    data = (tmp_path / "a.c3d").read_bytes()
+    for seed in range(3):
+        rng, hurt = np.random.default_rng(seed), bytearray(data)
+        if seed % 2:
+            del hurt[rng.integers(512, len(data)):]
+        for _ in range(rng.integers(1, 9)):
+            hurt[rng.integers(2, 2500)] = rng.integers(256)
+        (tmp_path / "b.c3d").write_bytes(hurt)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with contextlib.suppress(cd.CondyleError):
+                assert cd.read_c3d(tmp_path / "b.c3d").markers is not None
