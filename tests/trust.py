@@ -50,6 +50,7 @@ SECTIONS = {
     "verification": "Known answers",
     "models": "Ready models",
     "opensim": "Models of OpenSim",
+    "io": "Files",
     "paths": "Paths over surfaces",
     "contact": "Contact",
     "cross": "Other engines",
