@@ -128,6 +128,9 @@ def test_damaged_files_end_nobody(tmp_path):
     """ezc3d crashes or never returns on some; here they are refused in words, or what is left is read."""
     written(tmp_path / "a.c3d")
     data = (tmp_path / "a.c3d").read_bytes()
+    (tmp_path / "b.c3d").write_bytes(data[:-3000])
+    with pytest.warns(UserWarning, match=r"says 20 frames, there are \d+\. It may be cut off"):
+        assert len(cd.read_c3d(tmp_path / "b.c3d").markers) < 20
     for seed in range(3):
         rng, hurt = np.random.default_rng(seed), bytearray(data)
         if seed % 2:

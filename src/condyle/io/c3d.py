@@ -129,7 +129,8 @@ def _parts(path: Path) -> dict[str, Any]:
     if importlib.util.find_spec("ezc3d") is None:
         raise ImportError("reading .c3d files needs ezc3d, which is not installed: pip install "
                           "\"condyle[c3d]\"", name="ezc3d")
-    if path.stat().st_size < 512 or path.read_bytes()[1:2] != b"\x50":
+    head = path.read_bytes()
+    if len(head) < 512 or head[1] != 0x50:
         raise DescriptionError(f"{path.name}: this is no .c3d file, or it is cut off: its second byte is not "
                                "0x50")
     seconds = SECONDS + PER_MEGABYTE * path.stat().st_size / 1e6
@@ -147,7 +148,19 @@ def _parts(path: Path) -> dict[str, Any]:
         parts = {name: data[name] for name in data.files}
     if str(parts["note"]):
         warnings.warn(f"{path.name}: its force plates are not read: {parts['note']}", stacklevel=4)
+    said, count = _frames(head), len(parts["points"])
+    if count < said:
+        warnings.warn(f"{path.name}: it says {said} frames, there are {count}. It may be cut off",
+                      stacklevel=4)
     return parts
+
+
+def _frames(head: bytes) -> int:
+    """How many frames a file says it has, in two numbers of 16 bits; 0 if there are too many for that."""
+    at = (head[0] - 1) * 512 + 3
+    order = "big" if head[at:at + 1] == b"\x56" else "little"             # 86: MIPS
+    first, last = (int.from_bytes(head[k:k + 2], order) for k in (6, 8))   # type: ignore[arg-type]
+    return last - first + 1 if last < 65535 else 0
 
 
 def _times(parts: dict[str, Any], what: str, file: str) -> Array:
