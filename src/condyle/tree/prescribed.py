@@ -85,15 +85,18 @@ class Prescribed:
         if is_series(given):
             noun, own = ("coordinate", coordinates) if level == "position" else ("speed", speeds)
             given = [(given[0], y) for y in _columns(given, Entries(noun, tuple(own)), what)]
+        kept: tuple[Any, ...]
         if callable(given):
             laws = [_traced(given, arguments, what, (len(names),))]
+            kept = (given,)
         else:
             each: Iterable[tuple[int, Any]] = enumerate(_entries(given, names, what))
-            each = ((i, measured(f, f"{what}[{i}]") if is_series(f) else f) for i, f in each)
+            each = [(i, measured(f, f"{what}[{i}]") if is_series(f) else f) for i, f in each]
+            kept = tuple(f for _, f in each)
             laws = [None if f is None else _traced(f, arguments, f"{what}[{i}]", ()) for i, f in each]
             if all(law is None for law in laws):
                 raise DescriptionError(f"{what}: every entry is None; leave motion= out, or give a function")
-        driver = Driver(mobilizer, level, tuple(laws))
+        driver = Driver(mobilizer, level, tuple(laws), kept)
         driver.check(what)
         return driver
 
@@ -160,11 +163,13 @@ class Driver:
 
     Attributes:
         laws: one for all coordinates (or speeds) together, or one each; None is free.
+        given: what they were made of; pickles have functions of `cd.functions` and numbers, None for the rest.
     """
 
     mobilizer: Mobilizer
     level: str
     laws: tuple[Traced | None, ...]
+    given: tuple[Any, ...] = ()
 
     @cached_property
     def _chosen(self) -> list[int]:
@@ -304,7 +309,8 @@ class Driver:
         return f"{self.level} {text(self.laws)}"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("mobilizer", "level", "laws")}
+        plain = tuple(f if isinstance(f, (Function, Symbol, int, float)) else None for f in self.given)
+        return {"mobilizer": self.mobilizer, "level": self.level, "laws": self.laws, "given": plain}
 
     def __repr__(self) -> str:
         return f"Prescribed({self.level}=...)"

@@ -1,0 +1,103 @@
+"""Systems as OpenSim's files: `cd.write_osim`."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, indent
+
+from condyle import files
+from condyle.errors import DescriptionError
+from condyle.forces.gravity import Gravity
+from condyle.opensim import writer_joints, writer_muscles  # noqa: F401  # muscles register themselves
+from condyle.opensim.writer_attached import geometry, marker
+from condyle.opensim.writer_constraints import as_constraint
+from condyle.opensim.writer_forces import as_force
+from condyle.opensim.writing import Writing
+from condyle.opensim.xml import VERSION, element, whole_set
+from condyle.system.system import System
+
+
+def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, float] | None = None) -> None:
+    """Write a System as a model file of OpenSim 4, which loads to the same poses, masses, lengths and forces.
+
+    Numbers are written with all their digits; the file appears whole or not at all. What OpenSim has no
+    counterpart for is refused, all of it at once, before a file is touched.
+
+    Args:
+        system: what is written.
+        path: where to write; it must end in .osim.
+        parameters: values of Parameters by name, which a file cannot hold: the others have their defaults, all
+            of them with {}. By default Parameters are refused.
+
+    Raises:
+        DescriptionError: something that OpenSim does not have, with its name; another ending; no such folder.
+    """
+    if not isinstance(system, System):
+        raise DescriptionError(f"write_osim: expected a System, then the path, got {system!r}")
+    if not isinstance(path, (str, Path)):
+        raise DescriptionError(f"write_osim: expected the path of a file, such as 'leg.osim', got {path!r}")
+    path = Path(path)
+    if path.suffix.lower() != ".osim":
+        raise DescriptionError(f"write_osim: {path.name!r}: the name must end in .osim")
+    if not path.parent.is_dir():
+        raise DescriptionError(f"write_osim: {str(path)!r}: there is no folder {str(path.parent)!r}; make it "
+                               "first")
+    document = as_document(system, path, parameters)
+    with files.whole(path, "wb") as file:
+        ElementTree(document).write(file, encoding="UTF-8", xml_declaration=True)
+
+
+def as_document(system: System, path: Path, parameters: Mapping[str, float] | None) -> Element:
+    """The document of a System that will be at a path.
+
+    Raises:
+        DescriptionError: what cannot be written.
+    """
+    to = Writing(system, parameters, path.parent)
+    model = element("Model", path.stem)
+    ground = element("Ground", "ground")
+    model.append(ground)
+    gravity = system.force("gravity")
+    assert isinstance(gravity, Gravity)
+    model.append(_gravity(gravity, to))
+    bodies = {b.name: writer_joints.body(b, to) for b in system.bodies}
+    joints = [writer_joints.joint(b, to) for b in system.bodies]
+    forces = [as_force(system.force(f), to.name(f, f"force {f!r}"), to) for f in system.forces if f != "gravity"]
+    constraints = [as_constraint(system.constraint(c), to.name(c, f"constraint {c!r}"), to)
+                   for c in system.constraints]
+    for name in system.measures:
+        to.refuse(f"measure {name!r}: OpenSim has none like it; write a copy without it")
+    for name, body in {"ground": ground, **bodies}.items():
+        geometry(name, body, to)
+        if to.wraps[name]:
+            body.append(whole_set("WrapObjectSet", list(to.wraps[name].values())))
+    for kind, objects in {"BodySet": list(bodies.values()), "JointSet": joints, "ConstraintSet": constraints,
+                          "ForceSet": forces, "MarkerSet": [marker(system.marker(m), to) for m in system.markers],
+                          "ControllerSet": controllers(to)}.items():
+        model.append(whole_set(kind, objects))
+    if to.refused:
+        raise DescriptionError("write_osim: OpenSim has no counterpart for:\n- " + "\n- ".join(to.refused))
+    document = Element("OpenSimDocument", {"Version": VERSION})
+    document.append(model)
+    indent(document, "\t")
+    return document
+
+
+def controllers(to: Writing) -> list[Element]:
+    """A controller of the actuators whose controls are known."""
+    if not to.controls:
+        return []
+    made = element("PrescribedController", "controls",
+                   socket_actuators=" ".join(f"/forceset/{name}" for name in to.controls))
+    for name, function in to.controls.items():
+        function.set("name", name)
+    made.append(element("FunctionSet", "ControlFunctions", objects=list(to.controls.values())))
+    return [made]
+
+
+def _gravity(law: Gravity, to: Writing) -> Element:
+    if law.excluded:
+        to.refuse(f"gravity: it leaves out {', '.join(map(repr, law.excluded))}; OpenSim's acts on all bodies")
+    made = Element("gravity")
+    made.text = element("x", v=to.number(law.acceleration, "gravity")).findtext("v")
+    return made

@@ -1,0 +1,107 @@
+"""Markers, and geometry that is drawn on bodies."""
+from __future__ import annotations
+
+import warnings
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from condyle.opensim.writing import Writing
+from condyle.opensim.xml import append, element
+from condyle.shapes import Box, Cylinder, Ellipsoid, Frame, Line, Mesh, Sphere
+from condyle.spatial import Transform, euler_from_rotation, rotation_x
+from condyle.tree.attached import Geometry, Marker
+
+Z_TO_Y = Transform(rotation_x(np.pi / 2))
+"""Cylinders of OpenSim stand along y."""
+
+
+def marker(m: Marker, to: Writing) -> Element:
+    """A Marker."""
+    return element("Marker", to.name(m.name, f"marker {m.name!r}"), socket_parent_frame=to.place(m.body),
+                   location=m.station, fixed=m.fixed)
+
+
+def geometry(name: str, body: Element, to: Writing) -> None:
+    """Add what is drawn on a body: on the body itself, or on a frame of its own."""
+    attached, frames = [], []
+    for g in to.system.geometry:
+        made = as_geometry(g.shape, to) if g.body == name else None
+        if made is None:
+            if g.body == name:
+                warnings.warn(f"write_osim: geometry {g.name!r} is left out, OpenSim draws nothing like "
+                              f"{g.shape!r}; no number depends on it", UserWarning, stacklevel=4)
+            continue
+        made.set("name", "_".join(g.name.split()))
+        made.append(_looks(g))
+        X = g.X_BS @ Z_TO_Y if isinstance(g.shape, Cylinder) else g.X_BS
+        append(made, "socket_frame", "..")
+        if np.array_equal(X.R, np.eye(3)) and not np.any(X.p):
+            attached.append(made)
+        else:
+            frames.append(element("PhysicalOffsetFrame", f"{made.get('name')}_frame", socket_parent="..",
+                                  translation=X.p, orientation=euler_from_rotation(X.R),
+                                  attached_geometry=[made]))
+    if frames:
+        append(body, "components", frames)
+    if attached:
+        append(body, "attached_geometry", attached)
+
+
+def _looks(g: Geometry) -> Element:
+    color = (1.0, 1.0, 1.0) if g.color is None else tuple(int(g.color[i:i + 2], 16) / 255 for i in (1, 3, 5))
+    return element("Appearance", opacity=g.opacity, color=color)
+
+
+@singledispatch
+def as_geometry(shape: Any, to: Writing) -> Element | None:
+    """A shape, or None where OpenSim has nothing like it."""
+    return None
+
+
+@as_geometry.register
+def _(s: Sphere, to: Writing) -> Element:
+    return element("Sphere", radius=s.radius)
+
+
+@as_geometry.register
+def _(s: Ellipsoid, to: Writing) -> Element:
+    return element("Ellipsoid", radii=s.radii)
+
+
+@as_geometry.register
+def _(s: Box, to: Writing) -> Element:
+    return element("Brick", half_lengths=s.half_lengths)
+
+
+@as_geometry.register
+def _(s: Cylinder, to: Writing) -> Element:
+    return element("Cylinder", radius=s.radius, half_height=s.half_length)
+
+
+@as_geometry.register
+def _(s: Line, to: Writing) -> Element | None:
+    return element("LineGeometry", start_point=s.points[0], end_point=s.points[1]) if len(s.points) == 2 else None
+
+
+@as_geometry.register
+def _(s: Frame, to: Writing) -> Element:
+    return element("FrameGeometry", scale_factors=(s.length,) * 3)
+
+
+@as_geometry.register
+def _(s: Mesh, to: Writing) -> Element | None:
+    if s.path is None:
+        return None
+    return element("Mesh", scale_factors=s.scale, mesh_file=_near(Path(s.path), to.folder))
+
+
+def _near(mesh: Path, folder: Path) -> str:
+    """A mesh's file as seen from the model's folder, if it is inside; else as it is."""
+    for root in (folder / "Geometry", folder):
+        if mesh.is_absolute() and mesh.is_relative_to(root.absolute()):
+            return mesh.relative_to(root.absolute()).as_posix()
+    return mesh.as_posix()

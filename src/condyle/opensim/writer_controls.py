@@ -1,0 +1,33 @@
+"""Controls: OpenSim's actuators have one each, which comes from outside or from a PrescribedController."""
+from __future__ import annotations
+
+from typing import Any
+
+from condyle.opensim.writer_functions import constant
+from condyle.opensim.writing import Writing
+from condyle.trace.parameter import Expression, Input
+
+def control(kept: Any, name: str, to: Writing, where: str, lowest: float | None = None) -> float:
+    """Take in what drives an actuator: an Input is its control, with the factor that is returned; a number is
+    a function of time that a controller gives it."""
+    if isinstance(kept, Expression) and any(isinstance(p, Input) for p in kept.parameters):
+        return _factor(kept, to, where)
+    if isinstance(kept, (Expression, int, float)):
+        value = to.number(kept, where)
+        if value:
+            to.controls[name] = constant(value)
+        return 1.0
+    to.refuse(f"{where}: its control is {kept!r}; OpenSim has an Input or a number there")
+    return 1.0
+
+
+def _factor(kept: Expression, to: Writing, where: str) -> float:
+    """c of c times an Input."""
+    inputs = [p for p in kept.parameters if isinstance(p, Input)]
+    others = [p for p in kept.parameters if not isinstance(p, Input)]
+    to.known(others, where)
+    at = [float(kept.at({**(to.parameters or {}), inputs[0].name: x}).item()) for x in (0.0, 1.0, 2.0)]
+    if len(inputs) > 1 or at[0] != 0.0 or abs(at[2] - 2 * at[1]) > 1e-15 * abs(at[2]):
+        names = ", ".join(p.name for p in inputs)
+        to.refuse(f"{where}: its control is computed from Inputs ({names}); in OpenSim it is one number")
+    return at[1]

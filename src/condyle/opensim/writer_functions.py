@@ -1,0 +1,149 @@
+"""Functions as elements: those of `cd.functions`, numbers, and Python functions that are linear."""
+from __future__ import annotations
+
+from functools import singledispatch
+from itertools import product
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import casadi as ca
+import numpy as np
+
+from condyle.functions import (
+    Constant,
+    Function,
+    Linear,
+    PiecewiseLinear,
+    Polynomial,
+    Scaled,
+    SimmSpline,
+    Sine,
+    SmoothStep,
+    Spline,
+)
+from condyle.opensim.writing import Writing
+from condyle.opensim.xml import element
+from condyle.trace import Symbol, Traced
+
+REMEDY = "OpenSim has Constant, Linear, Polynomial, Sine, SmoothStep, SimmSpline, Spline, PiecewiseLinear, Scaled"
+
+
+@singledispatch
+def function(f: Any, to: Writing, where: str) -> Element:
+    """One of `cd.functions`, or a number, as a function of OpenSim."""
+    if isinstance(f, (int, float, np.number, Symbol)):
+        return constant(to.number(float(f) if not isinstance(f, Symbol) else f, where))
+    what = "a Python function" if not isinstance(f, Function) else repr(f)
+    to.refuse(f"{where}: {what} has no counterpart; {REMEDY}")
+    return constant(0.0)
+
+
+def constant(value: float) -> Element:
+    return element("Constant", value=value)
+
+
+@function.register
+def _(f: Constant, to: Writing, where: str) -> Element:
+    return constant(to.number(f.value, where))
+
+
+@function.register
+def _(f: Linear, to: Writing, where: str) -> Element:
+    slopes = f.slope if isinstance(f.slope, tuple) else (f.slope,)
+    return element("LinearFunction", coefficients=to.number((*slopes, f.intercept), where))
+
+
+@function.register
+def _(f: Polynomial, to: Writing, where: str) -> Element:
+    powers = f.exponents or tuple((k,) for k in range(len(f.coefficients)))
+    order, terms = max(map(sum, powers)), {}
+    for e, value in zip(powers, f.coefficients, strict=True):
+        terms[tuple(e)] = terms.get(tuple(e), 0.0) + to.number(value, where)
+    if f.variables == 1:
+        return element("PolynomialFunction", coefficients=[terms.get((k,), 0.0) for k in range(order, -1, -1)])
+    every = [e for e in product(range(order + 1), repeat=f.variables) if sum(e) <= order]
+    return element("MultivariatePolynomialFunction", coefficients=[terms.get(e, 0.0) for e in every],
+                   dimension=f.variables, order=order)
+
+
+@function.register
+def _(f: Sine, to: Writing, where: str) -> Element:
+    return element("Sine", **{key: to.number(getattr(f, key), where) for key in ("amplitude", "omega", "phase",
+                                                                                 "offset")})
+
+
+@function.register
+def _(f: SmoothStep, to: Writing, where: str) -> Element:
+    x0, x1, y0, y1 = to.number((f.x0, f.x1, f.y0, f.y1), where)
+    if x1 < x0:
+        x0, x1, y0, y1 = x1, x0, y1, y0
+    return element("StepFunction", transition_start_time=x0, transition_end_time=x1, start_value=y0,
+                   end_value=y1)
+
+
+@function.register
+def _(f: SimmSpline, to: Writing, where: str) -> Element:
+    return element("SimmSpline", x=f.x, y=to.number(tuple(f.y), where))
+
+
+@function.register
+def _(f: PiecewiseLinear, to: Writing, where: str) -> Element:
+    return element("PiecewiseLinearFunction", x=f.x, y=to.number(tuple(f.y), where))
+
+
+@function.register
+def _(f: Spline, to: Writing, where: str) -> Element:
+    half = (f.degree + 1) // 2
+    if len(f.x) < 2 * half:
+        to.refuse(f"{where}: {f!r}: OpenSim's GCVSpline of degree {f.degree} needs {2 * half} points or more")
+    return element("GCVSpline", half_order=half, error_variance=0.0, x=f.x, weights=[1.0] * len(f.x),
+                   y=to.number(tuple(f.y), where))
+
+
+@function.register
+def _(f: Scaled, to: Writing, where: str) -> Element:
+    return element("MultiplierFunction", function=function(f.function, to, where),
+                   scale=to.number(f.factor, where))
+
+
+def law(given: Any, traced: Traced | None, own: tuple[str, ...], names: tuple[str, ...], to: Writing,
+        where: str) -> tuple[tuple[str, ...], Element]:
+    """A function of a joint: the coordinates that it depends on, and the function.
+
+    Args:
+        given: as the joint was described: a function, (function, names), a number or None.
+        traced: what it computes.
+        own: what the joint calls its coordinates.
+        names: what the system calls them.
+    """
+    if traced is None:
+        return (), constant(0.0)
+    if isinstance(given, (tuple, list)) and isinstance(given[0], Function):
+        some = (given[1],) if isinstance(given[1], str) else tuple(given[1])
+        return tuple(names[own.index(n)] for n in some), function(given[0], to, where)
+    if isinstance(given, Constant):
+        return (), function(given, to, where)
+    if isinstance(given, Function):
+        return names, function(given, to, where)
+    if isinstance(given, (int, float, Symbol)):
+        return (), function(given, to, where)
+    slopes = linear(traced, len(names))
+    if slopes is None:
+        to.refuse(f"{where}: a Python function of {', '.join(own)} that is not linear; {REMEDY}")
+        return (), constant(0.0)
+    some = tuple(n for n, slope in zip(names, slopes, strict=False) if slope)
+    if not some:
+        return (), constant(slopes[-1])
+    return some, element("LinearFunction", coefficients=[*(s for s in slopes[:-1] if s), slopes[-1]])
+
+
+def linear(traced: Traced, n: int) -> list[float] | None:
+    """Slopes and intercept of a traced function that is linear in its n variables; None if it is not."""
+    if traced.outside or traced.tables:
+        return None
+    x = ca.SX.sym("x", n)
+    y = traced.apply(*ca.vertsplit(x))
+    slopes = ca.simplify(ca.jacobian(y, x))
+    if not slopes.is_constant():
+        return None
+    return [*np.array(ca.DM(slopes)).ravel().tolist(), traced(*[0.0] * n).item()]

@@ -1,0 +1,150 @@
+"""Systems written as .osim: live OpenSim loads them to the same poses, masses, lengths and accelerations; what it
+does not have is refused."""
+import re
+from importlib.util import find_spec
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from benchmarks.opensim_process import OpenSimProcess
+from tests.opensim.live import about_files
+from tests.opensim.written import constrained, forces, joints, states
+
+
+@pytest.fixture(scope="module")
+def opensim():
+    if find_spec("opensim") is None:
+        pytest.skip("opensim is not installed (extra: peers)")
+    return OpenSimProcess(None, about_files)
+
+
+def difference(system, answers, q):
+    """Largest error of poses [m, 1]."""
+    return max(np.abs(np.column_stack(system.body_pose(q[i], b.name)[::-1])
+                      - np.column_stack(answers[i]["poses"][b.name][::-1])).max()
+               for i in range(len(q)) for b in system.bodies)
+
+
+def accelerations(answers, told):
+    return np.array([[a["udot"][name] for name in one["coordinates"]]
+                     for a, one in zip(answers, told, strict=True)])
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("make", "what"), [(joints, "every joint, forward and reversed"), (forces, "every force")])
+def test_opensim_loads_the_same(opensim, evidence, tmp_path, make, what):
+    system = make()
+    cd.write_osim(system, tmp_path / "written.osim")
+    q, u, _, told = states(system, 3, 0)
+    if make is forces:
+        told = [one | {"controls": {"driven": 0.7, "cable": 0.3, "motor": 0.4, "torque": 0.5, "jack": 0.5,
+                                    "torque_in_body": 0.5}} for one in told]
+    answers = opensim.ask("states", str(tmp_path / "written.osim"), told)
+    # poses are sums and products of a few numbers of order one
+    evidence(f"written for OpenSim, {what}: poses [m, 1]", difference(system, answers, q), 1e-12)
+    inputs = {"driven": 0.7} if make is forces else None
+    udot = system.forward_dynamics(q, u, inputs=inputs)
+    # two programs, rounding times the condition of the mass matrix
+    evidence(f"written for OpenSim, {what}: accelerations, relative",
+             np.abs(accelerations(answers, told) - udot).max() / np.abs(udot).max(), 1e-11)
+    assert answers[0]["mass"] == pytest.approx(sum(b.mass for b in system.bodies), rel=1e-14)
+    for i, answer in enumerate(answers):
+        for name, place in answer["markers"].items():
+            m = system.marker(name)
+            assert system.station_position(q[i], m.body, m.station) == pytest.approx(place, abs=1e-13)
+
+
+@pytest.mark.peers
+def test_constraints(opensim, evidence, tmp_path):
+    system = constrained()
+    cd.write_osim(system, tmp_path / "written.osim")
+    q, _ = system.defaults()
+    told = {"coordinates": {name: (float(x), 0.0) for name, x in zip(system.coordinates, q, strict=True)}}
+    answers = opensim.ask("states", str(tmp_path / "written.osim"), [told])
+    udot = system.forward_dynamics(q, np.zeros(system.nu))
+    evidence("written for OpenSim, every constraint: accelerations [rad/s^2, m/s^2]",
+             np.abs(accelerations(answers, [told])[0] - udot).max(), 1e-8)   # OpenSim solves to about 1e-10
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("make", [cd.models.arm26, cd.models.leg6dof9musc])
+def test_ready_models(opensim, evidence, tmp_path, make):
+    system = make()
+    cd.write_osim(system, tmp_path / "written.osim")
+    q, u, z, told = states(system, 3, 0, within=True)
+    told = [one | {"controls": dict.fromkeys(system.muscles, 0.5)} for one in told]
+    answers = opensim.ask("states", str(tmp_path / "written.osim"), told)
+    # moving points that lie on ellipses of splines
+    evidence(f"written for OpenSim, {make.__name__}: poses [m, 1]", difference(system, answers, q), 1e-12)
+    smooth = [m for m in system.paths if not any(isinstance(w.surface, cd.paths.Ellipsoid)
+                                                 for w in system.force(m).path.wraps)]
+    lengths = system.path_lengths(q)[:, [system.paths.index(m) for m in smooth]]
+    theirs = np.array([[a["lengths"][m] for m in smooth] for a in answers])
+    # OpenSim's geodesics over ellipsoids are approximate: those muscles are left out
+    evidence(f"written for OpenSim, {make.__name__}: lengths of muscles [m]", np.abs(lengths - theirs).max(), 1e-9)
+    tensions = system.tensions(q, u, z=z, inputs=dict.fromkeys(system.muscles, 0.5))
+    tensions = tensions[:, [system.paths.index(m) for m in smooth]]
+    theirs = np.array([[a["forces"][m] for m in smooth] for a in answers])
+    assert np.abs(tensions - theirs).max() < 1e-6 * np.abs(theirs).max()     # curves of OpenSim are tables
+
+
+def test_everything_that_cannot_be_written_is_listed_and_no_file_is_touched(tmp_path):
+    system = cd.System(gravity=cd.forces.Gravity((0, -9.8, 0), excluded="up per"))
+    system.add_body("up per", mobilizer=cd.SplineCurve.natural(
+        [cd.Transform(np.eye(3), (x, x**2, 0)) for x in np.linspace(0, 1, 6)]),
+        mass=cd.Parameter("m", 2.0), inertia=(1, 1, 1))
+    system.add_body("b", "up per", cd.FunctionBased("k", (lambda q: np.sin(q), None, None)), mass=1,
+                    inertia=(1, 1, 1))
+    system.add_force("own", cd.forces.Custom(lambda s: {"b": cd.Wrench(torque=(1.0, 0, 0))}))
+    system.add_constraint("odd", cd.constraints.Holonomic(lambda s: s.q("k") ** 2 - 1))
+    with pytest.raises(cd.DescriptionError) as refused:
+        cd.write_osim(system, tmp_path / "no.osim")
+    said = str(refused.value)
+    for words in ("gravity: it leaves out 'up per'", "body 'up per': names in OpenSim do not have ' '",
+                  "OpenSim has no joint like SplineCurve", "depends on Parameter('m', 2.0); parameters={}",
+                  "angles[0]: a Python function of k that is not linear", "force 'own'", "constraint 'odd'"):
+        assert words in said, words
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("path", "said"), [("leg.xml", "must end in .osim"), ("no/leg.osim", "there is no folder"),
+                                            (3, "expected the path of a file")])
+def test_paths_that_cannot_be(tmp_path, path, said):
+    with pytest.raises(cd.DescriptionError, match=said):
+        cd.write_osim(cd.System(), tmp_path / path if isinstance(path, str) else path)
+    with pytest.raises(cd.DescriptionError, match="expected a System, then the path"):
+        cd.write_osim("leg.osim", cd.System())
+
+
+def test_parameters_have_the_values_that_are_given(tmp_path):
+    system = cd.System()
+    system.add_body("b", mobilizer=cd.Pin(), mass=2 * cd.Parameter("m", 2.0), inertia=(1, 1, 1),
+                    X_PF=(0, cd.Parameter("h", 0.1), 0))
+    for given, mass, height in (({}, 4.0, 0.1), ({"m": 3.0}, 6.0, 0.1), ({"h": 1 / 3}, 4.0, 1 / 3)):
+        cd.write_osim(system, tmp_path / "b.osim", parameters=given)
+        root = ElementTree.parse(tmp_path / "b.osim").getroot()
+        assert root.get("Version") == "40600"
+        assert float(root.find(".//Body/mass").text) == mass
+        assert float(root.find(".//PhysicalOffsetFrame/translation").text.split()[1]) == height  # every digit
+    with pytest.raises(cd.UnknownNameError, match="'mm'; did you mean 'm'"):
+        cd.write_osim(system, tmp_path / "b.osim", parameters={"mm": 3.0})
+
+
+def test_surfaces_are_written_once_and_have_names_of_their_own(tmp_path):
+    system = cd.models.arm26()
+    cd.write_osim(system, tmp_path / "arm.osim")
+    root = ElementTree.parse(tmp_path / "arm.osim").getroot()
+    made = [e.get("name") for s in root.iter("WrapObjectSet") for e in s.find("objects")]
+    assert sorted(made) == ["BIClonghh", "TRI", "TRIlongglen", "TRIlonghh"]
+    used = [e.text for e in root.iter("wrap_object")]
+    assert used.count("TRI") == 4
+
+
+def test_geometry_that_opensim_cannot_draw_is_left_out_with_a_warning(tmp_path):
+    system = cd.System()
+    system.add_geometry("ground", cd.shapes.Capsule(0.1, 0.2))
+    with pytest.warns(UserWarning, match="geometry 'ground' is left out.*Capsule"):
+        cd.write_osim(system, tmp_path / "a.osim")
+    assert not re.search("Capsule", (tmp_path / "a.osim").read_text())
