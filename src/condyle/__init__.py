@@ -95,7 +95,7 @@ from condyle.tree.prescribed import Prescribed
 
 if TYPE_CHECKING:
     from condyle import maximal, models
-    from condyle.opensim import read_osim
+    from condyle.opensim import read_osim, write_osim
 
 __version__ = "0.1.0"
 __all__ = [
@@ -114,6 +114,7 @@ __all__ = [
     "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
     "read_c3d", "read_frames", "read_markers", "read_mobilizer", "read_osim", "read_table",
     "relative_frames", "relax", "shapes", "simulate", "static_optimization", "where",
+    "write_osim",
 ]
 
 
@@ -136,7 +137,7 @@ def __getattr__(name: str) -> object:
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
 
-_LATER = {"read_osim": "condyle.opensim"}
+_LATER = {"read_osim": "condyle.opensim", "write_osim": "condyle.opensim"}
 """Where names are that are loaded when they are asked for."""
 
 _ELSEWHERE = {

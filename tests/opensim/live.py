@@ -1,4 +1,5 @@
 """Models in live OpenSim, asked from a process of its own: `OpenSimProcess(None, about_files)`."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,8 +20,8 @@ def loaded(path: str) -> tuple[Any, Any]:
 
 
 def states(_: None, path: str, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What follows from states that are given by q and u of each coordinate, {"knee": (0.1, 0.2)}, controls of
-    actuators {"control": {..}} and states of muscles {"z": {path: value}}."""
+    """What follows from states, given by q and u of each coordinate {"coordinates": {"knee": (0.1, 0.2)}},
+    controls of actuators {"controls": {..}} and states of muscles {"z": {path: value}}."""
     import opensim as osim
 
     model, state = loaded(path)
@@ -68,16 +69,25 @@ def _numbers(model: Any, state: Any) -> dict[str, Any]:
             tensions[force.getName()] = actuator.getActuation(state)
     found = [model.getMarkerSet().get(i) for i in range(model.getMarkerSet().getSize())]
     markers = {m.getName(): np.array(m.getLocationInGround(state).to_numpy()) for m in found}
-    return {"poses": poses, "lengths": lengths, "forces": tensions, "markers": markers,
-            "udot": {coordinates.get(i).getName(): coordinates.get(i).getAccelerationValue(state)
-                     for i in range(coordinates.getSize())},
-            "mass": model.getTotalMass(state)}
+    return {
+        "poses": poses,
+        "lengths": lengths,
+        "forces": tensions,
+        "markers": markers,
+        "udot": {
+            coordinates.get(i).getName(): coordinates.get(i).getAccelerationValue(state)
+            for i in range(coordinates.getSize())
+        },
+        "mass": model.getTotalMass(state),
+    }
 
 
 def _pose(X: Any) -> tuple[np.ndarray, np.ndarray]:
     R = X.R()
-    return (np.array([[R.asMat33().get(i, j) for j in range(3)] for i in range(3)]),
-            np.array([X.p().get(i) for i in range(3)]))
+    return (
+        np.array([[R.asMat33().get(i, j) for j in range(3)] for i in range(3)]),
+        np.array([X.p().get(i) for i in range(3)]),
+    )
 
 
 def model_numbers(_: None, path: str) -> dict[str, Any]:

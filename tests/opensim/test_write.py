@@ -1,5 +1,6 @@
-"""Systems written as .osim: live OpenSim loads them to the same poses, masses, lengths and accelerations; what it
-does not have is refused."""
+"""Systems written as .osim: live OpenSim loads them to the same poses, masses, lengths and accelerations;
+what it does not have is refused."""
+
 import re
 from importlib.util import find_spec
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ import pytest
 import condyle as cd
 from benchmarks.opensim_process import OpenSimProcess
 from tests.opensim.live import about_files
-from tests.opensim.written import constrained, forces, joints, states
+from tests.opensim.written import constrained, forces, joints, muscles, states
 
 
 @pytest.fixture(scope="module")
@@ -22,33 +23,54 @@ def opensim():
 
 def difference(system, answers, q):
     """Largest error of poses [m, 1]."""
-    return max(np.abs(np.column_stack(system.body_pose(q[i], b.name)[::-1])
-                      - np.column_stack(answers[i]["poses"][b.name][::-1])).max()
-               for i in range(len(q)) for b in system.bodies)
+    worst = 0.0
+    for answer, at in zip(answers, q, strict=True):
+        for b in system.bodies:
+            for mine, theirs in zip(system.body_pose(at, b.name), answer["poses"][b.name], strict=True):
+                worst = max(worst, np.abs(mine - theirs).max())
+    return worst
 
 
 def accelerations(answers, told):
-    return np.array([[a["udot"][name] for name in one["coordinates"]]
-                     for a, one in zip(answers, told, strict=True)])
+    return np.array(
+        [[a["udot"][name] for name in one["coordinates"]] for a, one in zip(answers, told, strict=True)]
+    )
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize(("make", "what"), [(joints, "every joint, forward and reversed"), (forces, "every force")])
+@pytest.mark.parametrize(
+    ("make", "what"), [(joints, "every joint, forward and reversed"), (forces, "every force")]
+)
 def test_opensim_loads_the_same(opensim, evidence, tmp_path, make, what):
     system = make()
     cd.write_osim(system, tmp_path / "written.osim")
     q, u, _, told = states(system, 3, 0)
     if make is forces:
-        told = [one | {"controls": {"driven": 0.7, "cable": 0.3, "motor": 0.4, "torque": 0.5, "jack": 0.5,
-                                    "torque_in_body": 0.5}} for one in told]
+        told = [
+            one
+            | {
+                "controls": {
+                    "driven": 0.7,
+                    "cable": 0.3,
+                    "motor": 0.4,
+                    "torque": 0.5,
+                    "jack": 0.5,
+                    "torque_in_body": 0.5,
+                }
+            }
+            for one in told
+        ]
     answers = opensim.ask("states", str(tmp_path / "written.osim"), told)
     # poses are sums and products of a few numbers of order one
     evidence(f"written for OpenSim, {what}: poses [m, 1]", difference(system, answers, q), 1e-12)
     inputs = {"driven": 0.7} if make is forces else None
     udot = system.forward_dynamics(q, u, inputs=inputs)
     # two programs, rounding times the condition of the mass matrix
-    evidence(f"written for OpenSim, {what}: accelerations, relative",
-             np.abs(accelerations(answers, told) - udot).max() / np.abs(udot).max(), 1e-11)
+    evidence(
+        f"written for OpenSim, {what}: accelerations, relative",
+        np.abs(accelerations(answers, told) - udot).max() / np.abs(udot).max(),
+        1e-11,
+    )
     assert answers[0]["mass"] == pytest.approx(sum(b.mass for b in system.bodies), rel=1e-14)
     for i, answer in enumerate(answers):
         for name, place in answer["markers"].items():
@@ -64,12 +86,15 @@ def test_constraints(opensim, evidence, tmp_path):
     told = {"coordinates": {name: (float(x), 0.0) for name, x in zip(system.coordinates, q, strict=True)}}
     answers = opensim.ask("states", str(tmp_path / "written.osim"), [told])
     udot = system.forward_dynamics(q, np.zeros(system.nu))
-    evidence("written for OpenSim, every constraint: accelerations [rad/s^2, m/s^2]",
-             np.abs(accelerations(answers, [told])[0] - udot).max(), 1e-8)   # OpenSim solves to about 1e-10
+    evidence(
+        "written for OpenSim, every constraint: accelerations [rad/s^2, m/s^2]",
+        np.abs(accelerations(answers, [told])[0] - udot).max(),
+        1e-8,
+    )  # OpenSim solves to about 1e-10
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("make", [cd.models.arm26, cd.models.leg6dof9musc])
+@pytest.mark.parametrize("make", [cd.models.arm26, cd.models.leg6dof9musc, muscles])
 def test_ready_models(opensim, evidence, tmp_path, make):
     system = make()
     cd.write_osim(system, tmp_path / "written.osim")
@@ -78,39 +103,70 @@ def test_ready_models(opensim, evidence, tmp_path, make):
     answers = opensim.ask("states", str(tmp_path / "written.osim"), told)
     # moving points that lie on ellipses of splines
     evidence(f"written for OpenSim, {make.__name__}: poses [m, 1]", difference(system, answers, q), 1e-12)
-    smooth = [m for m in system.paths if not any(isinstance(w.surface, cd.paths.Ellipsoid)
-                                                 for w in system.force(m).path.wraps)]
+    smooth = [
+        m
+        for m in system.paths
+        if not any(isinstance(w.surface, cd.paths.Ellipsoid) for w in system.force(m).path.wraps)
+    ]
     lengths = system.path_lengths(q)[:, [system.paths.index(m) for m in smooth]]
     theirs = np.array([[a["lengths"][m] for m in smooth] for a in answers])
-    # OpenSim's geodesics over ellipsoids are approximate: those muscles are left out
-    evidence(f"written for OpenSim, {make.__name__}: lengths of muscles [m]", np.abs(lengths - theirs).max(), 1e-9)
-    tensions = system.tensions(q, u, z=z, inputs=dict.fromkeys(system.muscles, 0.5))
-    tensions = tensions[:, [system.paths.index(m) for m in smooth]]
-    theirs = np.array([[a["forces"][m] for m in smooth] for a in answers])
-    assert np.abs(tensions - theirs).max() < 1e-6 * np.abs(theirs).max()     # curves of OpenSim are tables
+    # OpenSim's ways over cylinders are found by iterations that stop early, those over ellipsoids are no
+    # geodesics: the latter are left out
+    evidence(
+        f"written for OpenSim, {make.__name__}: lengths of muscles [m]",
+        np.abs(lengths - theirs).max(),
+        1e-9 if len(smooth) == len(system.paths) else 1e-5,
+    )
+    if len(smooth) == len(system.paths):
+        inputs = dict.fromkeys(system.muscles, 0.5)
+        udot = system.forward_dynamics(q, u, z=z, inputs=inputs)
+        # curves of OpenSim are tables, of 1e-9 and better
+        evidence(
+            f"written for OpenSim, {make.__name__}: accelerations with muscles, relative",
+            np.abs(accelerations(answers, told) - udot).max() / np.abs(udot).max(),
+            1e-9,
+        )
 
 
 def test_everything_that_cannot_be_written_is_listed_and_no_file_is_touched(tmp_path):
     system = cd.System(gravity=cd.forces.Gravity((0, -9.8, 0), excluded="up per"))
-    system.add_body("up per", mobilizer=cd.SplineCurve.natural(
-        [cd.Transform(np.eye(3), (x, x**2, 0)) for x in np.linspace(0, 1, 6)]),
-        mass=cd.Parameter("m", 2.0), inertia=(1, 1, 1))
-    system.add_body("b", "up per", cd.FunctionBased("k", (lambda q: np.sin(q), None, None)), mass=1,
-                    inertia=(1, 1, 1))
+    system.add_body(
+        "up per",
+        mobilizer=cd.SplineCurve.natural(
+            [cd.Transform(np.eye(3), (x, x**2, 0)) for x in np.linspace(0, 1, 6)]
+        ),
+        mass=cd.Parameter("m", 2.0),
+        inertia=(1, 1, 1),
+    )
+    system.add_body(
+        "b", "up per", cd.FunctionBased("k", (lambda q: np.sin(q), None, None)), mass=1, inertia=(1, 1, 1)
+    )
     system.add_force("own", cd.forces.Custom(lambda s: {"b": cd.Wrench(torque=(1.0, 0, 0))}))
     system.add_constraint("odd", cd.constraints.Holonomic(lambda s: s.q("k") ** 2 - 1))
     with pytest.raises(cd.DescriptionError) as refused:
         cd.write_osim(system, tmp_path / "no.osim")
     said = str(refused.value)
-    for words in ("gravity: it leaves out 'up per'", "body 'up per': names in OpenSim do not have ' '",
-                  "OpenSim has no joint like SplineCurve", "depends on Parameter('m', 2.0); parameters={}",
-                  "angles[0]: a Python function of k that is not linear", "force 'own'", "constraint 'odd'"):
+    for words in (
+        "gravity: it leaves out 'up per'",
+        "body 'up per': names in OpenSim do not have ' '",
+        "OpenSim has no joint like SplineCurve",
+        "depends on Parameter('m', 2.0); parameters={}",
+        "angles[0]: a Python function of k that is not linear",
+        "force 'own'",
+        "constraint 'odd'",
+    ):
         assert words in said, words
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("path", "said"), [("leg.xml", "must end in .osim"), ("no/leg.osim", "there is no folder"),
-                                            (3, "expected the path of a file")])
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("leg.xml", "must end in .osim"),
+        ("no/leg.osim", "there is no folder"),
+        (3, "expected the path of a file"),
+    ],
+)
 def test_paths_that_cannot_be(tmp_path, path, said):
     with pytest.raises(cd.DescriptionError, match=said):
         cd.write_osim(cd.System(), tmp_path / path if isinstance(path, str) else path)
@@ -120,8 +176,13 @@ def test_paths_that_cannot_be(tmp_path, path, said):
 
 def test_parameters_have_the_values_that_are_given(tmp_path):
     system = cd.System()
-    system.add_body("b", mobilizer=cd.Pin(), mass=2 * cd.Parameter("m", 2.0), inertia=(1, 1, 1),
-                    X_PF=(0, cd.Parameter("h", 0.1), 0))
+    system.add_body(
+        "b",
+        mobilizer=cd.Pin(),
+        mass=2 * cd.Parameter("m", 2.0),
+        inertia=(1, 1, 1),
+        X_PF=(0, cd.Parameter("h", 0.1), 0),
+    )
     for given, mass, height in (({}, 4.0, 0.1), ({"m": 3.0}, 6.0, 0.1), ({"h": 1 / 3}, 4.0, 1 / 3)):
         cd.write_osim(system, tmp_path / "b.osim", parameters=given)
         root = ElementTree.parse(tmp_path / "b.osim").getroot()

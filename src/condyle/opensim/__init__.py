@@ -3,6 +3,8 @@
     document.py    a file of any version as elements in today's layout (versions.py), parsed (element.py)
     reading.py     Reading: what readers ask of a file; errors with lines; notes on what is not understood
     model.py       read_osim: all of it together
+    writing.py     Writing: what writers share; what OpenSim does not have (xml.py: elements and their text)
+    writer.py      write_osim: all of it together, from writer_joints.py, writer_forces.py, ...
 
 **To read one more class of OpenSim**, write one function in the file of its family (forces.py, muscles.py,
 ...), and import that file in model.py:
@@ -22,5 +24,6 @@ sets (ForceSet, ...) are read after all bodies; what a reader of such an element
 inside others (functions, paths) are read by `reading.read(element)`, which returns what their reader does.
 """
 from condyle.opensim.model import read_osim
+from condyle.opensim.writer import write_osim
 
-__all__ = ["read_osim"]
+__all__ = ["read_osim", "write_osim"]

@@ -79,7 +79,8 @@ def gcv_spline(reading: Reading, element: Element) -> Function:
 
 @reads("StepFunction")
 def step(reading: Reading, element: Element) -> Function:
-    return SmoothStep(reading.number(element, "start_time", 0.99), reading.number(element, "end_time", 1.01),
+    return SmoothStep(reading.number(element, "transition_start_time", 0.99),
+                      reading.number(element, "transition_end_time", 1.01),
                       reading.number(element, "start_value", 0.0), reading.number(element, "end_value", 1.0))
 
 

@@ -140,9 +140,9 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
 def spatial(names: tuple[str, ...], axes: list[np.ndarray],
             laws: list[tuple[Function, tuple[str, ...]] | None]) -> FunctionBased:
     """The mobilizer of a SpatialTransform: R = R(a1, f1) R(a2, f2) R(a3, f3), p = a4 f4 + a5 f5 + a6 f6."""
-    functions = [None if law is None else _of(names, *law) for law in laws]
+    functions: list[Any] = [None if law is None else _of(names, *law) for law in laws]
     if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:           # OpenSim allows axes in one plane
-        along, moved = axes[3:], functions[3:]
+        along, moved = axes[3:], [_all(names, f) for f in functions[3:]]
         functions[3:] = [_sum([(a[k], f) for a, f in zip(along, moved, strict=True)
                                if f is not None and a[k]]) for k in range(3)]
         axes = [*axes[:3], *np.eye(3)]
@@ -166,7 +166,14 @@ def _of(names: tuple[str, ...], function: Function, own: tuple[str, ...]) -> Any
         return float(function.value) if isinstance(function, Constant) else function
     if own == names:
         return function
-    places = [names.index(q) for q in own]
+    return function, own
+
+
+def _all(names: tuple[str, ...], given: Any) -> Any:
+    """A function of some coordinates that is called with all of them."""
+    if not isinstance(given, tuple):
+        return given
+    function, places = given[0], [names.index(q) for q in given[1]]
     return lambda *q: function(*(q[i] for i in places))
 
 

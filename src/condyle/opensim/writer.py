@@ -1,4 +1,5 @@
 """Systems as OpenSim's files: `cd.write_osim`."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -6,7 +7,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, indent
 
 from condyle import files
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.gravity import Gravity
 from condyle.opensim import writer_joints, writer_muscles  # noqa: F401  # muscles register themselves
 from condyle.opensim.writer_attached import geometry, marker
@@ -26,8 +27,8 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     Args:
         system: what is written.
         path: where to write; it must end in .osim.
-        parameters: values of Parameters by name, which a file cannot hold: the others have their defaults, all
-            of them with {}. By default Parameters are refused.
+        parameters: values of Parameters by name, which a file cannot hold; the others have their defaults,
+            all of them with {}. By default Parameters are refused.
 
     Raises:
         DescriptionError: something that OpenSim does not have, with its name; another ending; no such folder.
@@ -40,8 +41,12 @@ def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, flo
     if path.suffix.lower() != ".osim":
         raise DescriptionError(f"write_osim: {path.name!r}: the name must end in .osim")
     if not path.parent.is_dir():
-        raise DescriptionError(f"write_osim: {str(path)!r}: there is no folder {str(path.parent)!r}; make it "
-                               "first")
+        raise DescriptionError(
+            f"write_osim: {str(path)!r}: there is no folder {str(path.parent)!r}; make it first"
+        )
+    for name in parameters or {}:
+        if name not in system.parameters:
+            raise UnknownNameError("parameter", name, system.parameters, "write_osim: parameters")
     document = as_document(system, path, parameters)
     with files.whole(path, "wb") as file:
         ElementTree(document).write(file, encoding="UTF-8", xml_declaration=True)
@@ -62,18 +67,26 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
     model.append(_gravity(gravity, to))
     bodies = {b.name: writer_joints.body(b, to) for b in system.bodies}
     joints = [writer_joints.joint(b, to) for b in system.bodies]
-    forces = [as_force(system.force(f), to.name(f, f"force {f!r}"), to) for f in system.forces if f != "gravity"]
-    constraints = [as_constraint(system.constraint(c), to.name(c, f"constraint {c!r}"), to)
-                   for c in system.constraints]
+    forces = [
+        as_force(system.force(f), to.name(f, f"force {f!r}"), to) for f in system.forces if f != "gravity"
+    ]
+    constraints = [
+        as_constraint(system.constraint(c), to.name(c, f"constraint {c!r}"), to) for c in system.constraints
+    ]
     for name in system.measures:
         to.refuse(f"measure {name!r}: OpenSim has none like it; write a copy without it")
     for name, body in {"ground": ground, **bodies}.items():
         geometry(name, body, to)
         if to.wraps[name]:
             body.append(whole_set("WrapObjectSet", list(to.wraps[name].values())))
-    for kind, objects in {"BodySet": list(bodies.values()), "JointSet": joints, "ConstraintSet": constraints,
-                          "ForceSet": forces, "MarkerSet": [marker(system.marker(m), to) for m in system.markers],
-                          "ControllerSet": controllers(to)}.items():
+    for kind, objects in {
+        "BodySet": list(bodies.values()),
+        "JointSet": joints,
+        "ConstraintSet": constraints,
+        "ForceSet": forces,
+        "MarkerSet": [marker(system.marker(m), to) for m in system.markers],
+        "ControllerSet": controllers(to),
+    }.items():
         model.append(whole_set(kind, objects))
     if to.refused:
         raise DescriptionError("write_osim: OpenSim has no counterpart for:\n- " + "\n- ".join(to.refused))
@@ -87,8 +100,11 @@ def controllers(to: Writing) -> list[Element]:
     """A controller of the actuators whose controls are known."""
     if not to.controls:
         return []
-    made = element("PrescribedController", "controls",
-                   socket_actuators=" ".join(f"/forceset/{name}" for name in to.controls))
+    made = element(
+        "PrescribedController",
+        "controls",
+        socket_actuators=" ".join(f"/forceset/{name}" for name in to.controls),
+    )
     for name, function in to.controls.items():
         function.set("name", name)
     made.append(element("FunctionSet", "ControlFunctions", objects=list(to.controls.values())))
@@ -97,7 +113,9 @@ def controllers(to: Writing) -> list[Element]:
 
 def _gravity(law: Gravity, to: Writing) -> Element:
     if law.excluded:
-        to.refuse(f"gravity: it leaves out {', '.join(map(repr, law.excluded))}; OpenSim's acts on all bodies")
+        to.refuse(
+            f"gravity: it leaves out {', '.join(map(repr, law.excluded))}; OpenSim's acts on all bodies"
+        )
     made = Element("gravity")
     made.text = element("x", v=to.number(law.acceleration, "gravity")).findtext("v")
     return made

@@ -1,4 +1,5 @@
 """Markers, and geometry that is drawn on bodies."""
+
 from __future__ import annotations
 
 import warnings
@@ -21,8 +22,13 @@ Z_TO_Y = Transform(rotation_x(np.pi / 2))
 
 def marker(m: Marker, to: Writing) -> Element:
     """A Marker."""
-    return element("Marker", to.name(m.name, f"marker {m.name!r}"), socket_parent_frame=to.place(m.body),
-                   location=m.station, fixed=m.fixed)
+    return element(
+        "Marker",
+        to.name(m.name, f"marker {m.name!r}"),
+        socket_parent_frame=to.place(m.body),
+        location=m.station,
+        fixed=m.fixed,
+    )
 
 
 def geometry(name: str, body: Element, to: Writing) -> None:
@@ -32,8 +38,12 @@ def geometry(name: str, body: Element, to: Writing) -> None:
         made = as_geometry(g.shape, to) if g.body == name else None
         if made is None:
             if g.body == name:
-                warnings.warn(f"write_osim: geometry {g.name!r} is left out, OpenSim draws nothing like "
-                              f"{g.shape!r}; no number depends on it", UserWarning, stacklevel=4)
+                warnings.warn(
+                    f"write_osim: geometry {g.name!r} is left out, OpenSim draws nothing like "
+                    f"{g.shape!r}; no number depends on it",
+                    UserWarning,
+                    stacklevel=4,
+                )
             continue
         made.set("name", "_".join(g.name.split()))
         made.append(_looks(g))
@@ -42,9 +52,16 @@ def geometry(name: str, body: Element, to: Writing) -> None:
         if np.array_equal(X.R, np.eye(3)) and not np.any(X.p):
             attached.append(made)
         else:
-            frames.append(element("PhysicalOffsetFrame", f"{made.get('name')}_frame", socket_parent="..",
-                                  translation=X.p, orientation=euler_from_rotation(X.R),
-                                  attached_geometry=[made]))
+            frames.append(
+                element(
+                    "PhysicalOffsetFrame",
+                    f"{made.get('name')}_frame",
+                    socket_parent="..",
+                    translation=X.p,
+                    orientation=euler_from_rotation(X.R),
+                    attached_geometry=[made],
+                )
+            )
     if frames:
         append(body, "components", frames)
     if attached:
@@ -52,7 +69,9 @@ def geometry(name: str, body: Element, to: Writing) -> None:
 
 
 def _looks(g: Geometry) -> Element:
-    color = (1.0, 1.0, 1.0) if g.color is None else tuple(int(g.color[i:i + 2], 16) / 255 for i in (1, 3, 5))
+    color = (
+        (1.0, 1.0, 1.0) if g.color is None else tuple(int(g.color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    )
     return element("Appearance", opacity=g.opacity, color=color)
 
 
@@ -84,7 +103,11 @@ def _(s: Cylinder, to: Writing) -> Element:
 
 @as_geometry.register
 def _(s: Line, to: Writing) -> Element | None:
-    return element("LineGeometry", start_point=s.points[0], end_point=s.points[1]) if len(s.points) == 2 else None
+    return (
+        element("LineGeometry", start_point=s.points[0], end_point=s.points[1])
+        if len(s.points) == 2
+        else None
+    )
 
 
 @as_geometry.register

@@ -1,4 +1,5 @@
 """Constraints, one function per class."""
+
 from __future__ import annotations
 
 from functools import singledispatch
@@ -23,8 +24,13 @@ def as_constraint(law: Constraint, name: str, to: Writing) -> Element:
 
 @as_constraint.register
 def _(law: Rod, name: str, to: Writing) -> Element:
-    return _two_points("ConstantDistanceConstraint", law, name, to,
-                       constant_distance=to.number(law.length, f"constraint {name!r}"))
+    return _two_points(
+        "ConstantDistanceConstraint",
+        law,
+        name,
+        to,
+        constant_distance=to.number(law.length, f"constraint {name!r}"),
+    )
 
 
 @as_constraint.register
@@ -34,24 +40,44 @@ def _(law: Ball, name: str, to: Writing) -> Element:
 
 def _two_points(kind: str, law: Any, name: str, to: Writing, **more: Any) -> Element:
     where = f"constraint {name!r}"
-    return element(kind, name, socket_body_1=to.place(law.a), socket_body_2=to.place(law.b),
-                   location_body_1=to.number(law.p_a, where), location_body_2=to.number(law.p_b, where), **more)
+    return element(
+        kind,
+        name,
+        socket_body_1=to.place(law.a),
+        socket_body_2=to.place(law.b),
+        location_body_1=to.number(law.p_a, where),
+        location_body_2=to.number(law.p_b, where),
+        **more,
+    )
 
 
 @as_constraint.register
 def _(law: PointOnLine, name: str, to: Writing) -> Element:
     where = f"constraint {name!r}"
-    return element("PointOnLineConstraint", name, socket_line_body=to.place(law.a),
-                   socket_follower_body=to.place(law.b), line_direction_vec=to.number(law.direction, where),
-                   point_on_line=to.number(law.p_a, where), point_on_follower=to.number(law.p_b, where))
+    return element(
+        "PointOnLineConstraint",
+        name,
+        socket_line_body=to.place(law.a),
+        socket_follower_body=to.place(law.b),
+        line_direction_vec=to.number(law.direction, where),
+        point_on_line=to.number(law.p_a, where),
+        point_on_follower=to.number(law.p_b, where),
+    )
 
 
 @as_constraint.register
 def _(law: Weld, name: str, to: Writing) -> Element:
-    frames = [offset(f"{name}_frame{i}", body, X, to, f"constraint {name!r}") for i, (body, X)
-              in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)]
-    return element("WeldConstraint", name, socket_frame1=frames[0].get("name"),
-                   socket_frame2=frames[1].get("name"), frames=frames)
+    frames = [
+        offset(f"{name}_frame{i}", body, X, to, f"constraint {name!r}")
+        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
+    ]
+    return element(
+        "WeldConstraint",
+        name,
+        socket_frame1=frames[0].get("name"),
+        socket_frame2=frames[1].get("name"),
+        frames=frames,
+    )
 
 
 @as_constraint.register
@@ -59,8 +85,10 @@ def _(law: CoordinateCoupler, name: str, to: Writing) -> Element:
     """f = a_0 + sum a_i q_i = 0 gives the last coordinate that moves it from the others."""
     found = linear(law.law, len(law.coordinates)) if law.law.shape in ((), (1,)) else None
     if found is None:
-        to.refuse(f"constraint {name!r}: {law!r}: a Python function that is not linear; OpenSim's "
-                  "CoordinateCouplerConstraint gives one coordinate as a function of others")
+        to.refuse(
+            f"constraint {name!r}: {law!r}: a Python function that is not linear; OpenSim's "
+            "CoordinateCouplerConstraint gives one coordinate as a function of others"
+        )
         return element("CoordinateCouplerConstraint", name)
     slopes = np.array(found[:-1])
     last = int(np.flatnonzero(slopes)[-1])
@@ -69,7 +97,11 @@ def _(law: CoordinateCoupler, name: str, to: Writing) -> Element:
         to.refuse(f"constraint {name!r}: {law!r} holds one coordinate; in OpenSim a coordinate is locked")
         return element("CoordinateCouplerConstraint", name)
     coefficients = [*(-slopes[others] / slopes[last]), -found[-1] / slopes[last]]
-    return element("CoordinateCouplerConstraint", name,
-                   coupled_coordinates_function=element("LinearFunction", coefficients=coefficients),
-                   independent_coordinate_names=" ".join(law.coordinates[i] for i in others),
-                   dependent_coordinate_name=law.coordinates[last], scale_factor=1.0)
+    return element(
+        "CoordinateCouplerConstraint",
+        name,
+        coupled_coordinates_function=element("LinearFunction", coefficients=coefficients),
+        independent_coordinate_names=" ".join(law.coordinates[i] for i in others),
+        dependent_coordinate_name=law.coordinates[last],
+        scale_factor=1.0,
+    )

@@ -1,4 +1,5 @@
 """Controls: OpenSim's actuators have one each, which comes from outside or from a PrescribedController."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -6,6 +7,7 @@ from typing import Any
 from condyle.opensim.writer_functions import constant
 from condyle.opensim.writing import Writing
 from condyle.trace.parameter import Expression, Input
+
 
 def control(kept: Any, name: str, to: Writing, where: str, lowest: float | None = None) -> float:
     """Take in what drives an actuator: an Input is its control, with the factor that is returned; a number is

@@ -1,4 +1,5 @@
 """Forces, one function per class. Muscles are in writer_muscles.py."""
+
 from __future__ import annotations
 
 from functools import singledispatch
@@ -45,12 +46,20 @@ def as_force(law: Force, name: str, to: Writing) -> Element:
 
 # ---- between two points ------------------------------------------------------------------------------------
 
+
 @as_force.register
 def _(law: TwoPointSpring, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
-    return element("PointToPointSpring", name, socket_body1=to.place(law.a), socket_body2=to.place(law.b),
-                   point1=to.number(law.p_a, where), point2=to.number(law.p_b, where),
-                   stiffness=to.number(law.stiffness, where), rest_length=to.number(law.rest_length, where))
+    return element(
+        "PointToPointSpring",
+        name,
+        socket_body1=to.place(law.a),
+        socket_body2=to.place(law.b),
+        point1=to.number(law.p_a, where),
+        point2=to.number(law.p_b, where),
+        stiffness=to.number(law.stiffness, where),
+        rest_length=to.number(law.rest_length, where),
+    )
 
 
 @as_force.register
@@ -75,14 +84,29 @@ def _(law: PointToPointActuator, name: str, to: Writing) -> Element:
 def _point_to_point(law: Any, name: str, expression: str, to: Writing) -> Element:
     """A force along the line between two points, positive where it pulls them together."""
     where = f"force {name!r}"
-    return element("ExpressionBasedPointToPointForce", name, body1=to.place(law.a), body2=to.place(law.b),
-                   point1=to.number(law.p_a, where), point2=to.number(law.p_b, where), expression=expression)
+    return element(
+        "ExpressionBasedPointToPointForce",
+        name,
+        body1=to.place(law.a),
+        body2=to.place(law.b),
+        point1=to.number(law.p_a, where),
+        point2=to.number(law.p_b, where),
+        expression=expression,
+    )
 
 
 def _between(law: Any, name: str, force: float, to: Writing) -> Element:
     where = f"force {name!r}"
-    return element("PointToPointActuator", name, bodyA=_bare(law.a), bodyB=_bare(law.b), points_are_global=False,
-                   pointA=to.number(law.p_a, where), pointB=to.number(law.p_b, where), optimal_force=force)
+    return element(
+        "PointToPointActuator",
+        name,
+        bodyA=_bare(law.a),
+        bodyB=_bare(law.b),
+        points_are_global=False,
+        pointA=to.number(law.p_a, where),
+        pointB=to.number(law.p_b, where),
+        optimal_force=force,
+    )
 
 
 def _bare(body: str) -> str:
@@ -97,57 +121,89 @@ def _driven(kept: Any) -> bool:
 def _still(kept: Any, name: str, to: Writing) -> Any:
     """A number, or several, that do not change with time."""
     if not isinstance(kept, (int, float, tuple, Expression)):
-        to.refuse(f"force {name!r}: it follows {kept!r}; in OpenSim such a force comes from a file of external "
-                  "loads")
+        to.refuse(
+            f"force {name!r}: it follows {kept!r}; in OpenSim such a force comes from a file of external "
+            "loads"
+        )
         return 0.0
     return to.number(kept, f"force {name!r}")
 
 
 # ---- on coordinates ----------------------------------------------------------------------------------------
 
+
 @as_force.register
 def _(law: MobilitySpring, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
-    return element("SpringGeneralizedForce", name, coordinate=to.speed(law.coordinate),
-                   stiffness=to.number(law.stiffness, where), rest_length=to.number(law.rest, where),
-                   viscosity=0.0)
+    return element(
+        "SpringGeneralizedForce",
+        name,
+        coordinate=to.speed(law.coordinate),
+        stiffness=to.number(law.stiffness, where),
+        rest_length=to.number(law.rest, where),
+        viscosity=0.0,
+    )
 
 
 @as_force.register
 def _(law: MobilityDamper, name: str, to: Writing) -> Element:
-    return element("SpringGeneralizedForce", name, coordinate=to.speed(law.coordinate), stiffness=0.0,
-                   rest_length=0.0, viscosity=to.number(law.damping, f"force {name!r}"))
+    return element(
+        "SpringGeneralizedForce",
+        name,
+        coordinate=to.speed(law.coordinate),
+        stiffness=0.0,
+        rest_length=0.0,
+        viscosity=to.number(law.damping, f"force {name!r}"),
+    )
 
 
 @as_force.register
 def _(law: MobilityForce, name: str, to: Writing) -> Element:
     if _driven(law.value):
-        return element("CoordinateActuator", name, coordinate=to.speed(law.coordinate),
-                       optimal_force=control(law.value, name, to, f"force {name!r}"))
-    return element("ExpressionBasedCoordinateForce", name, coordinate=to.speed(law.coordinate),
-                   expression=text(_still(law.value, name, to)))
+        return element(
+            "CoordinateActuator",
+            name,
+            coordinate=to.speed(law.coordinate),
+            optimal_force=control(law.value, name, to, f"force {name!r}"),
+        )
+    return element(
+        "ExpressionBasedCoordinateForce",
+        name,
+        coordinate=to.speed(law.coordinate),
+        expression=text(_still(law.value, name, to)),
+    )
 
 
 @as_force.register
 def _(law: MobilityStop, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
-    low, high, k, d = (to.number(getattr(law, key), where) for key in ("low", "high", "stiffness", "dissipation"))
+    low, high, k, d = (
+        to.number(getattr(law, key), where) for key in ("low", "high", "stiffness", "dissipation")
+    )
     terms = []
     if np.isfinite(low):
         terms.append(f"+max({low!r}-q,0)*max(1-{d!r}*qdot,0)")
     if np.isfinite(high):
         terms.append(f"-max(q-{high!r},0)*max(1+{d!r}*qdot,0)")
     expression = f"{k!r}*(0{''.join(terms)})".replace("--", "+").replace("+-", "-")
-    return element("ExpressionBasedCoordinateForce", name, coordinate=to.speed(law.coordinate),
-                   expression=expression)
+    return element(
+        "ExpressionBasedCoordinateForce", name, coordinate=to.speed(law.coordinate), expression=expression
+    )
 
 
 @as_force.register
 def _(law: CoordinateActuator, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     factor = control(law.control, name, to, where)
-    return _bounded(element("CoordinateActuator", name, coordinate=to.speed(law.coordinate),
-                            optimal_force=factor * to.number(law.optimal_force, where)), law)
+    return _bounded(
+        element(
+            "CoordinateActuator",
+            name,
+            coordinate=to.speed(law.coordinate),
+            optimal_force=factor * to.number(law.optimal_force, where),
+        ),
+        law,
+    )
 
 
 def _bounded(made: Element, law: Any) -> Element:
@@ -161,69 +217,115 @@ def _bounded(made: Element, law: Any) -> Element:
 
 # ---- along paths -------------------------------------------------------------------------------------------
 
+
 @as_force.register
 def _(law: PathSpring, name: str, to: Writing) -> Element:
-    return _along(law, name, to, "PathSpring", stiffness="stiffness", rest_length="resting_length",
-                  dissipation="dissipation")
+    return _along(
+        law,
+        name,
+        to,
+        "PathSpring",
+        stiffness="stiffness",
+        rest_length="resting_length",
+        dissipation="dissipation",
+    )
 
 
 @as_force.register
 def _(law: Blankevoort1991Ligament, name: str, to: Writing) -> Element:
-    return _along(law, name, to, "Blankevoort1991Ligament", **{key: key for key in (
-        "linear_stiffness", "transition_strain", "damping_coefficient", "slack_length")})
+    return _along(
+        law,
+        name,
+        to,
+        "Blankevoort1991Ligament",
+        **{
+            key: key
+            for key in ("linear_stiffness", "transition_strain", "damping_coefficient", "slack_length")
+        },
+    )
 
 
 @as_force.register
 def _(law: PathActuator, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     factor = control(law.control, name, to, where)
-    made = _bounded(element("PathActuator", name, optimal_force=factor * to.number(law.optimal_force, where)),
-                    law)
+    made = _bounded(
+        element("PathActuator", name, optimal_force=factor * to.number(law.optimal_force, where)), law
+    )
     made.append(geometry_path(law.path, name, to))
     return made
 
 
 def _along(law: Any, name: str, to: Writing, kind: str, **numbers: str) -> Element:
-    made = element(kind, name, **{theirs: to.number(getattr(law, ours), f"force {name!r}")
-                                  for ours, theirs in numbers.items()})
+    made = element(
+        kind,
+        name,
+        **{theirs: to.number(getattr(law, ours), f"force {name!r}") for ours, theirs in numbers.items()},
+    )
     made.append(geometry_path(law.path, name, to))
     return made
 
 
 # ---- on bodies ---------------------------------------------------------------------------------------------
 
+
 @as_force.register
 def _(law: TorqueActuator, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     factor = control(law.control, name, to, where)
-    return _bounded(element("TorqueActuator", name, bodyA=_bare(law.a), bodyB=_bare(law.b),
-                            torque_is_global=law.frame == "ground", axis=law.axis,
-                            optimal_force=factor * to.number(law.optimal_force, where)), law)
+    return _bounded(
+        element(
+            "TorqueActuator",
+            name,
+            bodyA=_bare(law.a),
+            bodyB=_bare(law.b),
+            torque_is_global=law.frame == "ground",
+            axis=law.axis,
+            optimal_force=factor * to.number(law.optimal_force, where),
+        ),
+        law,
+    )
 
 
 @as_force.register
 def _(law: LinearBushing, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
     k, c = to.number(law.stiffness, where), to.number(law.damping, where)
-    frames = [offset(f"{name}_frame{i}", body, X, to, where) for i, (body, X)
-              in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)]
-    return element("BushingForce", name, socket_frame1=frames[0].get("name"),
-                   socket_frame2=frames[1].get("name"), frames=frames, rotational_stiffness=k[:3],
-                   translational_stiffness=k[3:], rotational_damping=c[:3], translational_damping=c[3:])
+    frames = [
+        offset(f"{name}_frame{i}", body, X, to, where)
+        for i, (body, X) in enumerate(((law.a, law.X_a), (law.b, law.X_b)), 1)
+    ]
+    return element(
+        "BushingForce",
+        name,
+        socket_frame1=frames[0].get("name"),
+        socket_frame2=frames[1].get("name"),
+        frames=frames,
+        rotational_stiffness=k[:3],
+        translational_stiffness=k[3:],
+        rotational_damping=c[:3],
+        translational_damping=c[3:],
+    )
 
 
 def offset(name: str, body: str, X: Any, to: Writing, where: str) -> Element:
     """A frame on a body."""
     R, p = to.frame(X, where)
-    return element("PhysicalOffsetFrame", name, socket_parent=to.place(body), translation=p,
-                   orientation=euler_from_rotation(R))
+    return element(
+        "PhysicalOffsetFrame",
+        name,
+        socket_parent=to.place(body),
+        translation=p,
+        orientation=euler_from_rotation(R),
+    )
 
 
 @as_force.register
 def _(law: ConstantForce, name: str, to: Writing) -> Element:
     where = f"force {name!r}"
-    return _prescribed(name, law.body, to, force=to.number(law.force, where),
-                       point=to.number(law.station, where))
+    return _prescribed(
+        name, law.body, to, force=to.number(law.force, where), point=to.number(law.station, where)
+    )
 
 
 @as_force.register
@@ -233,17 +335,31 @@ def _(law: ConstantTorque, name: str, to: Writing) -> Element:
 
 @as_force.register
 def _(law: ExternalWrench, name: str, to: Writing) -> Element:
-    parts = {key: np.broadcast_to(_still(getattr(law, own), name, to), 3)
-             for key, own in (("force", "force"), ("point", "station"), ("torque", "torque"))}
-    return _prescribed(name, law.body, to, in_ground=law.frame == "ground",
-                       point_in_ground=law.station_frame == "ground", **parts)
+    parts = {
+        key: np.broadcast_to(_still(getattr(law, own), name, to), 3)
+        for key, own in (("force", "force"), ("point", "station"), ("torque", "torque"))
+    }
+    return _prescribed(
+        name,
+        law.body,
+        to,
+        in_ground=law.frame == "ground",
+        point_in_ground=law.station_frame == "ground",
+        **parts,
+    )
 
 
-def _prescribed(name: str, body: str, to: Writing, in_ground: bool = True, point_in_ground: bool = False,
-                **parts: Any) -> Element:
+def _prescribed(
+    name: str, body: str, to: Writing, in_ground: bool = True, point_in_ground: bool = False, **parts: Any
+) -> Element:
     """A PrescribedForce of constants."""
-    made = element("PrescribedForce", name, socket_frame=to.place(body), pointIsGlobal=point_in_ground,
-                   forceIsGlobal=in_ground)
+    made = element(
+        "PrescribedForce",
+        name,
+        socket_frame=to.place(body),
+        pointIsGlobal=point_in_ground,
+        forceIsGlobal=in_ground,
+    )
     for key in ("force", "point", "torque"):
         values = [constant(float(x)) for x in parts.get(key, ())]
         made.append(element("FunctionSet", f"{key}Functions", objects=values))

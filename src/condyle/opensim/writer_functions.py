@@ -1,8 +1,8 @@
 """Functions as elements: those of `cd.functions`, numbers, and Python functions that are linear."""
+
 from __future__ import annotations
 
 from functools import singledispatch
-from itertools import product
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -25,7 +25,9 @@ from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element
 from condyle.trace import Symbol, Traced
 
-REMEDY = "OpenSim has Constant, Linear, Polynomial, Sine, SmoothStep, SimmSpline, Spline, PiecewiseLinear, Scaled"
+REMEDY = (
+    "OpenSim has Constant, Linear, Polynomial, Sine, SmoothStep, SimmSpline, Spline, PiecewiseLinear, Scaled"
+)
 
 
 @singledispatch
@@ -56,20 +58,27 @@ def _(f: Linear, to: Writing, where: str) -> Element:
 @function.register
 def _(f: Polynomial, to: Writing, where: str) -> Element:
     powers = f.exponents or tuple((k,) for k in range(len(f.coefficients)))
-    order, terms = max(map(sum, powers)), {}
+    order = max(map(sum, powers))
+    terms: dict[tuple[int, ...], float] = {}
     for e, value in zip(powers, f.coefficients, strict=True):
         terms[tuple(e)] = terms.get(tuple(e), 0.0) + to.number(value, where)
     if f.variables == 1:
-        return element("PolynomialFunction", coefficients=[terms.get((k,), 0.0) for k in range(order, -1, -1)])
-    every = [e for e in product(range(order + 1), repeat=f.variables) if sum(e) <= order]
-    return element("MultivariatePolynomialFunction", coefficients=[terms.get(e, 0.0) for e in every],
-                   dimension=f.variables, order=order)
+        return element(
+            "PolynomialFunction", coefficients=[terms.get((k,), 0.0) for k in range(order, -1, -1)]
+        )
+    to.refuse(
+        f"{where}: {f!r} is of several variables; those of OpenSim have no second derivatives, and "
+        "accelerations would be wrong"
+    )
+    return constant(0.0)
 
 
 @function.register
 def _(f: Sine, to: Writing, where: str) -> Element:
-    return element("Sine", **{key: to.number(getattr(f, key), where) for key in ("amplitude", "omega", "phase",
-                                                                                 "offset")})
+    return element(
+        "Sine",
+        **{key: to.number(getattr(f, key), where) for key in ("amplitude", "omega", "phase", "offset")},
+    )
 
 
 @function.register
@@ -77,8 +86,9 @@ def _(f: SmoothStep, to: Writing, where: str) -> Element:
     x0, x1, y0, y1 = to.number((f.x0, f.x1, f.y0, f.y1), where)
     if x1 < x0:
         x0, x1, y0, y1 = x1, x0, y1, y0
-    return element("StepFunction", transition_start_time=x0, transition_end_time=x1, start_value=y0,
-                   end_value=y1)
+    return element(
+        "StepFunction", transition_start_time=x0, transition_end_time=x1, start_value=y0, end_value=y1
+    )
 
 
 @function.register
@@ -96,18 +106,26 @@ def _(f: Spline, to: Writing, where: str) -> Element:
     half = (f.degree + 1) // 2
     if len(f.x) < 2 * half:
         to.refuse(f"{where}: {f!r}: OpenSim's GCVSpline of degree {f.degree} needs {2 * half} points or more")
-    return element("GCVSpline", half_order=half, error_variance=0.0, x=f.x, weights=[1.0] * len(f.x),
-                   y=to.number(tuple(f.y), where))
+    return element(
+        "GCVSpline",
+        half_order=half,
+        error_variance=0.0,
+        x=f.x,
+        weights=[1.0] * len(f.x),
+        y=to.number(tuple(f.y), where),
+    )
 
 
 @function.register
 def _(f: Scaled, to: Writing, where: str) -> Element:
-    return element("MultiplierFunction", function=function(f.function, to, where),
-                   scale=to.number(f.factor, where))
+    return element(
+        "MultiplierFunction", function=function(f.function, to, where), scale=to.number(f.factor, where)
+    )
 
 
-def law(given: Any, traced: Traced | None, own: tuple[str, ...], names: tuple[str, ...], to: Writing,
-        where: str) -> tuple[tuple[str, ...], Element]:
+def law(
+    given: Any, traced: Traced | None, own: tuple[str, ...], names: tuple[str, ...], to: Writing, where: str
+) -> tuple[tuple[str, ...], Element]:
     """A function of a joint: the coordinates that it depends on, and the function.
 
     Args:

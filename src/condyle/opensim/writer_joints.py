@@ -1,9 +1,10 @@
 """Bodies and their mobilizers as bodies and joints.
 
-OpenSim's joints have the definitions of our mobilizers: X_PB = X_PF X_FM(q) X_BM^-1, F and M as offset frames.
-What it has no class for, and whose pose is three angles and three translations by functions of coordinates, is
-a CustomJoint. A reversed mobilizer is the same joint with its two frames exchanged.
+OpenSim's joints have the definitions of our mobilizers: X_PB = X_PF X_FM(q) X_BM^-1, F and M as offset
+frames. What it has no class for, and whose pose is three angles and three translations by functions of
+coordinates, is a CustomJoint. A reversed mobilizer is the same joint with its two frames exchanged.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,11 +15,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from condyle.functions import Function, Polynomial
+from condyle.functions import Function
 from condyle.mobilizers import (
     Ball,
     Bushing,
-    CantileverFreeBeam,
     Cylinder,
     Ellipsoid,
     Free,
@@ -62,8 +62,13 @@ def body(b: Body, to: Writing) -> Element:
     mass, I = to.of_body(b, "mass"), to.of_body(b, "inertia")
     if not mass and np.any(I):
         to.refuse(f"body {b.name!r}: it has an inertia and no mass; OpenSim takes such inertias away")
-    return element("Body", to.name(b.name, f"body {b.name!r}"), mass=mass, mass_center=to.of_body(b, "com"),
-                   inertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]))
+    return element(
+        "Body",
+        to.name(b.name, f"body {b.name!r}"),
+        mass=mass,
+        mass_center=to.of_body(b, "com"),
+        inertia=(I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]),
+    )
 
 
 def joint(b: Body, to: Writing) -> Element:
@@ -74,44 +79,67 @@ def joint(b: Body, to: Writing) -> Element:
         mobilizer, turned = mobilizer.forward, not turned
     made = as_joint(mobilizer, b, to)
     frames = {(b.parent.name, "PF"): None, (b.name, "BM"): None}
-    offsets = [element("PhysicalOffsetFrame", f"{name}_offset", socket_parent=to.place(name),
-                       translation=to.of_body(b, f"p_{where}"),
-                       orientation=euler_from_rotation(to.of_body(b, f"R_{where}")))
-               for name, where in frames]
-    parent, child = (offsets[::-1] if turned else offsets)
-    out = element(made.tag, joint_name(b), socket_parent_frame=parent.get("name"),
-                  socket_child_frame=child.get("name"),
-                  coordinates=[coordinate(c, to) for c in coordinates(b, to)], frames=offsets)
+    offsets = [
+        element(
+            "PhysicalOffsetFrame",
+            f"{name}_offset",
+            socket_parent=to.place(name),
+            translation=to.of_body(b, f"p_{where}"),
+            orientation=euler_from_rotation(to.of_body(b, f"R_{where}")),
+        )
+        for name, where in frames
+    ]
+    parent, child = offsets[::-1] if turned else offsets
+    out = element(
+        made.tag,
+        joint_name(b),
+        socket_parent_frame=parent.get("name"),
+        socket_child_frame=child.get("name"),
+        coordinates=[coordinate(c, to) for c in coordinates(b, to)],
+        frames=offsets,
+    )
     out.extend(made)
     return out
 
 
 def coordinate(c: Written, to: Writing) -> Element:
     """A Coordinate."""
-    return element("Coordinate", to.name(c.name, f"coordinate {c.name!r}"), default_value=c.default,
-                   range=c.range, prescribed_function=c.prescribed,
-                   prescribed=None if c.prescribed is None else True)
+    return element(
+        "Coordinate",
+        to.name(c.name, f"coordinate {c.name!r}"),
+        default_value=c.default,
+        range=c.range,
+        prescribed_function=c.prescribed,
+        prescribed=None if c.prescribed is None else True,
+    )
 
 
 def coordinates(b: Body, to: Writing) -> list[Written]:
     """Coordinates of a body's joint in the file: OpenSim has three angles where a mobilizer has a
     quaternion."""
-    defaults = [d if c.default is None else c.default
-                for c, d in zip(b.coordinates, b.mobilizer.default_q(), strict=True)]
+    defaults = [
+        d if c.default is None else c.default
+        for c, d in zip(b.coordinates, b.mobilizer.default_q(), strict=True)
+    ]
     driven = prescribed(b, to)
-    kept = [Written(c.name, float(d), c.range, f)
-            for c, d, f in zip(b.coordinates, defaults, driven, strict=True)]
+    kept = [
+        Written(c.name, float(d), c.range, f) for c, d, f in zip(b.coordinates, defaults, driven, strict=True)
+    ]
     if not b.mobilizer.quaternions:
         return kept
     if any(f is not None for f in driven[:4]):
-        to.refuse(f"body {b.name!r}: its quaternion is prescribed, and OpenSim has angles instead; "
-                  f"{type(b.mobilizer).__name__}(coordinates='euler') has them too")
+        to.refuse(
+            f"body {b.name!r}: its quaternion is prescribed, and OpenSim has angles instead; "
+            f"{type(b.mobilizer).__name__}(coordinates='euler') has them too"
+        )
     angles = euler_from_rotation(rotation_from_quaternion(np.array(defaults[:4])))
     taken = {c.name for other in to.system.bodies for c in other.coordinates}
     names = [f"{b.name}_{short}" for short in ("rx", "ry", "rz")]
     for name in taken & set(names):
-        to.refuse(f"body {b.name!r}: OpenSim has angles where it has a quaternion, but a coordinate {name!r} "
-                  "exists already; rename it")
+        to.refuse(
+            f"body {b.name!r}: OpenSim has angles where it has a quaternion, but a coordinate {name!r} "
+            "exists already; rename it"
+        )
     return [*(Written(name, float(a)) for name, a in zip(names, angles, strict=True)), *kept[4:]]
 
 
@@ -121,8 +149,10 @@ def prescribed(b: Body, to: Writing) -> list[Element | None]:
         return [None] * b.mobilizer.nq
     where = f"body {b.name!r}: its motion"
     if b.motion.level != "position" or len(b.motion.given) != b.mobilizer.nq:
-        to.refuse(f"{where}: {b.motion!r}; OpenSim has functions of time for each coordinate: "
-                  "cd.Prescribed(position=[...]) of functions of cd.functions")
+        to.refuse(
+            f"{where}: {b.motion!r}; OpenSim has functions of time for each coordinate: "
+            "cd.Prescribed(position=[...]) of functions of cd.functions"
+        )
         return [None] * b.mobilizer.nq
     made: list[Element | None] = []
     for f, traced in zip(b.motion.given, b.motion.laws, strict=True):
@@ -137,6 +167,7 @@ def prescribed(b: Body, to: Writing) -> list[Element | None]:
 
 
 # ---- one class of mobilizers each --------------------------------------------------------------------------
+
 
 @singledispatch
 def as_joint(m: Mobilizer, b: Body, to: Writing) -> Element:
@@ -178,8 +209,10 @@ def _(m: Free, b: Body, to: Writing) -> Element:
 @as_joint.register
 def _(m: Ellipsoid, b: Body, to: Writing) -> Element:
     if m.normal:
-        to.refuse(f"body {b.name!r}: {m!r}: the axis of OpenSim's EllipsoidJoint is not normal to its surface; "
-                  "normal=False is")
+        to.refuse(
+            f"body {b.name!r}: {m!r}: the axis of OpenSim's EllipsoidJoint is not normal to its surface; "
+            "normal=False is"
+        )
     return element("EllipsoidJoint", radii_x_y_z=to.number(m.radii, f"body {b.name!r}: radii"))
 
 
@@ -221,26 +254,23 @@ def _(m: Bushing, b: Body, to: Writing) -> Element:
 
 
 @as_joint.register
-def _(m: CantileverFreeBeam, b: Body, to: Writing) -> Element:
-    L, (x, y, z) = to.number(m.length, f"body {b.name!r}: length"), names(b)
-    sink = function(Polynomial((L, -4 / 15 * L, -4 / 15 * L), ((0, 0), (2, 0), (0, 2))), to, "")
-    return custom([(X, x, ONE), (Y, y, ONE), (Z, z, ONE)],
-                  [(X, y, (2 / 3 * L, 0.0)), (Y, x, (-2 / 3 * L, 0.0)), (Z, (x, y), sink)])
-
-
-@as_joint.register
 def _(m: FunctionBased, b: Body, to: Writing) -> Element:
     what = f"body {b.name!r}: {m!r}"
     if m.time:
         to.refuse(f"{what}: it moves with time by itself; OpenSim's joints do not")
         return element("WeldJoint")
     labels = [f"angles[{i}]" for i in range(3)] + [f"translations[{i}]" for i in range(3)]
-    own = tuple(m.coordinates)
-    terms = [(axis, *law(given, traced, own, names(b), to, f"{what}: {label}")) for axis, given, traced, label
-             in zip(m.axes, (*m.angles, *m.translations), m.laws, labels, strict=True)]  # type: ignore[arg-type]
-    turning = [axis for axis, _, f in terms[:3] if f.tag != "Constant" or f.findtext("value") != "0.0"]
-    if len(turning) > 1 and any(np.linalg.norm(np.cross(a, c)) < 1e-5 for i, a in enumerate(turning)
-                                for c in turning[:i]):
+    own, axes = tuple(m.coordinates), m.axes or ()
+    terms = [
+        (axis, *law(given, traced, own, names(b), to, f"{what}: {label}"))
+        for axis, given, traced, label in zip(axes, (*m.angles, *m.translations), m.laws, labels, strict=True)
+    ]
+    turning = [
+        np.array(axis) for axis, _, f in terms[:3] if f.tag != "Constant" or f.findtext("value") != "0.0"
+    ]
+    if len(turning) > 1 and any(
+        np.linalg.norm(np.cross(a, c)) < 1e-5 for i, a in enumerate(turning) for c in turning[:i]
+    ):
         to.refuse(f"{what}: two of its rotation axes are parallel; OpenSim wants three that differ")
     return custom(terms[:3], terms[3:])
 
@@ -254,12 +284,14 @@ def names(b: Body) -> tuple[str, ...]:
 
 
 def custom(turns: Sequence[Any], shifts: Sequence[Any] = ()) -> Element:
-    """A CustomJoint of up to three rotations and three translations: axis, coordinates, and slope and intercept
-    or a function."""
+    """A CustomJoint of up to three rotations and three translations: axis, coordinates, and a slope and
+    an intercept or a function."""
     terms = [*_three(turns), *_three(shifts)]
     made = element("SpatialTransform")
-    made.extend(element("TransformAxis", label, coordinates=" ".join(q), axis=axis, function=f)
-                for label, (axis, q, f) in zip(AXES, terms, strict=True))
+    made.extend(
+        element("TransformAxis", label, coordinates=" ".join(q), axis=axis, function=f)
+        for label, (axis, q, f) in zip(AXES, terms, strict=True)
+    )
     out = element("CustomJoint")
     out.append(made)
     return out

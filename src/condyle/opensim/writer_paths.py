@@ -1,4 +1,5 @@
 """Paths as GeometryPaths, and the surfaces they go over as wrap objects of bodies."""
+
 from __future__ import annotations
 
 from functools import singledispatch
@@ -23,11 +24,18 @@ def geometry_path(path: Path, owner: str, to: Writing) -> Element:
     """A GeometryPath; its surfaces become wrap objects of their bodies, once for all paths."""
     where = f"path of {owner!r}"
     points = [_point(p, f"{owner}-P{i}", to, f"{where}: point {i - 1}") for i, p in enumerate(path.points, 1)]
-    wraps = []
+    wraps: list[Element] = []
     for w in path.wraps:
-        first, last = w.between or (None, None)
-        wraps.append(element("PathWrap", f"pathwrap_{len(wraps)}", wrap_object=_wrap_object(w, to, where),
-                             method="hybrid", range=(-1, -1) if first is None else (first + 1, last + 1)))
+        first, last = w.between or (-2, -2)
+        wraps.append(
+            element(
+                "PathWrap",
+                f"pathwrap_{len(wraps)}",
+                wrap_object=_wrap_object(w, to, where),
+                method="hybrid",
+                range=(first + 1, last + 1),
+            )
+        )
     made = element("GeometryPath", "path")
     for kind, objects in (("PathPointSet", points), ("PathWrapSet", wraps)):
         made.append(element(kind, objects=objects))
@@ -49,8 +57,14 @@ def _(p: Point, name: str, to: Writing, where: str) -> Element:
 
 @_point.register
 def _(p: ConditionalPoint, name: str, to: Writing, where: str) -> Element:
-    return element("ConditionalPathPoint", name, socket_parent_frame=to.place(p.body),
-                   location=to.number(p.p, where), socket_coordinate=to.coordinate(p.coordinate), range=p.range)
+    return element(
+        "ConditionalPathPoint",
+        name,
+        socket_parent_frame=to.place(p.body),
+        location=to.number(p.p, where),
+        socket_coordinate=to.coordinate(p.coordinate),
+        range=p.range,
+    )
 
 
 @_point.register
@@ -79,7 +93,7 @@ def _wrap_object(w: Wrap, to: Writing, where: str) -> str:
     wanted = name = w.name or f"{w.body}_wrap"
     taken = {n for objects in to.wraps.values() for n in objects}
     count = 1
-    while name in taken:                                     # OpenSim looks for them by name, on all bodies
+    while name in taken:  # OpenSim looks for them by name, on all bodies
         count, name = count + 1, f"{wanted}_{count + 1}"
     made.set("name", to.name(name, f"{where}: wrap {name!r}"))
     to.wraps[w.body][name] = made
@@ -115,8 +129,9 @@ def _surface(s: Any, to: Writing, where: str) -> Element:
 @_surface.register
 def _(s: Cylinder, to: Writing, where: str) -> Element:
     length = to.number(s.length, where)
-    return element("WrapCylinder", radius=to.number(s.radius, where),
-                   length=FAR if np.isinf(length) else length)
+    return element(
+        "WrapCylinder", radius=to.number(s.radius, where), length=FAR if np.isinf(length) else length
+    )
 
 
 @_surface.register
@@ -131,5 +146,8 @@ def _(s: Ellipsoid, to: Writing, where: str) -> Element:
 
 @_surface.register
 def _(s: Torus, to: Writing, where: str) -> Element:
-    return element("WrapTorus", inner_radius=to.number(s.inner_radius, where),
-                   outer_radius=to.number(s.outer_radius, where))
+    return element(
+        "WrapTorus",
+        inner_radius=to.number(s.inner_radius, where),
+        outer_radius=to.number(s.outer_radius, where),
+    )

@@ -1,5 +1,6 @@
 """What all parts of `write_osim` share: numbers at the values of Parameters, names, and what OpenSim does not
 have."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -30,12 +31,14 @@ class Writing:
         controls: actuators whose control is a function of time, with the function.
     """
 
-    def __init__(self, system: System, parameters: Mapping[str, float] | None = None,
-                 folder: Path = Path()) -> None:
+    def __init__(
+        self, system: System, parameters: Mapping[str, float] | None = None, folder: Path = Path()
+    ) -> None:
         self.system, self.parameters, self.folder = system, parameters, folder
         self.refused: list[str] = []
-        self.wraps: dict[str, dict[str, Element]] = {b: {} for b in ("ground", *(b.name for b in
-                                                                                 system.bodies))}
+        self.wraps: dict[str, dict[str, Element]] = {
+            b: {} for b in ("ground", *(b.name for b in system.bodies))
+        }
         self.controls: dict[str, Element] = {}
 
     def refuse(self, what: str) -> None:
@@ -67,8 +70,10 @@ class Writing:
             if isinstance(p, Input) or not isinstance(p, Parameter):
                 self.refuse(f"{where}: it depends on {p!r}, and numbers of OpenSim do not change")
             elif self.parameters is None:
-                self.refuse(f"{where}: it depends on {p!r}; parameters={{}} writes Parameters at their defaults, "
-                            f"parameters={{{p.name!r}: ...}} at other values")
+                self.refuse(
+                    f"{where}: it depends on {p!r}; parameters={{}} writes Parameters at their defaults, "
+                    f"parameters={{{p.name!r}: ...}} at other values"
+                )
 
     def frame(self, X: Any, where: str) -> tuple[Any, Any]:
         """R and p of a kept frame as numbers."""
@@ -78,8 +83,15 @@ class Writing:
     def of_body(self, body: Body, quantity: str) -> Any:
         """R_PF, p_PF, R_BM, p_BM, mass, com or inertia of a body as numbers."""
         m = body.mass_properties
-        plain = {"R_PF": body.X_PF.R, "p_PF": body.X_PF.p, "R_BM": body.X_BM.R, "p_BM": body.X_BM.p,
-                 "mass": float(m.mass), "com": m.com, "inertia": m.inertia}[quantity]
+        plain = {
+            "R_PF": body.X_PF.R,
+            "p_PF": body.X_PF.p,
+            "R_BM": body.X_BM.R,
+            "p_BM": body.X_BM.p,
+            "mass": float(m.mass),
+            "com": m.com,
+            "inertia": m.inertia,
+        }[quantity]
         if quantity not in body.symbolic:
             return plain
         return self.number(body.symbolic[quantity], f"body {body.name!r}: {quantity}")
@@ -94,7 +106,6 @@ class Writing:
             if name in [c.name for c in body.coordinates]:
                 return f"/jointset/{joint_name(body)}/{name}"
         raise KeyError(name)
-
 
     def speed(self, name: str) -> str:
         """The coordinate of the file whose speed, or which itself, has this name."""
@@ -111,5 +122,3 @@ class Writing:
 def joint_name(body: Body) -> str:
     """What the joint of a body is called in the file."""
     return f"{body.name}_joint"
-
-

@@ -1,4 +1,5 @@
 """Elements of the XML that OpenSim 4 reads: classes with properties, numbers with all their digits."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ def element(kind: str, name: str | None = None, /, **properties: Any) -> Element
     Args:
         kind: the class.
         name: its attribute name.
-        properties: numbers, truths, text, sequences of these; an Element or a list of them; None leaves it out.
+        properties: numbers, truths, text, sequences of these; an Element or a list of them; None is left out.
     """
     made = Element(kind, {} if name is None else {"name": name})
     for key, value in properties.items():

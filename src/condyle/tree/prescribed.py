@@ -163,7 +163,7 @@ class Driver:
 
     Attributes:
         laws: one for all coordinates (or speeds) together, or one each; None is free.
-        given: what they were made of; pickles have functions of `cd.functions` and numbers, None for the rest.
+        given: what they were made of; pickles have functions of `cd.functions` and numbers alone.
     """
 
     mobilizer: Mobilizer
