@@ -79,6 +79,9 @@ from condyle.studies.joints.markers import marker_positions, relative_frames
 from condyle.studies.joints.result import JointFit
 from condyle.studies.joints.spline_curve import fit_spline_curve
 from condyle.studies.joints.spline_surface import fit_spline_surface
+from condyle.studies.kinematics.imus import IMUs, calibrate_imus
+from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.kinematics.solve import inverse_kinematics
 from condyle.studies.low_pass import low_pass
 from condyle.studies.motion import Motion
 from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
@@ -102,19 +105,19 @@ __all__ = [
     "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError",
     "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
     "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event", "ExternalLoad", "Frames", "Free",
-    "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "InducedAccelerations",
-    "Input", "JointFit", "LineOrientation", "Markers", "MeasuredFrames", "Mobilizer", "Motion",
-    "MuscleAnalysis", "NativeError", "Parameter", "PathError", "Pin", "Planar", "Prescribed",
-    "Recording", "Screw", "ShapeError", "SimmSpline", "SingularError", "Slider", "SphericalCoords",
-    "Spline", "SplineCurve", "SplineSurface", "Stage", "State", "StaticOptimization", "Status",
-    "System", "Table", "TraceError", "Trajectory", "Transform", "Translation", "Universal",
-    "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames", "compose", "constraints",
-    "contact", "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces", "functions",
-    "goals", "induced_accelerations", "integrators", "inverse_dynamics", "joint_reactions", "low_pass",
-    "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles", "paths",
-    "read_c3d", "read_frames", "read_markers", "read_mobilizer", "read_osim", "read_table",
-    "relative_frames", "relax", "shapes", "simulate", "static_optimization", "where",
-    "write_osim",
+    "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "IMUs",
+    "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LineOrientation", "Markers",
+    "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError",
+    "Pin", "Planar", "Prescribed", "Recording", "Screw", "ShapeError", "SimmSpline", "SingularError",
+    "Slider", "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage", "State",
+    "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
+    "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames",
+    "calibrate_imus", "compose", "constraints", "contact", "fit_function_based", "fit_spline_curve",
+    "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations", "integrators",
+    "inverse_dynamics", "inverse_kinematics", "joint_reactions", "low_pass", "marker_positions",
+    "maximal", "measures", "models", "muscle_analysis", "muscles", "paths", "read_c3d", "read_frames",
+    "read_markers", "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "shapes",
+    "simulate", "static_optimization", "where", "write_osim",
 ]
 
 

@@ -1,7 +1,7 @@
 """Many configurations of a system side by side, as goals look at them to say how far they were missed."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,6 +46,17 @@ class Configurations:
         """A point of a body in ground [m], shape (T, 3); of ground itself (3,)."""
         which = self.system.body(body)
         return station if which.is_ground else self.rotation(body) @ station + self._poses[:, which.index, 9:]
+
+    def station_positions(self, bodies: Sequence[str], stations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points (n, 3) of as many bodies in ground [m], shape (T, n, 3)."""
+        index = [self.system.body(body).index for body in bodies]
+        if not index or min(index) < 0:
+            out = np.empty((len(self), len(index), 3))
+            for k, body in enumerate(bodies):
+                out[:, k] = self.station_position(body, stations[k])
+            return out
+        X = self._poses[:, index]
+        return (X[..., :9].reshape(*X.shape[:2], 3, 3) @ stations[..., None])[..., 0] + X[..., 9:]
 
     def coordinate(self, name: str) -> NDArray[np.float64]:
         """A coordinate by its name, shape (T,)."""

@@ -17,6 +17,7 @@ from condyle.fit.frames import Frames
 from condyle.fit.goals import Goal
 from condyle.fit.loop import FOUND, INFO, STATIONARY
 from condyle.system.state import State
+from condyle.system.system import System
 from condyle.tree import scales
 
 FAR = 0.05
@@ -42,7 +43,7 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
         again: runs a start, goals of one frame and its time, shape (1,).
     """
     system, code, cost = frames.start.system, frames.info[:, 0], frames.info[:, INFO.index("cost")]
-    size = scales.reach(system.bodies)
+    size = reach(system)
     long = [(g, field, p) for g in frames.goals for field, p in g.points.items() if size
             and np.linalg.norm(p) > BEYOND * size]
     if long:
@@ -78,6 +79,14 @@ def doubt(who: str, frames: Frames, again: Again) -> Frames:
     return frames
 
 
+def reach(system: System) -> float:
+    """How large a system is [m], found once."""
+    known = system.compiled.programs
+    if "reach" not in known:
+        known["reach"] = scales.reach(system.bodies)
+    return known["reach"]  # type: ignore[no-any-return]
+
+
 def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
     """The goals of a frame, and Frames of it alone."""
     goals = tuple(g.frame(i) for g in frames.goals)
@@ -87,7 +96,7 @@ def _one(frames: Frames, i: int) -> tuple[tuple[Goal, ...], Frames]:
 
 def _missed_by_far(frames: Frames, i: int, cost: float, size: float) -> bool:
     """Whether the goals of a frame are missed by more than FAR, in the mean of their squares."""
-    total = sum(float(g.weights(frames.wanted)[i]) for g in frames.goals)
+    total = sum(g.weight_in(i) for g in frames.goals)
     return cost > 0 and total > 0 and np.sqrt(2 * cost / total) > FAR * min(size or 1.0, 1.0)
 
 

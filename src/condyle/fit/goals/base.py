@@ -206,6 +206,12 @@ class Goal:
                                                -1).any(axis=-1)
         return np.broadcast_to(np.where(absent, 0.0, self.weight), (frames,))
 
+    def weight_in(self, i: int) -> float:
+        """Its weight in one frame: zero where the target has a NaN."""
+        weight, target = np.asarray(self.weight), self.target
+        absent = np.isnan(target[i] if target.ndim > len(self.shape) else target).any()
+        return 0.0 if absent else float(weight[i] if weight.ndim else weight)
+
     def targets(self, frames: int) -> NDArray[np.float64]:
         """Shape (frames, ...), zero where the target has a NaN."""
         return np.broadcast_to(np.nan_to_num(self.target), (frames, *self.shape))

@@ -65,6 +65,18 @@ class Station(Goal):
         self._set(station=point(self.station, f"goal {self.name!r}: station"))
         super().__post_init__()
 
+    @classmethod
+    def made(cls, body: str, station: NDArray[np.float64], position: NDArray[np.float64],
+             weight: NDArray[np.float64], name: str) -> Self:
+        """A goal of arrays that are known to fit, station (3,), position (T, 3), weight (T,): quick where
+        there are many."""
+        out = object.__new__(cls)
+        vars(out).update(body=body, station=station, position=position, weight=weight, name=name, law=None)
+        return out
+
+    def code(self, tree: Tree) -> str:
+        return f"Station {self.body}" if type(self) is Station else super().code(tree)
+
     def check(self, tree: Tree) -> None:
         check_moves(tree, str(self.body), self.name)
 
@@ -78,16 +90,20 @@ class Station(Goal):
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        w = np.stack([g.weights(frames) for g in goals], axis=1)                            # (T, markers)
-        s, x = np.stack([np.asarray(g.station) for g in goals]), np.stack([g.targets(frames) for g in goals],
-                                                                          axis=1)
+        w = np.empty((frames, len(goals)))
+        x = np.empty((frames, len(goals), 3))
+        for k, g in enumerate(goals):
+            w[:, k], x[:, k] = g.weight, g.target
+        s = np.stack([np.asarray(g.station) for g in goals])
+        absent = np.isnan(x).any(axis=2)
+        if absent.any():
+            w[absent], x[absent] = 0.0, 0.0
         W = w.sum(axis=1)  # (1)
-        xm = np.einsum("fi,fij->fj", w, x) / np.where(W > 0, W, 1.0)[:, None]
+        xm = np.matmul(w[:, None], x)[:, 0] / np.where(W > 0, W, 1.0)[:, None]
         off = x - xm[:, None]
-        S = np.einsum("fi,ij,ik->fjk", w, s, s, optimize=True)
-        C = np.einsum("fi,ij,fik->fjk", w, s, off, optimize=True)
-        k = w @ (s * s).sum(axis=1) + np.einsum("fi,fij,fij->f", w, off, off, optimize=True)
-        six = S[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        C = np.matmul((w[..., None] * s).swapaxes(1, 2), off)
+        k = w @ (s * s).sum(axis=1) + (w * (off * off).sum(axis=2)).sum(axis=1)
+        six = w @ (s[:, [0, 1, 2, 0, 0, 1]] * s[:, [0, 1, 2, 1, 2, 2]])
         return np.column_stack([W, w @ s, six, xm, C.reshape(-1, 9), k]), k
 
     def add(self, cost: Cost, block: ca.SX) -> None:

@@ -1,0 +1,253 @@
+"""What users give to `cd.inverse_kinematics` becomes tasks: names are matched, weights and targets brought to
+the times of the frames, what does not fit is refused in words."""
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array, gaps, real
+from condyle.errors import DescriptionError, ShapeError, UnknownNameError
+from condyle.presentation import cut
+from condyle.studies.kinematics.tasks import MarkerTasks
+from condyle.studies.motion import _columns, _factor, warn_of_degrees
+from condyle.studies.smoothing import spline
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree import scales
+
+WHO = "inverse_kinematics"
+NEAR = 0.6
+"""How alike names are that are suggested for each other."""
+
+
+def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
+    """Times (T,), names (n,) and positions (T, n, 3) of what was measured."""
+    if isinstance(markers, Mapping):
+        names = tuple(map(str, markers))
+        if not names:
+            raise DescriptionError(f"{WHO}: markers: there are none")
+        arrays = [_positions(name, markers[name]) for name in markers]
+        counts = {len(x) for x in arrays}
+        if len(counts) > 1:
+            raise ShapeError(f"{WHO}: markers have different numbers of frames: "
+                             f"{', '.join(f'{n} {len(x)}' for n, x in zip(names, arrays))}")
+        positions = np.stack(arrays, axis=1)
+        if t is None:
+            raise DescriptionError(f"{WHO}: markers given by name need times: t=times [s], shape "
+                                   f"({len(positions)},)")
+        time = times(t, len(positions))
+    elif all(hasattr(markers, name) for name in ("time", "names", "positions")):
+        names, positions = tuple(markers.names), np.asarray(markers.positions, dtype=float)
+        if t is not None:
+            raise DescriptionError(f"{WHO}: t: these markers have times of their own; leave t out")
+        time = times(markers.time, len(positions))
+    else:
+        path = isinstance(markers, str) or hasattr(markers, "__fspath__")
+        hint = "; read it by cd.read_markers(path)" if path else ""
+        raise DescriptionError(f"{WHO}: markers: expected cd.Markers, as cd.read_markers gives them, or "
+                               f"{{name: positions (T, 3)}}, got {type(markers).__name__}{hint}")
+    if np.isinf(positions).any():
+        k = int(np.argwhere(np.isinf(positions))[0][1])
+        raise ShapeError(f"{WHO}: marker {names[k]!r} has infinite positions; NaN marks what was not seen")
+    return time, names, positions
+
+
+def _positions(name: Any, value: Any) -> Array:
+    x = np.array(real(f"{WHO}: marker {name!r}", gaps(value)))
+    if x.ndim != 2 or x.shape[1] != 3 or not len(x):
+        raise ShapeError(f"{WHO}: marker {name!r}: expected positions [m] of shape (T, 3), got {x.shape}")
+    return x
+
+
+def times(t: Any, count: int) -> Array:
+    """Finite times [s] that increase, one per frame."""
+    try:
+        out = np.array(real("t", t))
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{WHO}: times: {error}") from None
+    if out.shape != (count,) or not np.isfinite(out).all():
+        raise ShapeError(f"{WHO}: times must be {count} finite numbers [s], one per frame, got shape "
+                         f"{out.shape}")
+    if not (np.diff(out) > 0).all():
+        i = int(np.argmin(np.diff(out) > 0))
+        raise ShapeError(f"{WHO}: times must increase, but time[{i}] = {out[i]:g} s and time[{i + 1}] = "
+                         f"{out[i + 1]:g} s")
+    return out
+
+
+# ---- markers -----------------------------------------------------------------------------------------------
+
+def marker_tasks(system: System, t: Array, data: Sequence[str], positions: Array, weights: Any,
+                 names: Mapping[str, str] | None) -> MarkerTasks:
+    """The markers that both have, with their weights."""
+    called = _called(system, data, names)
+    known = set(system.markers)
+    used = [(k, name) for k, name in enumerate(called) if name in known]
+    twice = sorted({name for _, name in used if called.count(name) > 1})
+    if twice:
+        raise DescriptionError(f"{WHO}: the data has marker {twice[0]!r} twice"
+                               f"{'; see names=' if names else ''}")
+    missing = tuple(name for name in system.markers if name not in called)
+    extra = tuple(data[k] for k, name in enumerate(called) if name not in known)
+    if not used:
+        raise UnknownNameError("markers", cut(data), system.markers, f"{WHO}: the model and the data have no "
+                               "marker in common" + _near(missing, extra)
+                               + ("" if system.markers else ": system.add_marker(name, body, station) adds "
+                                  "markers")
+                               + "; names={name in the data: name in the model} matches them")
+    _warn_of_spelling(missing, extra)
+    w = _weights(system, t, [name for _, name in used], weights, {*data, *called})
+    wanted = np.flatnonzero((w > 0).any(axis=0))            # a weight of zero leaves a marker out
+    used, w = [used[k] for k in wanted], w[:, wanted]
+    positions = positions[:, [k for k, _ in used]]
+    w = np.where(np.isnan(positions).any(axis=2), 0.0, w)
+    if not w.any():
+        raise ShapeError(f"{WHO}: no marker was seen and has a weight in any frame: all are NaN or zero")
+    on = [system.marker(name) for _, name in used]
+    return MarkerTasks(tuple(m.name for m in on), tuple(m.body for m in on),
+                       np.array([m.station for m in on]), positions, w, missing, extra)
+
+
+def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None) -> list[str]:
+    """What the model calls the markers of the data."""
+    if names is None:
+        return list(data)
+    if not isinstance(names, Mapping):
+        raise DescriptionError(f"{WHO}: names: expected {{name in the data: name in the model}}, got "
+                               f"{names!r}")
+    for there, here in names.items():
+        if there not in data:
+            turned = there in system.markers and here in data
+            raise UnknownNameError("marker of the data", there, data,
+                                   "names={name in the data: name in the model}"
+                                   + ("; these are the other way round" if turned else ""))
+        if here not in system.markers:
+            raise UnknownNameError("marker of the model", here, system.markers, "names=")
+    taken = set(names.values())
+    return [names.get(name, "" if name in taken else name) for name in data]
+
+
+def _plain(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isalnum())
+
+
+def _warn_of_spelling(missing: Sequence[str], extra: Sequence[str]) -> None:
+    """Warn of names that differ by dots, spaces and capitals only."""
+    plain = {_plain(name): name for name in missing}
+    same = {name: plain[_plain(name)] for name in extra if _plain(name) in plain}
+    if same:
+        warnings.warn(f"{WHO}: markers of the data that the model may call otherwise are not used: "
+                      f"{cut(f'{a!r} for {b!r}' for a, b in same.items())}; names={same!r} matches them",
+                      RuntimeWarning, stacklevel=5)
+
+
+def _near(missing: Sequence[str], extra: Sequence[str]) -> str:
+    pairs = near_names(missing, extra)
+    return f": is {cut(f'{a!r} {b!r}' for a, b in pairs.items())}" if pairs else ""
+
+
+def near_names(missing: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
+    """For names of the data that the model does not have, those of the model without data that are alike."""
+    plain = {_plain(name): name for name in missing}
+    out = {}
+    for name in extra:
+        near = difflib.get_close_matches(_plain(name), list(plain), n=1, cutoff=NEAR)
+        if near:
+            out[name] = plain[near[0]]
+    return out
+
+
+# ---- weights -----------------------------------------------------------------------------------------------
+
+def _weights(system: System, t: Array, used: Sequence[str], weights: Any, data: set[str]) -> Array:
+    known = {*system.markers, *data}
+    given = weights_over(t, "weights", "marker", weights, known)
+    return np.stack([given.get(name, np.ones(len(t))) for name in used], axis=1)
+
+
+def weights_over(t: Array, what: str, noun: str, weights: Any, known: set[str]) -> dict[str, Array]:
+    """Weights of each frame, shape (T,), by name, from a mapping or a Table over time."""
+    if weights is None:
+        return {}
+    given: dict[str, Any]
+    if isinstance(weights, Table):
+        _cover(what, t, weights)
+        given = {name: np.interp(t, weights.time, weights[name]) for name in weights.names}
+    elif isinstance(weights, Mapping):
+        given = dict(weights)
+    else:
+        raise DescriptionError(f"{WHO}: {what}: expected weights by name, {{'{noun}': 10.0}}, or a Table of "
+                               f"them over time, got {weights!r}")
+    out = {}
+    for name, value in given.items():
+        if name not in known:
+            raise UnknownNameError(noun, name, sorted(known), f"{what}=")
+        w = np.asarray(value if type(value) is float else real(f"{WHO}: {what}: {name!r}", value))
+        if w.shape not in ((), t.shape) or not (np.isfinite(w) & (w >= 0)).all():
+            raise ShapeError(f"{WHO}: {what}: {name!r}: expected zero or more, one number or {len(t)}, one "
+                             f"per frame, got {value!r}")
+        out[name] = np.broadcast_to(w, t.shape)
+    return out
+
+
+def _cover(what: str, t: Array, table: Table) -> None:
+    if not len(table) or table.time[0] > t[0] or table.time[-1] < t[-1]:
+        here = f"from {table.time[0]:g} to {table.time[-1]:g} s" if len(table) else "no time"
+        raise DescriptionError(f"{WHO}: {what}: the Table covers {here}, the frames need {t[0]:g} to "
+                               f"{t[-1]:g} s")
+
+
+# ---- coordinates -------------------------------------------------------------------------------------------
+
+def coordinate_tasks(system: System, t: Array, coordinates: Any, weights: Any) -> dict[str, tuple[Array,
+                                                                                                  Array]]:
+    """Value and weight of each coordinate that should have a value, shapes (T,)."""
+    if coordinates is None:
+        return {}
+    if isinstance(coordinates, Table):
+        values = _sampled(system, t, coordinates)
+    elif isinstance(coordinates, Mapping):
+        values = dict(coordinates)
+    else:
+        raise DescriptionError(f"{WHO}: coordinates: expected values by name, {{'knee': 0.1}}, or a Table of "
+                               f"coordinates, got {coordinates!r}")
+    if isinstance(weights, (Mapping, Table)):
+        given = weights_over(t, "coordinate_weights", "coordinate", weights, set(system.coordinates))
+    else:
+        given = weights_over(t, "coordinate_weights", "coordinate",
+                             dict.fromkeys(values, 1.0 if weights is None else weights), set(values))
+    out = {}
+    for name, value in values.items():
+        if name not in system.coordinates:
+            raise UnknownNameError("coordinate", name, system.coordinates, "coordinates=")
+        x = np.array(real(f"{WHO}: coordinates: {name!r}", gaps(value)))
+        if x.shape not in ((), t.shape) or np.isinf(x).any():
+            raise ShapeError(f"{WHO}: coordinates: {name!r}: expected one finite number or {len(t)}, one per "
+                             f"frame [rad, m], got {value!r}")
+        out[name] = np.broadcast_to(x, t.shape), given.get(name, np.ones(len(t)))
+    return out
+
+
+def _sampled(system: System, t: Array, table: Table) -> dict[str, Array]:
+    """Coordinates of a Table at times t: its rows, or the natural spline of degree 5 through them."""
+    _cover("coordinates", t, table)
+    columns = _columns(system, table)
+    if not columns:
+        raise UnknownNameError("columns", cut(table.names), system.coordinates,
+                               "coordinates=: the Table has no coordinate of the system")
+    units = scales.units(system.bodies)[0]
+    warn_of_degrees(table, [table.names[c] for k, c in columns.items() if units[k] == "rad"])
+    values = np.stack([table.values[:, c] * _factor(table, c, units[k]) for k, c in columns.items()], axis=1)
+    rows = np.searchsorted(table.time, t)
+    if (table.time[rows] == t).all():
+        values = values[rows]
+    elif len(table) < 4 or not np.isfinite(values).all():
+        raise ShapeError(f"{WHO}: coordinates: the Table has other times than the frames; a spline between "
+                         "them needs four rows without gaps")
+    else:
+        values = spline(table.time, values)(t)
+    return {system.coordinates[k]: values[:, j] for j, k in enumerate(columns)}

@@ -1,0 +1,317 @@
+"""What inverse kinematics gives back: the motion, how far markers and sensors are from the model, and what to
+look at."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array
+from condyle.errors import ConvergenceError, UnknownNameError
+from condyle.fit.configurations import Configurations
+from condyle.fit.frames import Frames
+from condyle.fit.loop import INFO
+from condyle.io.markers import Markers
+from condyle.presentation import Block, Display, cut, page, rows_of, span
+from condyle.spatial import log_so3
+from condyle.status import Outcome, Status
+from condyle.studies.kinematics.given import near_names
+from condyle.studies.kinematics.swaps import Swap
+from condyle.studies.kinematics.tasks import Tasks
+from condyle.system.system import System
+from condyle.table import Table
+
+RMS, LARGEST = 0.02, 0.04
+"""Errors of markers [m] that OpenSim's guidelines allow a frame: root mean square, and largest."""
+SHOWN = 5
+"""So many of the worst markers and frames are named."""
+TOTALS = ("total_squared_error", "marker_error_RMS", "marker_error_max")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseKinematics(Display):
+    """The motion of a system that follows markers or sensors, from `cd.inverse_kinematics`.
+
+    `print(result.report())` says what to look at; `result.frames` has every operator of the System for all
+    frames.
+
+    Attributes:
+        frames: the configurations, as `cd.assemble_frames` gives them.
+        tasks: what was followed.
+        swaps: pairs of markers that may have each other's names in some frames.
+    """
+
+    frames: Frames
+    tasks: Tasks
+    swaps: tuple[Swap, ...] = ()
+
+    plumbing: ClassVar[frozenset[str]] = frozenset({"tasks"})
+    elsewhere: ClassVar[dict[str, str]] = {
+        "q": "result.frames.q, or by name result.motion['knee']", "residuals": "result.errors",
+        "save": "a method of its Tables, such as result.motion.save('walk.mot')",
+        "to_pandas": "a method of each of its Tables, such as result.motion.to_pandas()"}
+
+    def _named(self, name: str) -> str:
+        if name in self.system.coordinates:
+            return f"result.motion[{name!r}]"
+        return f"result.errors[{name!r}]" if name in self.errors.names else ""
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def system(self) -> System:
+        """Whose motion it is."""
+        return self.frames.system
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """[s], shape (T,)."""
+        return self.frames.t
+
+    @cached_property
+    def motion(self) -> Table:
+        """Coordinates by name over time [rad, m]: what `cd.inverse_dynamics` and the other studies take."""
+        table = self.frames.table()
+        return Table(table.time, table.names, table.values, table.units, status=self.status, degrees=False)
+
+    # ---- errors --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _at(self) -> Configurations:
+        return Configurations(self.system, self.frames.q, self.frames._tail)
+
+    @cached_property
+    def marker_positions(self) -> Markers:
+        """Where the model has the markers that were followed, in the order of the data."""
+        return Markers(self.time, self._names, self._places)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return self.tasks.markers.names if self.tasks.markers is not None else ()
+
+    @cached_property
+    def _places(self) -> Array:
+        """Where the model has its markers, shape (T, n, 3)."""
+        markers = self.tasks.markers
+        return np.zeros((len(self), 0, 3)) if markers is None else markers.places(self._at)
+
+    @cached_property
+    def _distances(self) -> Array:
+        """|e| of each marker and frame, shape (T, n); NaN where one was not seen."""
+        markers = self.tasks.markers
+        if markers is None:
+            return np.zeros((len(self), 0))
+        T = len(self)
+        distances = np.linalg.norm(self._places - markers.positions[:T], axis=2)
+        return np.where(markers.weights[:T] > 0, distances, np.nan)
+
+    @cached_property
+    def errors(self) -> Table:
+        """Distance of each marker from its place on the model [m], a column per marker; NaN where it was not
+        seen."""
+        return Table(self.time, self._names, self._distances, ["m"] * len(self._names), status=self.status)
+
+    @cached_property
+    def orientation_errors(self) -> Table:
+        """Angle of each sensor from its place on the model [rad], a column per sensor; NaN where there was no
+        measurement."""
+        sensors, T = self.tasks.sensors, len(self)
+        if sensors is None:
+            return Table(self.time, (), np.zeros((T, 0)), (), status=self.status)
+        seen = sensors.weights[:T] > 0
+        R = np.where(seen[..., None, None], sensors.R_GS[:T], np.eye(3))
+        angles = np.linalg.norm(log_so3(np.swapaxes(sensors.places(self._at), -1, -2) @ R), axis=-1)
+        return Table(self.time, sensors.names, np.where(seen, angles, np.nan), ["rad"] * len(sensors.names),
+                     status=self.status)
+
+    @cached_property
+    def totals(self) -> Table:
+        """Errors of each frame over all markers that were seen, none weighted, as OpenSim's tool writes them:
+        total_squared_error [m^2], marker_error_RMS [m] and marker_error_max [m]; NaN in frames without
+        markers."""
+        e = self._distances
+        count = np.isfinite(e).sum(axis=1)
+        total = np.where(count > 0, np.nansum(e ** 2, axis=1), np.nan)
+        largest = np.max(np.nan_to_num(e), axis=1, initial=0.0) + 0.0 * total
+        values = np.stack([total, np.sqrt(total / np.maximum(count, 1)), largest], axis=1)
+        return Table(self.time, TOTALS, values, ("m^2", "m", "m"), status=self.status)
+
+    @property
+    def rms(self) -> NDArray[np.float64]:
+        """Root of the mean square error of the markers of each frame [m], shape (T,)."""
+        return self.totals["marker_error_RMS"]
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """What was made least, of each frame, shape (T,): OpenSim's objective (docs/theory/assembly.md)."""
+        return self.frames.info[:, INFO.index("cost")]
+
+    # ---- how it went ---------------------------------------------------------------------------------------
+
+    @property
+    def unseen(self) -> NDArray[np.intp]:
+        """Frames in which no marker and no sensor was measured: there the pose before stays."""
+        return np.flatnonzero(self.tasks.measured[:len(self)] == 0)
+
+    @cached_property
+    def failures(self) -> dict[int, Outcome]:
+        """What went wrong, by frame."""
+        out = dict(self.frames.failures)
+        for i in self.unseen:
+            text = f"frame {i} (t = {self.time[i]:.6g} s): {Status.UNMEASURED}; the pose before it stays"
+            out.setdefault(int(i), Outcome(Status.UNMEASURED, text))
+        return dict(sorted(out.items()))
+
+    @property
+    def frame_status(self) -> list[Outcome]:
+        """How each frame ended, equal to a `cd.Status`."""
+        return [self.failures.get(i) or Outcome(Status.FINISHED) for i in range(len(self))]
+
+    @property
+    def status(self) -> Outcome:
+        """How all of it ended: "finished", or how many frames failed. Equal to a `cd.Status` too."""
+        if self.frames.status == Status.INTERRUPTED or not self.failures:
+            return self.frames.status
+        text = (f"{len(self.failures)} of {len(self)} frames failed; the first: "
+                f"{next(iter(self.failures.values()))}")
+        return Outcome(Status.SOME_FAILED, text)
+
+    def check(self) -> InverseKinematics:
+        """Itself, if no frame failed.
+
+        Raises:
+            ConvergenceError: the first failure.
+        """
+        for text in self.failures.values():
+            raise ConvergenceError(f"inverse_kinematics: {self.status}", self.frames, text.kind)
+        return self
+
+    # ---- words ---------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"InverseKinematics({len(self)} frames{span(self.time)}: {self._followed}; {self.status})"
+
+    @property
+    def _followed(self) -> str:
+        parts, tasks = [], self.tasks
+        if tasks.markers is not None:
+            error = (f", RMS {_cm(_rms(self._distances))}, largest {_cm(np.nanmax(self._distances))}"
+                     if np.isfinite(self._distances).any() else "")
+            parts.append(f"{len(tasks.markers.names)} markers{error}")
+        if tasks.sensors is not None:
+            angles = self.orientation_errors.values
+            error = (f", RMS {_deg(_rms(angles))}, largest {_deg(np.nanmax(angles))}"
+                     if np.isfinite(angles).any() else "")
+            parts.append(f"{len(tasks.sensors.names)} sensors{error}")
+        if tasks.coordinates:
+            parts.append(f"{len(tasks.coordinates)} coordinates")
+        return "; ".join(parts)
+
+    def _repr_html_(self) -> str:
+        return page(repr(self), *self._blocks())
+
+    def _blocks(self) -> list[Block]:
+        return [rows_of(["time [s]", *self.motion.titles], self.time, self.motion.values), *self._worst()]
+
+    def report(self) -> str:
+        """What to look at: the worst markers and frames, names that did not match, frames that failed, and
+        markers that may be swapped; errors beside what OpenSim's guidelines allow."""
+        lines = [repr(self), *(block.text() for block in self._worst())]
+        for said in self._remarks():
+            lines.append(said)
+        return "\n".join(lines)
+
+    def _worst(self) -> list[Block]:
+        out = []
+        for noun, table, text in (("marker", self.errors, _cm), ("sensor", self.orientation_errors, _deg)):
+            if table.names and np.isfinite(table.values).any():
+                out += [Block(f"worst {noun}s", (noun, "RMS", "largest", "at t [s]", "frames seen"),
+                              _columns(table, text)),
+                        Block("worst frames", ("frame", "t [s]", "RMS", "largest", noun), _rows(table, text))]
+        said = [(text,) for text in self.failures.values()]
+        if said:
+            out.append(Block("frames that failed", (), said[:SHOWN] + [(f"... {len(said) - SHOWN} more",)]
+                             * (len(said) > SHOWN)))
+        return out
+
+    def _remarks(self) -> list[str]:
+        out, markers = [], self.tasks.markers
+        if markers is not None:
+            count = int((self.rms > RMS).sum()), int((self.totals["marker_error_max"] > LARGEST).sum())
+            allowed = f"OpenSim's guidelines: RMS below {_cm(RMS)}, largest below {_cm(LARGEST)}"
+            out.append(f"{allowed}: all frames are" if not any(count) else
+                       f"{allowed}: {count[0]} frames are above the first, {count[1]} above the second")
+            if markers.not_measured:
+                out.append(f"markers of the model without data: {cut(markers.not_measured, 12)}")
+            if markers.not_in_model:
+                near = near_names(markers.not_measured, markers.not_in_model)
+                said = f"; is {cut(f'{a!r} {b!r}' for a, b in near.items())}?" if near else ""
+                out.append(f"markers of the data that the model does not have: "
+                           f"{cut(markers.not_in_model, 12)}{said}")
+            never = [name for k, name in enumerate(markers.names) if not markers.weights[:, k].any()]
+            if never:
+                out.append(f"markers that were never seen: {cut(never, 12)}")
+        if self.tasks.sensors is not None and self.tasks.sensors.not_placed:
+            out.append(f"sensors without a place on a body: {cut(self.tasks.sensors.not_placed, 12)}")
+        return out + [str(swap) for swap in self.swaps]
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        """Draw coordinates by name, or errors of markers or sensors (RMS and largest, if nothing is named),
+        over time; returns matplotlib's axes."""
+        if not names:
+            if self.tasks.markers is None:
+                return self.orientation_errors.plot(axes=axes)
+            axes = self.totals.plot("marker_error_RMS", "marker_error_max", axes=axes)
+            axes.axhline(RMS, color="0.7", linestyle="--", linewidth=1)
+            axes.axhline(LARGEST, color="0.7", linestyle="--", linewidth=1)
+            axes.set_ylabel("error of markers [m]")
+            return axes
+        for table in (self.motion, self.errors, self.orientation_errors):
+            if all(name in table for name in names):
+                return table.plot(*names, axes=axes)
+        known = (*self.motion.names, *self.errors.names, *self.orientation_errors.names)
+        for name in names:
+            if name not in known:
+                raise UnknownNameError("coordinate, marker or sensor", name, known)
+        raise UnknownNameError("plot", cut(names), known, "coordinates, markers and sensors have units of "
+                               "their own: draw them one after the other, with axes=")
+
+
+def _rms(x: Array) -> float:
+    return float(np.sqrt(np.nanmean(x ** 2)))
+
+
+def _cm(x: float) -> str:
+    return f"{100 * x:.2g} cm" if x >= 0.001 else f"{1000 * x:.2g} mm"
+
+
+def _deg(x: float) -> str:
+    return f"{np.degrees(x):.2g} deg"
+
+
+def _columns(table: Table, text: Any) -> list[tuple[str, ...]]:
+    """The worst columns: name, RMS, largest, when, in how many rows there is a value."""
+    seen = np.isfinite(table.values)
+    known = [k for k in range(len(table.names)) if seen[:, k].any()]
+    rms = {k: _rms(table.values[:, k]) for k in known}
+    out: list[tuple[str, ...]] = []
+    for k in sorted(known, key=lambda k: -rms[k])[:SHOWN]:
+        i = int(np.nanargmax(table.values[:, k]))
+        out.append((table.names[k], text(rms[k]), text(table.values[i, k]), f"{table.time[i]:.6g}",
+                    f"{seen[:, k].sum()} of {len(table)}"))
+    return out
+
+
+def _rows(table: Table, text: Any) -> list[tuple[str, ...]]:
+    """The worst rows: number, time, RMS, largest, which column that is."""
+    known = np.flatnonzero(np.isfinite(table.values).any(axis=1))
+    rms = {i: _rms(table.values[i]) for i in known}
+    out: list[tuple[str, ...]] = []
+    for i in sorted(known, key=lambda i: -rms[i])[:SHOWN]:
+        k = int(np.nanargmax(table.values[i]))
+        out.append((str(i), f"{table.time[i]:.6g}", text(rms[i]), text(table.values[i, k]), table.names[k]))
+    return out

@@ -1,0 +1,148 @@
+"""`cd.inverse_kinematics`: the motion of a system that follows measured markers, sensors and coordinates."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from condyle.arguments import answered
+from condyle.errors import DescriptionError
+from condyle.fit.frames import Frames
+from condyle.fit.goals import Goal
+from condyle.io.markers import Markers
+from condyle.studies.assemble import Limits, assemble_frames
+from condyle.studies.kinematics.given import WHO, coordinate_tasks, marker_data, marker_tasks, times
+from condyle.studies.kinematics.imus import IMUs, sensor_data, sensor_tasks
+from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.kinematics.start import better_start
+from condyle.studies.kinematics.swaps import find_swaps
+from condyle.studies.kinematics.tasks import ALL, Rows, Tasks
+from condyle.studies.motion import _default
+from condyle.system.given import check_state, check_system
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.table import Table
+
+Weights = Mapping[str, ArrayLike] | Table
+
+
+@answered({"marker_weights": "they are weights=", "tasks": "markers have weights=, coordinates get values by "
+           "coordinates=", "imu": "it is imus=", "times": "times are t=",
+           "constraint_weight": "constraints hold exactly", "marker_names": "it is names="})
+def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike] | None = None,
+                       weights: Weights | None = None,
+                       coordinates: Mapping[str, ArrayLike] | Table | None = None, *,
+                       coordinate_weights: float | Weights | None = None,
+                       orientations: Table | Mapping[str, ArrayLike] | None = None, imus: IMUs | None = None,
+                       orientation_weights: Weights | None = None, names: Mapping[str, str] | None = None,
+                       goals: Sequence[Goal] = (), t: ArrayLike | None = None, state: State | None = None,
+                       locked: Iterable[str] = (), limits: Limits = False, accuracy: float = 1e-7,
+                       progress: bool | Callable[[float], object] = False) -> InverseKinematics:
+    """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
+
+    What is made least is what OpenSim's tool makes least: the weighted mean of squared distances of the
+    markers seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
+    locked coordinates stay, prescribed ones follow their functions. All frames are one native run, each from
+    the one before; the first from the state, or, if it ends far from the markers, from that pose moved to
+    them as a whole.
+
+    Args:
+        system: with markers: `system.add_marker(name, body, station)`.
+        markers: as `cd.read_markers` gives them, or {name: positions (T, 3) [m]} with t=; NaN where one was
+            not seen. Those of the model and of the data that have a name in common are used; `report()` names
+            the others.
+        weights: of markers by name, one number or one per frame, or a Table of them over time (between its
+            rows they are interpolated). 1 where none is given; zero leaves a marker out.
+        coordinates: values that coordinates should come near to [rad, m] by name, one or one per frame, or
+            a Table of coordinates (between its rows: the natural spline of degree 5).
+        coordinate_weights: of these, one for all or by name, as `weights`. A coordinate of weight 1 that is
+            off by 1 rad costs as much as all markers off by 1 m.
+        orientations: quaternions of sensors over time, as for `cd.calibrate_imus`. They take part as markers
+            do, with their angle [rad] for the distance.
+        imus: where the sensors sit: `cd.calibrate_imus(system, ...)`.
+        orientation_weights: of sensors by name, as `weights`.
+        names: what the model calls markers of the data, {name in the data: name in the model}.
+        goals: others of `cd.goals` to come near to, with the weights that they have.
+        t: times [s], shape (T,), where markers or orientations have none of their own.
+        state: the pose to start from, with its parameters and locks; `system.state()` by default.
+        locked: names of speeds that do not take part.
+        limits: True keeps coordinates in their ranges; or (low, high) by name: see `cd.assemble`.
+        accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
+            it.
+        progress: True shows a bar; a function is called a few times per second with the share of frames done.
+
+    Returns:
+        the motion and the errors, also where some frames failed: see `status` and `report()`. A warning says
+        if frames had no markers, or if markers may be swapped.
+
+    Raises:
+        UnknownNameError: names that neither the model nor the data has, or no marker in common.
+        CondyleError: arguments that cannot be.
+    """
+    check_system(WHO, system, "markers")
+    state = _default(system) if state is None else state
+    check_state(WHO, system, state)
+    tasks = _tasks(system, markers, weights, coordinates, coordinate_weights, orientations, imus,
+                   orientation_weights, names, goals, t)
+
+    state = state.replace(locked={**state.locked, **system.compiled.tails.levels(locked)})
+
+    def solve(tasks: Tasks, start: State, rows: Rows, progress: Any = False) -> Frames:
+        return assemble_frames(system, start, tasks.goals(rows), t=tasks.t[rows], limits=limits,
+                               accuracy=accuracy, progress=progress)
+
+    start = state.replace(t=float(tasks.t[0]))
+    frames = solve(tasks, start, ALL, progress)
+    better = better_start(start, tasks, frames, solve)
+    if better is not None:
+        frames = solve(tasks, better.replace(t=start.t), ALL, progress)
+    result = InverseKinematics(frames, tasks)
+    vars(result)["swaps"] = find_swaps(frames, tasks, result._distances, solve)
+    _warn(result)
+    return result
+
+
+def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordinate_weights: Any,
+           orientations: Any, imus: Any, orientation_weights: Any, names: Any, goals: Any, t: Any) -> Tasks:
+    """What is followed, from what was given."""
+    if markers is None and orientations is None:
+        raise DescriptionError(f"{WHO}: nothing to follow; give markers= or orientations= with imus=; "
+                               "cd.assemble_frames follows other goals")
+    if markers is None and (weights is not None or names is not None):
+        raise DescriptionError(f"{WHO}: weights= and names= are those of markers, and there are none; "
+                               "sensors have orientation_weights=")
+    if orientations is None and (imus is not None or orientation_weights is not None):
+        raise DescriptionError(f"{WHO}: imus= and orientation_weights= need orientations=")
+    if coordinates is None and coordinate_weights is not None:
+        raise DescriptionError(f"{WHO}: coordinate_weights= needs coordinates=, the values")
+    found = sensed = None
+    if markers is not None:
+        time, called, positions = marker_data(markers, t)
+        found = marker_tasks(system, time, called, positions, weights, names)
+    if orientations is not None:
+        own = isinstance(orientations, Table)
+        clock, sensors, R_WS = sensor_data(WHO, orientations, None if own else t if found is None else time)
+        if found is not None and not np.array_equal(clock, time):
+            raise DescriptionError(f"{WHO}: markers and orientations have other times; bring them to the "
+                                   "same frames first")
+        if found is None and t is None and not own:
+            raise DescriptionError(f"{WHO}: orientations given by name need times: t=times [s], shape "
+                                   f"({len(clock)},)")
+        time = clock if own or found is not None else times(t, len(clock))
+        sensed = sensor_tasks(system, time, sensors, R_WS, imus, orientation_weights)
+    values = coordinate_tasks(system, time, coordinates, coordinate_weights)
+    others = (goals,) if isinstance(goals, Goal) else tuple(goals)
+    return Tasks(system, time, found, sensed, values, others)
+
+
+def _warn(result: InverseKinematics) -> None:
+    if len(result.unseen):
+        first = int(result.unseen[0])
+        warnings.warn(f"{WHO}: nothing was measured in {len(result.unseen)} of {len(result)} frames, the "
+                      f"first frame {first} (t = {result.time[first]:.6g} s); there the pose before stays",
+                      RuntimeWarning, stacklevel=4)
+    for swap in result.swaps:
+        warnings.warn(f"{WHO}: {swap}", RuntimeWarning, stacklevel=4)

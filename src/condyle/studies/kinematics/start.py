@@ -1,0 +1,192 @@
+"""Where inverse kinematics starts: a pose from which the search of the first frame does not end upside down.
+
+The search is local. From the default pose, a subject that walks the other way, or lies on the floor, is half
+a turn away, and a frame may end in a wrong minimum. The rotation that takes all markers of a tree of bodies
+from where they are in a pose nearest to where they were measured is known in closed form (Kabsch 1976): with
+the centroids taken away, and the three axes of each sensor as three more points,
+
+    U S V' = sum_m w_m x_m y_m',     R = V diag(1, 1, det(V U')) U'                                        (1)
+
+takes x to y. So if markers or sensors of the first frame are missed by far, that pose moved by R as a whole
+is another start; so is what was found, without whole turns of angles. If that leads nowhere, the pose is
+turned by half a turn about each axis, and some starts by chance follow. The least cost wins.
+"""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from condyle.arrays import Array
+from condyle.errors import CondyleError
+from condyle.fit.configurations import Configurations
+from condyle.fit.doubts import FAR, GAIN, reach
+from condyle.fit.frames import Frames
+from condyle.fit.loop import INFO, VIOLATED
+from condyle.spatial import Transform, exp_so3
+from condyle.studies.kinematics.tasks import Tasks
+from condyle.system.state import State
+from condyle.system.system import System
+from condyle.tree import scales
+from condyle.tree.body import Body
+
+CHANCES = 8
+"""Starts by chance."""
+SPREAD = 0.6
+"""How far from the given pose these are [rad, m]."""
+WILD = 2.0
+"""An angle that is farther than this from the start [rad] may have taken a wrong way."""
+FEWEST = 3
+"""Markers that a rotation needs."""
+
+Solve = Callable[[Tasks, State, slice], Frames]
+
+
+def far(state: State, cost: float) -> bool:
+    """Whether markers or sensors are missed by far, in the mean of their squares."""
+    size = reach(state.system)
+    return not np.sqrt(2 * cost) <= FAR * min(size or 1.0, 1.0)
+
+
+def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> State | None:
+    """A pose that fits the first measured frame better than what was found there, if that is far from it; or
+    as well, with angles nearer to the start, if these have turned wildly.
+
+    Args:
+        state: from which it was found.
+        tasks: what is followed.
+        found: all frames.
+        solve: runs tasks from a state over some frames.
+    """
+    measured = np.flatnonzero(tasks.measured[:len(found)])
+    if not measured.size:
+        return None
+    i, best = int(measured[0]), None
+    state = state.replace(t=float(tasks.t[i]))
+    least = float(found.info[i, INFO.index("cost")]) if found.info[i, 0] != VIOLATED else np.inf
+    turned = _turned(state, found.q[i])
+    likely, others = _likely(state, tasks, i, found.q[i]), _others(state, tasks, i)
+    while True:
+        start = next(likely, None) if far(state, least) or turned > WILD else None
+        if start is None and far(state, least):
+            start = next(others, None)
+        if start is None:
+            return best
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")                 # the run over all frames says it again
+            tried = solve(tasks, start, slice(i, i + 1))
+        cost, turn = float(tried.info[0, INFO.index("cost")]), _turned(state, tried.q[0])
+        lower = cost < (GAIN * least if least < np.inf else np.inf)
+        if tried.info[0, 0] != VIOLATED and (lower or (GAIN * cost <= least and turn < turned - SPREAD)):
+            best, least, turned = state.replace(q=tried.q[0]), cost, turn
+
+
+def _turned(state: State, q: Array) -> float:
+    """The largest change of an angle from a state [rad], between bodies: the first of a tree may look
+    anywhere."""
+    inner = np.zeros(state.system.nq, dtype=bool)
+    for body in state.system.bodies:
+        inner[body.q] = body.parent is not None and not body.parent.is_ground
+    angles = _angles(state.system)
+    chosen = angles & inner if (angles & inner).any() else angles
+    return float(np.abs(q - state.q)[chosen].max(initial=0.0))
+
+
+def _angles(system: System) -> NDArray[np.bool_]:
+    """Which coordinates are angles."""
+    return np.array([unit == "rad" for unit in scales.units(system.bodies)[0]], dtype=bool)
+
+
+def _likely(state: State, tasks: Tasks, i: int, q: Array) -> Iterator[State]:
+    """The pose moved as a whole, and what was found without whole turns."""
+    yield aligned(state, tasks, i)
+    turns = 2 * np.pi * np.round((q - state.q) / (2 * np.pi))
+    yield state.replace(q=np.where(_angles(state.system), q - turns, q))
+
+
+def _others(state: State, tasks: Tasks, i: int) -> Iterator[State]:
+    """Poses that are less likely."""
+    for axis in np.eye(3):
+        yield aligned(state, tasks, i, exp_so3(np.pi * axis))
+    rng, system, moved = np.random.default_rng(0), state.system, aligned(state, tasks, i)
+    for _ in range(CHANCES):
+        u = np.where(system.compiled.tails.held(state.tail), 0.0, rng.uniform(-SPREAD, SPREAD, system.nu))
+        yield moved.replace(q=system.compiled.normalised(moved.q + moved.replace(u=u).qdot))
+
+
+def aligned(state: State, tasks: Tasks, i: int, turn: Array | None = None) -> State:
+    """The pose moved as a whole so that its markers and sensors come nearest to those of a frame; trees with
+    fewer than three seen markers and no sensor stay.
+
+    Args:
+        turn: a rotation about the centroid that follows.
+    """
+    system, out = state.system, state
+    at = Configurations(system, state.q[None], state.tail[None])
+    for root in system.bodies:
+        first = root.parent is not None and root.parent.is_ground
+        X = _move(tasks, i, at, root, turn) if first and root.mobilizer.nu and root.motion is None else None
+        if X is None:
+            continue
+        try:
+            out = out.fit_q(root, X @ state.body_pose(root))[0]
+        except CondyleError:
+            continue
+    held = system.compiled.tails.held(state.tail)
+    fixed = np.zeros(system.nq, dtype=bool)
+    for body in system.bodies:
+        if held[body.u].any():
+            fixed[body.q] = True
+    return out.replace(q=np.where(fixed, state.q, out.q))
+
+
+def _move(tasks: Tasks, i: int, at: Configurations, root: Body, turn: Array | None) -> Transform | None:
+    """How the tree of a body moves as a whole, if enough of it was measured."""
+    axes, points = np.zeros((3, 3)), 0
+    x = y = np.zeros((1, 3))
+    w = np.zeros(1)
+    if tasks.sensors is not None:
+        mine = _of(tasks.system, tasks.sensors.bodies, root) & (tasks.sensors.weights[i] > 0)
+        here, there = tasks.sensors.places(at)[0, mine], tasks.sensors.R_GS[i, mine]
+        axes = np.einsum("k,kij,klj->il", tasks.sensors.weights[i, mine], here, there)
+        points += FEWEST * int(mine.sum())
+        x = y = at.station_position(root.name, np.zeros(3))  # it turns where it is
+    if tasks.markers is not None:
+        mine = _of(tasks.system, tasks.markers.bodies, root) & (tasks.markers.weights[i] > 0)
+        points += int(mine.sum())
+        if mine.any():
+            x, y = tasks.markers.places(at)[0, mine], tasks.markers.positions[i, mine]
+            w = tasks.markers.weights[i, mine] / tasks.markers.weights[i, mine].sum()
+    return rigid_move(x, y, w, axes, turn) if points >= FEWEST else None
+
+
+def rigid_move(x: Array, y: Array, w: Array, axes: Array | float = 0.0,
+               turn: Array | None = None) -> Transform:
+    """The Transform that takes points x (n, 3) nearest to y (n, 3), with weights w (n,): (1).
+
+    Args:
+        axes: sum of products of directions that are turned only, added to that of the points.
+        turn: a rotation about the centroid that follows.
+    """
+    share = w / w.sum() if w.any() else np.full(len(w), 1.0 / len(w))
+    x0, y0 = share @ x, share @ y
+    U, _, Vt = np.linalg.svd((x - x0).T @ (w[:, None] * (y - y0)) + axes)
+    R = Vt.T @ np.diag([1.0, 1.0, np.linalg.det(Vt.T @ U.T)]) @ U.T
+    R = R if turn is None else turn @ R
+    return Transform(R, y0 - R @ x0)
+
+
+def _of(system: System, bodies: Sequence[str], root: Body) -> NDArray[np.bool_]:
+    """Which of some bodies belong to the tree of a root."""
+    return np.array([_root(system.body(name)) is root for name in bodies])
+
+
+def _root(body: Body) -> Body | None:
+    """The first body of its tree, next to ground."""
+    if body.is_ground:
+        return None
+    while body.parent is not None and not body.parent.is_ground:
+        body = body.parent
+    return body
