@@ -61,6 +61,7 @@ SECTIONS = {
     "studies": "Studies",
     "mobilizers": "Spline joints",
     "studies/joints": "Joints from measurements",
+    "studies/kinematics": "Inverse kinematics",
 }
 
 

@@ -12,12 +12,11 @@ import numpy as np
 from condyle.arrays import Array, gaps, real
 from condyle.errors import DescriptionError, ShapeError, UnknownNameError
 from condyle.presentation import cut
+from condyle.studies.columns import Columns
 from condyle.studies.kinematics.tasks import MarkerTasks
-from condyle.studies.motion import _columns, _factor, warn_of_degrees
 from condyle.studies.smoothing import spline
 from condyle.system.system import System
 from condyle.table import Table
-from condyle.tree import scales
 
 WHO = "inverse_kinematics"
 NEAR = 0.6
@@ -235,13 +234,12 @@ def coordinate_tasks(system: System, t: Array, coordinates: Any, weights: Any) -
 def _sampled(system: System, t: Array, table: Table) -> dict[str, Array]:
     """Coordinates of a Table at times t: its rows, or the natural spline of degree 5 through them."""
     _cover("coordinates", t, table)
-    columns = _columns(system, table)
-    if not columns:
+    columns = Columns.of(system, table)
+    if not columns.columns:
         raise UnknownNameError("columns", cut(table.names), system.coordinates,
                                "coordinates=: the Table has no coordinate of the system")
-    units = scales.units(system.bodies)[0]
-    warn_of_degrees(table, [table.names[c] for k, c in columns.items() if units[k] == "rad"])
-    values = np.stack([table.values[:, c] * _factor(table, c, units[k]) for k, c in columns.items()], axis=1)
+    columns.warn_of_degrees()
+    values = table.values[:, columns.columns] * columns.factors.T
     rows = np.searchsorted(table.time, t)
     if (table.time[rows] == t).all():
         values = values[rows]
@@ -250,4 +248,4 @@ def _sampled(system: System, t: Array, table: Table) -> dict[str, Array]:
                          "them needs four rows without gaps")
     else:
         values = spline(table.time, values)(t)
-    return {system.coordinates[k]: values[:, j] for j, k in enumerate(columns)}
+    return {name: values[:, j] for j, name in enumerate(columns.coordinates)}
