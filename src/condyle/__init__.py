@@ -99,25 +99,26 @@ from condyle.tree.prescribed import Prescribed
 if TYPE_CHECKING:
     from condyle import maximal, models
     from condyle.opensim import read_osim, write_osim
+    from condyle.viewer import Arrows, Page, show
 
 __version__ = "0.1.0"
 __all__ = [
-    "ArgumentError", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam", "CondyleError",
-    "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder", "DescriptionError",
-    "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event", "ExternalLoad", "Frames", "Free",
-    "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "IMUs",
+    "ArgumentError", "Arrows", "Ball", "BendStretch", "Body", "Bushing", "CantileverFreeBeam",
+    "CondyleError", "ConstraintError", "ConvergenceError", "Coordinate", "Custom", "Cylinder",
+    "DescriptionError", "Discrete", "Ellipsoid", "EllipticSlider", "Ensemble", "Event", "ExternalLoad",
+    "Frames", "Free", "FreeLine", "FrozenError", "FunctionBased", "FunctionBasedFit", "Gimbal", "IMUs",
     "InducedAccelerations", "Input", "InverseKinematics", "JointFit", "LineOrientation", "Markers",
-    "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Parameter", "PathError",
-    "Pin", "Planar", "Prescribed", "Recording", "Screw", "ShapeError", "SimmSpline", "SingularError",
-    "Slider", "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage", "State",
-    "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
+    "MeasuredFrames", "Mobilizer", "Motion", "MuscleAnalysis", "NativeError", "Page", "Parameter",
+    "PathError", "Pin", "Planar", "Prescribed", "Recording", "Screw", "ShapeError", "SimmSpline",
+    "SingularError", "Slider", "SphericalCoords", "Spline", "SplineCurve", "SplineSurface", "Stage",
+    "State", "StaticOptimization", "Status", "System", "Table", "TraceError", "Trajectory", "Transform",
     "Translation", "Universal", "UnknownNameError", "Weld", "Wrench", "assemble", "assemble_frames",
     "calibrate_imus", "compose", "constraints", "contact", "fit_function_based", "fit_spline_curve",
     "fit_spline_surface", "forces", "functions", "goals", "induced_accelerations", "integrators",
     "inverse_dynamics", "inverse_kinematics", "joint_reactions", "low_pass", "marker_positions",
     "maximal", "measures", "models", "muscle_analysis", "muscles", "paths", "read_c3d", "read_frames",
     "read_markers", "read_mobilizer", "read_osim", "read_table", "relative_frames", "relax", "shapes",
-    "simulate", "static_optimization", "where", "write_osim",
+    "show", "simulate", "static_optimization", "where", "write_osim",
 ]
 
 
@@ -140,7 +141,8 @@ def __getattr__(name: str) -> object:
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
 
-_LATER = {"read_osim": "condyle.opensim", "write_osim": "condyle.opensim"}
+_LATER = {"read_osim": "condyle.opensim", "write_osim": "condyle.opensim",
+          **dict.fromkeys(("Arrows", "Page", "show"), "condyle.viewer")}
 """Where names are that are loaded when they are asked for."""
 
 _ELSEWHERE = {

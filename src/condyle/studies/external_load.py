@@ -90,6 +90,11 @@ class ExternalLoad:
 
     def wrench(self, motion: Motion) -> Array:
         """Moment about ground's origin and force, in ground [N m, N], shape (m, 6)."""
+        p, force, torque = self.acting(motion)
+        return np.concatenate([torque + np.cross(p, force), force], axis=-1)
+
+    def acting(self, motion: Motion) -> tuple[Array, Array, Array]:
+        """Point [m], force [N] and torque [N m] in ground, shape (m, 3) each."""
         name = system_body(motion, self.body)
         R, _ = self._pose(motion, self.frame)
         force, torque = (np.einsum("...ij,...j->...i", R, self._at(motion, part)) for part in (self.force,
@@ -100,7 +105,7 @@ class ExternalLoad:
             R, origin = self._pose(motion, self.point_frame)
             still = self._still(motion)
             p = np.einsum("...ij,...j->...i", R, self._at(motion, self.point, still)) + origin
-        return np.concatenate([torque + np.cross(p, force), force], axis=-1)
+        return p, force, torque
 
     def _pose(self, motion: Motion, frame: Body | str) -> tuple[Array, Array]:
         if frame == "ground":

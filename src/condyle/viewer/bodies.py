@@ -1,0 +1,114 @@
+"""What bodies look like: the geometry of a System, or sticks between joints and ellipsoids of inertia."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from condyle import shapes
+from condyle.arrays import Array
+from condyle.shapes import Shape
+from condyle.spatial import Transform
+from condyle.system.system import System
+from condyle.tree import scales
+from condyle.tree.body import Body
+
+BONE, JOINT, INERTIA = "#e6dac4", "#7d8b99", "#7fa6bf"
+COLORS = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
+"""Of bodies, in turn, where there are no muscles."""
+WATER = 1000.0
+"""Density of a ball that stands for a point mass [kg/m^3]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A shape on a body, as it is drawn.
+
+    Attributes:
+        kind: in lists: "bodies", "joints", "inertias" or "surfaces".
+        name: in lists and when picked.
+        body: its number, ground is 0.
+        shape: in its frame S.
+        X_BS: S on the body.
+        color: "#rrggbb".
+        opacity: from 0 to 1.
+    """
+
+    kind: str
+    name: str
+    body: int
+    shape: Shape
+    X_BS: Transform
+    color: str
+    opacity: float = 1.0
+
+
+def parts(system: System) -> list[Part]:
+    """All shapes on bodies. A body without geometry has sticks and its ellipsoid of inertia."""
+    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
+    own = {g.body for g in system.geometry}
+    color = {name: BONE if system.muscles or not i else COLORS[(i - 1) % len(COLORS)]
+             for name, i in number.items()}
+    out = [Part("bodies", g.name, number[g.body], g.shape, g.X_BS, g.color or color[g.body], g.opacity)
+           for g in system.geometry]
+    reach = scales.reach(system.bodies) or 1.0
+    for body in system.bodies:
+        if body.name not in own:
+            out += _sticks(system, body, reach, color[body.name])
+            most = 0.03 * reach if system.muscles else np.inf
+            out += _inertia(body, reach, bool(_ends(system, body)), color[body.name], most)
+    return out
+
+
+def _ends(system: System, body: Body) -> list[Array]:
+    """Where the sticks of a body end: joints of bodies that it carries; else as far behind its mass centre as
+    its joint is before it."""
+    start = np.asarray(body.X_BM.p)
+    ends = [np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body]
+    if not ends or all(np.linalg.norm(end - start) < 1e-9 for end in ends):
+        ends = [2 * np.asarray(body.mass_properties.com) - start]
+    return [end for end in ends if np.linalg.norm(end - start) > 1e-9]
+
+
+def _sticks(system: System, body: Body, reach: float, color: str) -> list[Part]:
+    start, i = np.asarray(body.X_BM.p), body.index + 1
+    ends = _ends(system, body)
+    thick = 0.009 if system.muscles else 0.02
+    radius = min([thick * reach, *(0.08 * float(np.linalg.norm(end - start)) for end in ends)])
+    out = [Part("bodies", body.name, i, *capsule(start, end, radius), color) for end in ends]
+    if body.mobilizer.nu:
+        out.append(Part("joints", body.name, i, shapes.Sphere(1.45 * radius), Transform(p=start), JOINT))
+    return out
+
+
+def _inertia(body: Body, reach: float, sticks: bool, color: str, most: float) -> list[Part]:
+    """A solid ellipsoid with the inertia of the body; a ball of water for a point mass. Where it stands for
+    the body it is not larger than `most` [m]."""
+    m = body.mass_properties
+    mass, com = float(m.mass), np.asarray(m.com, dtype=float)
+    if not mass > 0:
+        return [] if sticks else [Part("bodies", body.name, body.index + 1, shapes.Sphere(0.02 * reach),
+                                       Transform(), color)]
+    moments, R = np.linalg.eigh(np.asarray(m.inertia, dtype=float))
+    if np.linalg.det(R) < 0:
+        R = R * [1, 1, -1]
+    radii = np.sqrt(np.maximum(2.5 / mass * (moments.sum() - 2 * moments), 0.0))  # I_x = m (b^2 + c^2) / 5
+    if not radii.any():
+        radii = np.full(3, min((3 * mass / (4 * np.pi * WATER)) ** (1 / 3), 0.1 * reach))
+    radii = np.maximum(radii, 0.12 * radii.max())
+    if not sticks:
+        radii *= min(1.0, most / radii.max())
+    return [Part("inertias" if sticks else "bodies", body.name, body.index + 1,
+                 shapes.Ellipsoid(tuple(radii)), Transform(R, com), INERTIA if sticks else color,
+                 0.3 if sticks else 1.0)]
+
+
+def capsule(start: Array, end: Array, radius: float) -> tuple[shapes.Capsule, Transform]:
+    """A capsule between two points that differ, and its place."""
+    d = end - start
+    length = float(np.linalg.norm(d))
+    z = d / length
+    x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
+    x /= np.linalg.norm(x)
+    R = np.stack([x, np.cross(z, x), z], axis=1)
+    return shapes.Capsule(radius, length / 2), Transform(R, (start + end) / 2)

@@ -1,0 +1,90 @@
+// A layer in the scene: bodies, paths and marks, moved to the values of one time.
+import { Group, Vector3 } from 'three';
+import { axes, buildBodies } from './bodies.js';
+import { Marks } from './marks.js';
+import { emptyValues } from './numbers.js';
+import { Tubes } from './tubes.js';
+
+export class Figure {
+  constructor(layer, head, stage) {
+    this.layer = layer; this.name = layer.name;
+    this.root = new Group(); this.root.position.fromArray(layer.offset);
+    this.values = emptyValues(layer);
+    const { nodes, items } = buildBodies(layer, head.meshes, stage.sides, (c, o) => stage.material(c, o, layer.ghost));
+    this.nodes = nodes; this.items = items;
+    this.root.add(...nodes);
+    this.frames = nodes.map((node) => { const f = axes(0.16 * head.size); f.visible = false; f.userData = { kind: 'frames', name: node.name }; node.add(f); return f; });
+    if (layer.lines.length) {
+      this.tubes = new Tubes(layer, stage.slow ? 5 : 9, 0.011 * head.size, stage.material('#ffffff', 1, layer.ghost, true));
+      this.root.add(this.tubes.mesh);
+      this.pointBody = Int32Array.from(layer.lines.flatMap((line) => line.bodies));
+    }
+    this.marks = new Marks(layer, head.size, (c, o) => stage.material(c, o, layer.ghost), stage.slow ? 8 : 14);
+    this.root.add(...this.marks.objects);
+    this.hiddenKinds = new Set(); this.hiddenNames = {};
+    stage.scene.add(this.root);
+  }
+
+  /** Move everything to `this.values`; returns what has no number there, or null. */
+  update(arrowScale) {
+    const { poses, points } = this.values;
+    let bad = null;
+    this.nodes.forEach((node, i) => {
+      const o = 7 * i;
+      if (Number.isNaN(poses[o] + poses[o + 1] + poses[o + 2] + poses[o + 3] + poses[o + 4] + poses[o + 5] + poses[o + 6])) { bad ??= node.name; return; }
+      node.position.set(poses[o], poses[o + 1], poses[o + 2]);
+      node.quaternion.set(poses[o + 4], poses[o + 5], poses[o + 6], poses[o + 3]).normalize();
+    });
+    if (this.tubes) {
+      const v = new Vector3(), { world } = this.tubes;
+      for (let p = 0; p < this.pointBody.length; p++) {
+        v.set(points[3 * p], points[3 * p + 1], points[3 * p + 2]);
+        if (Number.isNaN(v.x + v.y + v.z)) { bad ??= 'a path'; continue; }
+        const node = this.nodes[this.pointBody[p]];
+        v.applyQuaternion(node.quaternion).add(node.position).toArray(world, 3 * p);
+      }
+      this.tubes.update(this.values.paint, this.layer.painted);
+    }
+    this.marks.update(this.values, (i) => this.nodes[i], arrowScale);
+    return bad;
+  }
+
+  /** Names of each kind, in order, for the list. */
+  kinds() {
+    const out = {}, add = (kind, name) => { const names = (out[kind] ??= []); if (!names.includes(name)) names.push(name); };
+    for (const part of this.layer.parts) add(part.kind, part.name);
+    for (const line of this.layer.lines) add(line.muscle ? 'muscles' : 'paths', line.name);
+    for (const link of this.layer.links) add(link.kind, link.name);
+    for (const m of this.layer.markers) add('markers', m.name);
+    for (const name of this.layer.measured) add('measured', name);
+    for (const name of this.layer.measured) if (this.layer.markers.some((m) => m.name === name)) add('errors', name);
+    for (const a of this.layer.arrows) add('forces', a.name);
+    for (const node of this.nodes) add('frames', node.name);
+    return out;
+  }
+
+  show(kind, name, shown) {
+    const hidden = (this.hiddenNames[kind] ??= new Set());
+    for (const n of name === null ? this.kinds()[kind] ?? [] : [name]) shown ? hidden.delete(n) : hidden.add(n);
+    for (const object of [...this.items, ...this.frames]) if (object.userData.kind === kind) object.visible = !hidden.has(object.userData.name);
+    if (kind === 'muscles' || kind === 'paths') { this.tubes.hidden = new Set(['muscles', 'paths'].flatMap((k) => [...(this.hiddenNames[k] ?? [])])); }
+    if (kind === 'markers' && this.marks.model) this.marks.model.hidden = hidden;
+    if (kind === 'measured' && this.marks.seen) this.marks.seen.hidden = hidden;
+    if (kind === 'errors' && this.marks.errors) this.marks.errors.object.visible = hidden.size === 0;
+    if (['constraints', 'springs', 'joints', 'forces'].includes(kind)) this.marks.hidden = new Set(['constraints', 'springs', 'joints', 'forces'].flatMap((k) => [...(this.hiddenNames[k] ?? [])]));
+  }
+
+  /** Where something is, in ground; null if it has no place of its own. */
+  place(kind, name) {
+    const node = this.nodes.find((n) => n.name === name);
+    return node ? new Vector3().copy(node.position).add(this.root.position) : null;
+  }
+
+  /** The middle of all bodies but ground. */
+  middle(out) {
+    out.set(0, 0, 0);
+    for (let i = 1; i < this.nodes.length; i++) out.add(this.nodes[i].position);
+    return out.divideScalar(Math.max(this.nodes.length - 1, 1)).add(this.root.position);
+  }
+}
+

@@ -1,0 +1,201 @@
+// The page: reads its numbers, builds the scene, and joins timeline, keys, plots and lists to it.
+import { Vector3 } from 'three';
+import { Figure } from './figure.js';
+import { Recording } from './numbers.js';
+import { buildColumns, buildTree } from './panel.js';
+import { number, Plots } from './plots.js';
+import { Stage } from './stage.js';
+
+const $ = (id) => document.getElementById(id);
+const head = JSON.parse($('head').textContent);
+const options = new URLSearchParams(location.hash.slice(1));
+const stage = new Stage($('scene'), head);
+const recordings = await Promise.all(head.layers.map((layer, i) => Recording.of(layer, i)));
+const figures = head.layers.map((layer) => new Figure(layer, head, stage));
+const plots = new Plots($('curves'), head.layers.map((layer, i) => ({ layer, recording: recordings[i] })), (t) => seek(t));
+const main = recordings[0], start = plots.start, end = plots.end;
+const state = { t: start, frame: -1, playing: false, speed: 1, loop: true, last: 0, arrows: head.arrow_scale, picked: null };
+
+// ---- time --------------------------------------------------------------------------------------------------
+function show(frame, t = main.time[frame]) {
+  state.frame = frame; state.t = t;
+  const before = stage.follow?.middle(new Vector3());
+  const said = [];
+  figures.forEach((figure, i) => {
+    recordings[i].read(i ? recordings[i].frameAt(t) : frame, figure.values);
+    const bad = figure.update(state.arrows);
+    if (bad) said.push(`${figures.length > 1 ? `${figure.name}: ` : ''}${bad} is not a number at ${number(t)} s; the last good pose is shown`);
+  });
+  if (before) stage.followMove(before, stage.follow.middle(new Vector3()));
+  $('bad').textContent = said.join('. ');
+  $('timeline').value = frame; $('timeline').setAttribute('aria-valuetext', `${number(t)} seconds, frame ${frame + 1} of ${main.frames}`);
+  $('clock').textContent = `${t.toFixed(end - start < 1 ? 3 : 2)} s`;
+  plots.move(t);
+  describe();
+  stage.touch();
+}
+
+function seek(t) { state.t = Math.min(end, Math.max(start, t)); show(main.frameAt(state.t), main.frames > 1 ? state.t : start); }
+
+function step(by) { play(false); show(Math.min(main.frames - 1, Math.max(0, state.frame + by))); }
+
+function play(on) {
+  if (main.frames < 2) return;
+  if (on && !state.loop && state.t >= end) seek(start);
+  state.playing = on; state.last = 0;
+  $('play').setAttribute('aria-label', on ? 'pause' : 'play'); $('play').dataset.playing = on;
+}
+
+function tick(now) {
+  if (state.playing) {
+    if (state.last) {
+      let t = state.t + (now - state.last) / 1000 * state.speed;
+      if (t > end) { if (state.loop) t = start; else { t = end; play(false); } }
+      const frame = main.frameAt(t);
+      if (frame !== state.frame || figures.length > 1) show(frame, t); else state.t = t;
+    }
+    state.last = now;
+  }
+  stage.tick(now);
+  requestAnimationFrame(tick);
+}
+
+// ---- what was picked ---------------------------------------------------------------------------------------
+function pick(found) {
+  for (const figure of figures) if (figure.tubes) figure.tubes.marked = null;
+  for (const object of state.lit ?? []) object.material.emissive?.setHex(0);
+  state.picked = found; state.lit = [];
+  $('card').hidden = !found;
+  if (found) {
+    const { figure, kind, name } = found;
+    if (figure.tubes && (kind === 'muscles' || kind === 'paths')) figure.tubes.marked = figure.layer.lines.find((l) => l.name === name);
+    state.lit = figure.items.filter((o) => o.userData.kind === kind && o.userData.name === name && o.material.emissive);
+    for (const object of state.lit) object.material.emissive.setHex(0x6a4a00);
+    card(found);
+  }
+  show(state.frame, state.t);
+}
+
+function card({ figure, kind, name }) {
+  const rows = figure.layer.columns.map((c, i) => ({ ...c, i })).filter((c) => c.of === name || c.name === name);
+  const line = figure.layer.lines.find((l) => l.name === name), facts = [];
+  if (figures.length > 1) facts.push(figure.name);
+  facts.push({ bodies: 'body', joints: 'joint of', inertias: 'inertia of body', muscles: 'muscle', paths: 'path', surfaces: 'wrap surface', markers: "model's marker", measured: 'measured marker', errors: 'marker error', forces: 'force', constraints: 'constraint', springs: 'spring' }[kind] ?? kind);
+  if (line?.strength) facts.push(`${number(line.strength)} N at most`);
+  $('card-name').textContent = name; $('card-kind').textContent = facts.join(', ');
+  const table = $('card-values');
+  table.replaceChildren();
+  state.readers = [];
+  const add = (label, read, column) => {
+    const row = table.insertRow(), value = document.createElement('output');
+    const th = document.createElement('th'); th.scope = 'row'; th.textContent = label; row.append(th);
+    row.insertCell().append(value);
+    const cell = row.insertCell();
+    if (column) { const b = document.createElement('button'); b.textContent = 'plot'; b.setAttribute('aria-label', `plot ${column}`); b.onclick = () => { plots.toggle(column); panel('plots', true); }; cell.append(b); }
+    state.readers.push(() => { value.textContent = read(); });
+  };
+  const node = figure.nodes.findIndex((n) => n.name === name);
+  if (node > 0) add('origin [m]', () => figure.nodes[node].position.toArray().map((x) => x.toFixed(3)).join(', '));
+  for (const c of rows) add(c.name.startsWith(`${name}.`) ? c.name.slice(name.length + 1) + (c.unit ? ` [${c.unit}]` : '') : c.name + (c.unit ? ` [${c.unit}]` : ''), () => number(figure.values.columns[c.i]), figure === figures[0] ? c.name : null);
+  const arrow = figure.layer.arrows.findIndex((a) => a.name === name);
+  if (arrow >= 0) add(`size [${figure.layer.arrows[arrow].unit}]`, () => number(Math.hypot(...figure.values.arrows.subarray(6 * arrow + 3, 6 * arrow + 6))));
+  const marker = figure.layer.measured.indexOf(name), own = figure.layer.markers.findIndex((m) => m.name === name);
+  if (marker >= 0 && own >= 0) add('error [mm]', () => number(1000 * figure.marks.places[own].distanceTo(new Vector3().fromArray(figure.values.measured, 3 * marker))));
+}
+
+function describe() { if (state.picked) for (const read of state.readers) read(); }
+
+// ---- controls ----------------------------------------------------------------------------------------------
+const toggles = buildTree($('tree'), figures, stage, () => show(state.frame, state.t));
+buildColumns($('choose'), plots);
+
+function panel(name, open = document.body.dataset[name] !== 'open') {
+  if (open && matchMedia('(max-width: 800px)').matches) for (const other of ['things', 'plots']) if (other !== name) panel(other, false);
+  document.body.dataset[name] = open ? 'open' : 'closed';
+  $(`toggle-${name}`).setAttribute('aria-expanded', open);
+}
+
+function theme(dark) {
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  state.dark = dark; stage.theme(dark); plots.redraw();
+}
+
+function follow(on) {
+  stage.follow = on ? figures[0] : null;
+  $('follow').setAttribute('aria-pressed', on);
+}
+
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4];
+function speed(by) { state.speed = SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(state.speed) + by))]; $('speed').value = state.speed; }
+
+const KEYS = {
+  ' ': () => play(!state.playing), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1), ArrowRight: (e) => step(e.shiftKey ? 10 : 1),
+  Home: () => step(-main.frames), End: () => step(main.frames), ArrowUp: () => speed(1), ArrowDown: () => speed(-1),
+  1: () => stage.view('any'), 2: () => stage.view('front'), 3: () => stage.view('side'), 4: () => stage.view('top'),
+  b: () => toggles.bodies?.(), m: () => toggles.muscles?.(), w: () => toggles.surfaces?.(), k: () => toggles.markers?.(), x: () => toggles.frames?.(), g: () => toggles.grid(),
+  f: () => follow(!stage.follow), d: () => theme(!state.dark), l: () => panel('things'), p: () => panel('plots'),
+  Escape: () => pick(null), '?': () => $('help').showModal(),
+};
+addEventListener('keydown', (e) => {
+  const typing = e.target.matches?.('input[type=search], select') || $('help').open;
+  const own = e.target.matches?.('button, summary, input[type=checkbox]') && (e.key === ' ' || e.key === 'Enter');
+  if (typing || own || e.ctrlKey || e.metaKey || e.altKey || !KEYS[e.key]) return;
+  e.preventDefault(); KEYS[e.key](e);
+});
+$('play').onclick = () => play(!state.playing);
+$('back').onclick = () => step(-1); $('next').onclick = () => step(1);
+$('speed').onchange = (e) => { state.speed = +e.target.value; };
+$('loop').onclick = () => { state.loop = !state.loop; $('loop').setAttribute('aria-pressed', state.loop); };
+$('follow').onclick = () => follow(!stage.follow);
+$('timeline').oninput = (e) => { play(false); show(+e.target.value); };
+$('theme').onclick = () => theme(!state.dark);
+$('toggle-things').onclick = () => panel('things'); $('toggle-plots').onclick = () => panel('plots');
+$('help-open').onclick = () => $('help').showModal();
+$('card-close').onclick = () => pick(null);
+for (const button of document.querySelectorAll('[data-view]')) button.onclick = () => stage.view(button.dataset.view);
+let down = null;
+$('scene').addEventListener('pointerdown', (e) => { down = [e.clientX, e.clientY]; });
+$('scene').addEventListener('pointerup', (e) => { if (down && Math.hypot(e.clientX - down[0], e.clientY - down[1]) < 5) pick(stage.pick(e.clientX, e.clientY, figures)); });
+
+// ---- what there is, and what not ---------------------------------------------------------------------------
+$('timeline').max = main.frames - 1;
+$('bar').hidden = main.frames < 2;
+$('notes').replaceChildren(...head.notes.map((text) => { const p = document.createElement('p'); p.textContent = text; return p; }));
+$('notes').hidden = !head.notes.length;
+$('toggle-plots').hidden = main.frames < 2 || !head.layers[0].columns.length;
+$('paint').hidden = !head.layers.some((l) => l.painted);
+$('paint-label').textContent = head.paint.label; $('paint-high').textContent = `${number(head.paint.high)}${head.paint.unit ? ` ${head.paint.unit}` : ''}`;
+$('scale').textContent = `grid ${number(stage.spacing)} m`;
+const arrowed = head.layers.some((l) => l.arrows.length);
+$('arrows').hidden = !arrowed;
+function arrowScale(factor) {
+  state.arrows = head.arrow_scale * factor;
+  const unit = head.layers.find((l) => l.arrows.length)?.arrows[0].unit ?? '', length = 0.5 * head.size, size = 10 ** Math.round(Math.log10(length / state.arrows));
+  $('arrow-text').textContent = `${number(size)} ${unit} is ${number(size * state.arrows)} m`;
+}
+arrowScale(1);
+$('arrow-scale').oninput = (e) => { arrowScale(10 ** +e.target.value); show(state.frame, state.t); };
+if (head.layers.length > 1) {
+  $('apart').hidden = false;
+  const reach = 1.2 * head.size, side = stage.side(head.apart ?? 'front');
+  $('apart-by').oninput = (e) => { figures.forEach((f, i) => f.root.position.fromArray(f.layer.offset).addScaledVector(side, i * reach * +e.target.value)); show(state.frame, state.t); };
+}
+
+follow(head.follow);
+theme(options.has('dark') ? options.get('dark') === '1' : matchMedia('(prefers-color-scheme: dark)').matches);
+const small = matchMedia('(max-width: 800px)').matches;
+panel('things', !small && head.panels && innerWidth > 900); panel('plots', !small && head.panels && innerWidth > 700 && !$('toggle-plots').hidden);
+for (const name of head.plotted) plots.add(name);
+stage.resize(); show(0); stage.view(options.get('view') ?? head.view); stage.draw(true);
+if (head.play && !options.has('still') && !matchMedia('(prefers-reduced-motion: reduce)').matches) play(true);
+requestAnimationFrame(tick);
+
+// What tests, movies and a live source use.
+window.condyle = {
+  head, stage, figures, recordings, plots, state, show, seek, play, pick, theme, panel, follow, toggles,
+  /** Draw one frame at once, finely. */
+  draw(frame) { show(frame); stage.draw(true); },
+  at: (x, y) => { const found = stage.pick(x, y, figures); return found && { kind: found.kind, name: found.name, layer: found.figure.name }; },
+  screen: (name, layer = 0) => stage.screen(figures[layer].place('bodies', name)),
+};
+document.documentElement.dataset.ready = 'yes';             // tests wait for html[data-ready]

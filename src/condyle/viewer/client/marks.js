@@ -1,0 +1,109 @@
+// Markers with their errors, lines between stations, force arrows.
+import {
+  BufferAttribute, BufferGeometry, ConeGeometry, CylinderGeometry, DynamicDrawUsage, InstancedMesh, LineBasicMaterial, LineSegments,
+  Matrix4, Quaternion, SphereGeometry, Vector3,
+} from 'three';
+
+const MODEL = '#e0569b', SEEN = '#2f9df0', ERROR = '#f0a030', ARROW = '#2fa84f';
+const LINKS = { constraints: '#8a5bd0', springs: '#d08a2f', joints: '#8a97a5' };
+const Y = new Vector3(0, 1, 0), ONE = new Vector3(1, 1, 1), NONE = new Vector3(0, 0, 0);
+
+/** Pairs of points as lines, one colour. */
+class Segments {
+  constructor(count, color) {
+    this.geometry = new BufferGeometry();
+    this.places = new BufferAttribute(new Float32Array(6 * count), 3).setUsage(DynamicDrawUsage);
+    this.geometry.setAttribute('position', this.places);
+    this.object = new LineSegments(this.geometry, new LineBasicMaterial({ color }));
+    this.object.frustumCulled = false;
+  }
+
+  set(i, a, b) { a.toArray(this.places.array, 6 * i); b.toArray(this.places.array, 6 * i + 3); }
+
+  done() { this.places.needsUpdate = true; this.geometry.boundingSphere = null; }
+}
+
+/** Balls at points; those that are hidden or not known have no size. */
+class Balls {
+  constructor(kind, names, radius, color, material, sides) {
+    this.names = names; this.hidden = new Set();
+    this.object = new InstancedMesh(new SphereGeometry(radius, sides, sides >> 1), material(color, 1), names.length);
+    this.object.frustumCulled = false; this.object.userData = { kind, names };
+    this.matrix = new Matrix4(); this.still = new Quaternion();
+  }
+
+  set(i, place, shown) {
+    this.object.setMatrixAt(i, this.matrix.compose(place, this.still, shown && !this.hidden.has(this.names[i]) ? ONE : NONE));
+  }
+
+  done() { this.object.instanceMatrix.needsUpdate = true; this.object.boundingSphere = null; }
+}
+
+export class Marks {
+  constructor(layer, size, material, sides) {
+    this.layer = layer;
+    this.links = layer.links.map((link) => ({ ...link, line: null }));
+    this.byKind = {};
+    for (const kind of Object.keys(LINKS)) {
+      const own = this.links.filter((link) => link.kind === kind);
+      if (own.length) this.byKind[kind] = { own, lines: new Segments(own.length, LINKS[kind]) };
+    }
+    const ball = 0.012 * size;
+    this.model = layer.markers.length ? new Balls('markers', layer.markers.map((m) => m.name), ball, MODEL, material, sides) : null;
+    this.seen = layer.measured.length ? new Balls('measured', layer.measured, ball, SEEN, material, sides) : null;
+    this.pairs = layer.measured.map((name, i) => [i, layer.markers.findIndex((m) => m.name === name)]).filter((p) => p[1] >= 0);
+    this.errors = this.pairs.length ? new Segments(this.pairs.length, ERROR) : null;
+    this.places = layer.markers.map(() => new Vector3());
+    this.hidden = new Set();
+    if (layer.arrows.length) this.buildArrows(layer.arrows, size, material);
+    this.objects = [...Object.values(this.byKind).map((k) => k.lines.object), ...[this.model, this.seen, this.errors].filter(Boolean).map((x) => x.object), ...(this.arrows ?? [])];
+    Object.entries(this.byKind).forEach(([kind, k]) => { k.lines.object.userData = { kind, names: k.own.map((l) => l.name) }; });
+    if (this.errors) this.errors.object.userData = { kind: 'errors', names: this.pairs.map((p) => layer.measured[p[0]]) };
+  }
+
+  buildArrows(arrows, size, material) {
+    const r = 0.008 * size;
+    this.shaft = new InstancedMesh(new CylinderGeometry(r, r, 1, 10), material(ARROW, 1), arrows.length);
+    this.tip = new InstancedMesh(new ConeGeometry(2.6 * r, 7 * r, 14), material(ARROW, 1), arrows.length);
+    this.tipLength = 7 * r;
+    this.arrows = [this.shaft, this.tip];
+    for (const object of this.arrows) { object.frustumCulled = false; object.castShadow = true; object.userData = { kind: 'forces', names: arrows.map((a) => a.name) }; }
+  }
+
+  /** node(i): the group of body i. */
+  update(values, node, scale) {
+    const a = new Vector3(), b = new Vector3();
+    const world = (body, p, out) => out.fromArray(p).applyQuaternion(node(body).quaternion).add(node(body).position);
+    for (const { own, lines } of Object.values(this.byKind)) {
+      own.forEach((link, i) => {
+        world(link.a, link.p_a, a); world(link.b, link.p_b, b);
+        lines.set(i, a, this.hidden.has(link.name) ? a : b);
+      });
+      lines.done();
+    }
+    if (this.model) { this.layer.markers.forEach((m, i) => this.model.set(i, world(m.body, m.station, this.places[i]), true)); this.model.done(); }
+    if (this.seen) {
+      this.layer.measured.forEach((_, i) => { a.fromArray(values.measured, 3 * i); const known = !Number.isNaN(a.x + a.y + a.z); this.seen.set(i, known ? a : NONE, known); });
+      this.seen.done();
+    }
+    if (this.errors) {
+      this.pairs.forEach(([i, j], k) => { a.fromArray(values.measured, 3 * i); this.errors.set(k, Number.isNaN(a.x + a.y + a.z) ? this.places[j] : a, this.places[j]); });
+      this.errors.done();
+    }
+    if (this.arrows) this.updateArrows(values.arrows, scale);
+  }
+
+  updateArrows(x, scale) {
+    const p = new Vector3(), v = new Vector3(), q = new Quaternion(), m = new Matrix4(), s = new Vector3(), at = new Vector3();
+    this.layer.arrows.forEach((arrow, i) => {
+      p.fromArray(x, 6 * i); v.fromArray(x, 6 * i + 3).multiplyScalar(scale);
+      const length = v.length(), shown = length > 0 && Number.isFinite(p.x + p.y + p.z + length) && !this.hidden.has(arrow.name);
+      if (!shown) { m.compose(NONE, q.identity(), NONE); this.shaft.setMatrixAt(i, m); this.tip.setMatrixAt(i, m); return; }
+      v.divideScalar(length); q.setFromUnitVectors(Y, v);
+      const tip = Math.min(this.tipLength, 0.6 * length), shaft = length - tip;
+      this.shaft.setMatrixAt(i, m.compose(at.copy(p).addScaledVector(v, shaft / 2), q, s.set(1, shaft, 1)));
+      this.tip.setMatrixAt(i, m.compose(at.copy(p).addScaledVector(v, shaft + tip / 2), q, s.setScalar(tip / this.tipLength)));
+    });
+    for (const object of this.arrows) { object.instanceMatrix.needsUpdate = true; object.boundingSphere = null; }
+  }
+}

@@ -1,0 +1,182 @@
+// Camera, lights, grid, drawing coarse while things move and fine when they rest, and what is under the pointer.
+import {
+  BufferAttribute, BufferGeometry, Color, DirectionalLight, DoubleSide, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
+  MeshLambertMaterial, MeshStandardMaterial, PerspectiveCamera, PlaneGeometry, Quaternion, Raycaster, Scene,
+  ShadowMaterial, Vector2, Vector3, WebGLRenderer,
+} from 'three';
+import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
+import { axes } from './bodies.js';
+
+const REST = 180;                                           // ms without a change until the fine picture
+
+/** Whether WebGL runs on the processor: asked on a canvas of its own, since antialiasing is chosen at creation. */
+function software() {
+  const gl = document.createElement('canvas').getContext('webgl2'), e = gl?.getExtension('WEBGL_debug_renderer_info');
+  const name = e ? gl.getParameter(e.UNMASKED_RENDERER_WEBGL) : '';
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
+
+export class Stage {
+  constructor(canvas, head) {
+    this.head = head; this.canvas = canvas;
+    this.slow = software();
+    this.sides = this.slow ? 16 : 36;
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.scene = new Scene();
+    this.up = new Vector3().fromArray(head.up);
+    this.camera = new PerspectiveCamera(36, 1, 0.01 * head.size, 200 * head.size);
+    this.camera.up.copy(this.up);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener('change', () => this.touch());
+    this.raycaster = new Raycaster();
+    this.raycaster.params.Line.threshold = 0.015 * head.size;
+    this.follow = null; this.shown = 0; this.dirty = true; this.changed = 0; this.fine = false;
+    this.light(); this.ground();
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+  }
+
+  /** ghosts are overlaid motions: paler, seen through */
+  material(color, opacity, ghost = false, vertexColors = false) {
+    const see = ghost ? 0.42 * opacity : opacity;
+    const options = { color, transparent: see < 1, opacity: see, vertexColors, depthWrite: see > 0.6, side: vertexColors ? DoubleSide : undefined };
+    for (const key in options) if (options[key] === undefined) delete options[key];
+    return this.slow ? new MeshLambertMaterial(options) : new MeshStandardMaterial({ ...options, roughness: 0.62, metalness: 0.03 });
+  }
+
+  light() {
+    const s = this.head.size, side = this.side('side'), front = this.side('front');
+    const sky = new HemisphereLight('#ffffff', '#8b8f99', 1.9);
+    sky.position.copy(this.up);
+    this.sun = new DirectionalLight('#fff6e8', 2.1);
+    this.sun.offset = new Vector3().addScaledVector(this.up, 3.2).addScaledVector(side, 1.6).addScaledVector(front, 1.2).multiplyScalar(s);
+    this.sun.castShadow = !this.slow;
+    this.sun.shadow.mapSize.set(2048, 2048); this.sun.shadow.radius = 5; this.sun.shadow.bias = -0.0004; this.sun.shadow.normalBias = 0.004 * s;
+    Object.assign(this.sun.shadow.camera, { left: -2 * s, right: 2 * s, top: 2 * s, bottom: -2 * s, near: 0.01 * s, far: 10 * s });
+    const fill = new DirectionalLight('#dfe9ff', 0.7);
+    fill.position.copy(front).addScaledVector(side, -1.4);
+    this.scene.add(sky, this.sun, this.sun.target, fill);
+  }
+
+  /** A grid whose lines fade towards its rim, with the spacing that suits the scene, and a plane for shadows. */
+  ground() {
+    const { size, floor, middle } = this.head, spacing = 10 ** Math.floor(Math.log10(size)) * (size / 10 ** Math.floor(Math.log10(size)) > 4 ? 1 : size / 10 ** Math.floor(Math.log10(size)) > 2 ? 0.5 : 0.2);
+    this.spacing = spacing;
+    const a = this.side('front'), b = this.side('side'), count = Math.ceil(2.6 * size / spacing), far = count * spacing, n = 24;
+    const at = new Vector3().fromArray(middle), snap = (v) => Math.round(v.dot(at) / spacing) * spacing;
+    this.origin = new Vector3().addScaledVector(a, snap(a)).addScaledVector(b, snap(b)).addScaledVector(this.up, floor);
+    const places = [], colors = [], p = new Vector3();
+    const add = (i, s, along, across) => {
+      p.copy(this.origin).addScaledVector(across, i * spacing).addScaledVector(along, s);
+      places.push(p.x, p.y, p.z);
+      colors.push(1, 1, 1, Math.max(0, 1 - Math.hypot(i * spacing, s) / far) ** 1.5 * (i % 5 ? 0.5 : 1));
+    };
+    for (const [along, across] of [[a, b], [b, a]]) for (let i = -count; i <= count; i++) for (let k = 0; k < n; k++) { add(i, far * (2 * k / n - 1), along, across); add(i, far * (2 * (k + 1) / n - 1), along, across); }
+    const g = new BufferGeometry();
+    g.setAttribute('position', new BufferAttribute(new Float32Array(places), 3));
+    g.setAttribute('color', new BufferAttribute(new Float32Array(colors), 4));
+    this.grid = new LineSegments(g, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+    this.plane = new Mesh(new PlaneGeometry(2 * far, 2 * far), new ShadowMaterial({ opacity: 0.22, depthWrite: false }));
+    this.plane.quaternion.copy(new Quaternion().setFromUnitVectors(new Vector3(0, 0, 1), this.up));
+    this.plane.position.copy(this.origin).addScaledVector(this.up, -0.002 * size);
+    this.plane.receiveShadow = true; this.plane.visible = !this.slow;
+    this.axes = axes(0.22 * size);
+    this.scene.add(this.grid, this.plane, this.axes);
+  }
+
+  /** Directions of the standard views: x is forward; the other two follow from what is up. */
+  side(name) {
+    const up = this.up, front = Math.abs(up.x) > 0.5 ? new Vector3(0, 1, 0) : new Vector3(1, 0, 0), side = new Vector3().crossVectors(front, up);
+    if (name === 'front') return front;
+    if (name === 'back') return front.negate();
+    if (name === 'side') return side;
+    if (name === 'left') return side.negate();
+    if (name === 'top') return up.clone().addScaledVector(front, -0.001);
+    return side.multiplyScalar(1).addScaledVector(front, 0.75).addScaledVector(up, 0.42);
+  }
+
+  /** Look at the whole, or at one pose where a motion goes far, from a side. */
+  view(name) {
+    const { near, middle, low, high } = this.head, direction = this.side(name).normalize();
+    const target = this.follow ? this.follow.middle(new Vector3()) : new Vector3().fromArray(middle);
+    const tall = Math.tan(this.camera.fov * Math.PI / 360), wide = tall * this.camera.aspect;
+    const right = new Vector3().crossVectors(this.up, direction).normalize(), above = new Vector3().crossVectors(direction, right), c = new Vector3();
+    let distance = near / Math.min(tall, wide);
+    if (!this.follow) {
+      distance = 0;
+      for (let k = 0; k < 8; k++) {
+        c.set(...[0, 1, 2].map((j) => (k >> j & 1 ? high : low)[j])).sub(target);
+        distance = Math.max(distance, 1.12 * (c.dot(direction) + Math.max(Math.abs(c.dot(right)) / wide, Math.abs(c.dot(above)) / tall)));
+      }
+    }
+    distance = Math.max(distance, 0.2 * near);
+    this.controls.target.copy(target);
+    this.camera.position.copy(target).addScaledVector(direction, distance);
+    this.controls.update(); this.touch();
+  }
+
+  theme(dark) {
+    this.grid.material.color = new Color(dark ? '#7f93a8' : '#8b98a8');
+    this.plane.material.opacity = dark ? 0.45 : 0.2;
+    this.touch();
+  }
+
+  touch() { this.dirty = true; this.changed = performance.now(); }
+
+  resize() {
+    const box = this.canvas.parentElement, w = Math.max(box.clientWidth, 1), h = Math.max(box.clientHeight, 1);
+    this.renderer.setSize(w, h, false);
+    this.canvas.style.width = `${w}px`; this.canvas.style.height = `${h}px`;
+    this.camera.aspect = w / h; this.camera.updateProjectionMatrix();
+    this.touch(); this.draw(false);
+  }
+
+  /** Coarse or fine: on a graphics processor both are the same. */
+  draw(fine) {
+    const sharp = this.slow ? (fine ? 2 : 1) : Math.min(devicePixelRatio, 2);
+    if (this.renderer.getPixelRatio() !== sharp) this.renderer.setPixelRatio(sharp);
+    if (this.slow) { this.sun.castShadow = fine; this.plane.visible = fine && this.grid.visible; }
+    this.sun.target.position.copy(this.controls.target); this.sun.position.copy(this.controls.target).add(this.sun.offset);
+    this.renderer.render(this.scene, this.camera);
+    this.shown++; this.dirty = false; this.fine = fine || !this.slow;
+  }
+
+  /** Called once per animation frame. */
+  tick(now) {
+    if (this.dirty) this.draw(false);
+    else if (!this.fine && now - this.changed > REST) this.draw(true);
+  }
+
+  followMove(before, after) {
+    const d = after.clone().sub(before);
+    if (!Number.isFinite(d.x + d.y + d.z)) return;
+    this.controls.target.add(d); this.camera.position.add(d); this.controls.update();
+  }
+
+  /** What is at a place of the window: {figure, kind, name}, or null. */
+  pick(x, y, figures) {
+    const r = this.canvas.getBoundingClientRect();
+    this.raycaster.setFromCamera(new Vector2(2 * (x - r.left) / r.width - 1, 1 - 2 * (y - r.top) / r.height), this.camera);
+    const hits = this.raycaster.intersectObjects(figures.filter((f) => f.root.visible).map((f) => f.root), true)
+      .filter((hit) => hit.object.visible && hit.object.userData.kind && hit.object.userData.kind !== 'frames');
+    // what one looks through comes last
+    const solid = hits.find((hit) => (hit.object.material.opacity ?? 1) >= 0.9) ?? hits[0];
+    if (!solid) return null;
+    const { kind, name, names } = solid.object.userData, figure = figures.find((f) => f.root === top(solid.object));
+    if (kind === 'tubes') { const line = figure.tubes.lineAt(solid.face); return { figure, kind: line.muscle ? 'muscles' : 'paths', name: line.name }; }
+    return { figure, kind, name: names ? names[solid.instanceId ?? Math.floor((solid.index ?? 0) / 2)] : name };
+  }
+
+  /** Where a point of ground is in the window. */
+  screen(p) {
+    const r = this.canvas.getBoundingClientRect(), v = new Vector3().copy(p).project(this.camera);
+    return [r.left + (v.x + 1) / 2 * r.width, r.top + (1 - v.y) / 2 * r.height];
+  }
+}
+
+function top(object) {
+  while (object.parent.parent) object = object.parent;
+  return object;
+}

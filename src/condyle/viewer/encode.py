@@ -1,0 +1,98 @@
+"""Numbers over frames as text in a page: small, because motions are smooth.
+
+A channel x_f becomes whole numbers k_f = round((x_f - x_0) / scale); written are their second differences
+
+    d_f = k_f - k_(f-1),   e_f = d_f - d_(f-1),   d_0 = k_0 = 0                                            (1)
+
+as zigzag numbers of 16 bits, all low bytes before all high ones, compressed and in base64. Where x_f is not a
+number e_f is NONE; then k stays and d becomes zero. A channel whose steps are too large for 16 bits has a
+coarser scale. Constant channels are one number. client/numbers.js reads it.
+"""
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+
+NONE = -32768
+"""A second difference that says: not a number."""
+LARGEST = 32766
+"""Of a second difference."""
+
+
+def block(name: str, data: bytes) -> str:
+    """Bytes as an element of a page."""
+    text = base64.b64encode(zlib.compress(data, 6)).decode()
+    return f'<script type="text/plain" id="{name}">{text}</script>\n'
+
+
+def json_block(name: str, value: Any) -> str:
+    """A value as an element of a page; nothing in it can end the element."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return f'<script type="application/json" id="{name}">{text}</script>\n'
+
+
+def channels(x: Array, quantum: Array | float) -> bytes:
+    """Channels (m, C) as bytes: offsets (C,) and scales (C,) as float64, zero for a constant channel, then the
+    differences of the others.
+
+    Args:
+        x: values; NaN where there is none.
+        quantum: the least step that is kept, for all or per channel, shape (C,).
+    """
+    frames, count = x.shape
+    step = np.broadcast_to(np.asarray(quantum, dtype=float), (count,))
+    good = np.isfinite(x)
+    held = np.where(good, x, 0.0)
+    first = np.argmax(good, axis=0)
+    # a gap has the value before it; before the first value, that
+    last = np.maximum.accumulate(np.where(good, np.arange(frames)[:, None], -1), axis=0)
+    held = np.take_along_axis(held, np.where(last < 0, first, last), axis=0)
+    offset = held[0].copy() if frames else np.zeros(count)
+    with np.errstate(invalid="ignore"):
+        scale = np.where(good.all(axis=0) & (np.abs(held - offset).max(axis=0, initial=0.0) < step / 2), 0.0,
+                         step)
+    offset[~good.any(axis=0)], scale[~good.any(axis=0)] = np.nan, 0.0
+    moving = np.flatnonzero(scale)
+    code = _differences(held[:, moving] - offset[moving], scale, moving)
+    code[~good[:, moving]] = NONE
+    signed = np.ascontiguousarray(code.T.astype(np.int16))
+    zigzag = ((signed << 1) ^ (signed >> 15)).view(np.uint16)
+    return b"".join([offset.tobytes(), scale.tobytes(), (zigzag & 255).astype(np.uint8).tobytes(),
+                     (zigzag >> 8).astype(np.uint8).tobytes()])
+
+
+def _differences(x: Array, scale: Array, moving: np.ndarray) -> np.ndarray:
+    """e of (1), shape (m, moving); coarsens the scales of what would not fit."""
+    while True:
+        k = np.rint(x / scale[moving]).astype(np.int64)
+        e = np.diff(np.diff(k, axis=0, prepend=0), axis=0, prepend=0)
+        largest = np.abs(e).max(axis=0, initial=0)
+        if (largest <= LARGEST).all():
+            return e
+        scale[moving] *= np.where(largest > LARGEST, 1.1 * largest / LARGEST, 1.0)
+
+
+def decoded(data: bytes, frames: int, count: int) -> Array:
+    """What `channels` wrote, shape (m, C): what the page does."""
+    numbers = np.frombuffer(data, dtype=np.float64, count=2 * count)
+    offset, scale = numbers[:count], numbers[count:]
+    moving = np.flatnonzero(scale)
+    planes = np.frombuffer(data, dtype=np.uint8, offset=16 * count).reshape(2, len(moving), frames)
+    zigzag = planes[0].astype(np.int64) | planes[1].astype(np.int64) << 8
+    e = (zigzag >> 1) ^ -(zigzag & 1)
+    out = np.tile(offset, (frames, 1))
+    k = d = np.zeros(len(moving), dtype=np.int64)
+    for f in range(frames):
+        none = e[:, f] == NONE
+        d = np.where(none, 0, d + e[:, f])
+        k = k + d
+        out[f, moving] = np.where(none, np.nan, offset[moving] + scale[moving] * k)
+    return out

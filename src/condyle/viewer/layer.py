@@ -1,0 +1,167 @@
+"""Layer: one system in motion, from whatever a user has of it."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
+from condyle.fit.frames import Frames
+from condyle.integrate.ensemble import Ensemble
+from condyle.integrate.trajectory import Trajectory
+from condyle.presentation import cut
+from condyle.status import Status
+from condyle.studies.columns import Columns
+from condyle.studies.motion import Motion
+from condyle.system.state import State
+from condyle.system.states import Batch
+from condyle.system.system import System
+from condyle.system.variables import recorded, variables
+from condyle.table import Table, is_frame
+
+RATE, FEWEST, MOST = 100.0, 200, 10_000
+"""Frames per second of a run that was simulated, and how many there are at least and at most."""
+MEMBERS = 12
+"""Of an ensemble, how many are shown."""
+
+
+@dataclass
+class Layer:
+    """States of one system over time.
+
+    Attributes:
+        name: in lists.
+        batch: the states; rows whose numbers are not finite are frames that cannot be drawn.
+        table: what is known over time beside the pose.
+        known: the states are those of a run: activations and speeds are known too.
+        notes: what a viewer should know, in sentences.
+    """
+
+    name: str
+    batch: Batch
+    table: Table
+    known: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def system(self) -> System:
+        return self.batch.system
+
+    @property
+    def t(self) -> Array:
+        return self.batch.t
+
+
+def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> list[Layer]:
+    """One layer, or one per member of an ensemble.
+
+    Args:
+        what: a System, a State, a Trajectory, Frames, a Motion or an Ensemble.
+        motion: of a System: a Table of coordinates, or what has states of it.
+        most: frames; more are thinned, and a note says so.
+        name: in lists.
+    """
+    if motion is not None:
+        if not isinstance(what, System):
+            raise DescriptionError("show: motion= goes with a System: cd.show(system, motion=table)")
+        if isinstance(motion, Table) or is_frame(motion):
+            return [_of_table(what, motion, most, name or "motion")]
+        if getattr(motion, "system", what) is not what:
+            raise DescriptionError("show: motion: it belongs to another system; show it alone, or give its "
+                                   "table(): Tables go by the names of coordinates")
+        what = motion
+    if isinstance(what, Ensemble):
+        count = len(what)
+        shown = np.unique(np.linspace(0, count - 1, min(count, MEMBERS)).astype(int))
+        out = [_of_run(what[int(i)], most, f"member {i}") for i in shown]
+        if count > MEMBERS:
+            out[0].notes.append(f"{len(shown)} of {count} members are shown: {cut(map(str, shown))}")
+        return out
+    if isinstance(what, System):
+        what = what.state()
+    if isinstance(what, State):
+        return [_of_state(what, name or "state")]
+    if isinstance(what, Trajectory):
+        return [_of_run(what, most, name or "run")]
+    if isinstance(what, (Motion, Frames)):
+        return [_of_frames(what, most, name or "motion")]
+    hint = ""
+    if isinstance(what, Table) or is_frame(what):
+        hint = "; a Table of coordinates needs its system: cd.show(system, motion=table)"
+    if isinstance(what, str) or hasattr(what, "__fspath__"):
+        hint = "; read the file first: cd.show(system, motion=cd.read_table(path))"
+    raise DescriptionError("show: expected a System, a State, a Trajectory, a Motion, Frames or an Ensemble, "
+                           f"got {type(what).__name__}{hint}")
+
+
+def _of_state(state: State, name: str) -> Layer:
+    names, units = recorded(state.system)
+    values = np.concatenate([state.q, state.u, state.z, state.discrete])
+    batch = Batch(state.system, np.array([state.t]), state.tail[None],
+                  {"q": lambda: state.q[None], "u": lambda: state.u[None]}, Status.FINISHED)
+    return Layer(name, batch, Table([state.t], names, values[None], units), known=True)
+
+
+def _of_run(run: Trajectory, most: int, name: str) -> Layer:
+    """A run at regular times, as smooth as it was computed."""
+    if not len(run):
+        raise ShapeError("show: the run has no rows")
+    notes = [] if run.finished else [f"The run ended early: {run.status}"]
+    span = abs(float(run.t[-1] - run.t[0]))
+    if run.rows.whole and span > 0:
+        count = int(np.clip(np.ceil(RATE * span) + 1, FEWEST, most))
+        if RATE * span + 1 > most:
+            notes.append(f"{count} frames are shown, every {span / (count - 1):.3g} s.")
+        run = run(np.linspace(run.t[0], run.t[-1], count))  # type: ignore[assignment]
+    else:
+        run = run[::_stride(len(run), most, notes)]
+    batch, table = run._batch(), run.table()
+    if len(run) > 1 and run.t[-1] < run.t[0]:
+        notes.append("The run went backward in time; it is shown forward.")
+        q, u = run.q[::-1], run.u[::-1]
+        batch = Batch(run.system, batch.t[::-1], batch.tail[::-1], {"q": lambda: q, "u": lambda: u},
+                      batch.status)
+        table = table[::-1]
+    return Layer(name, batch, table, known=True, notes=notes)
+
+
+def _of_frames(motion: Motion | Frames, most: int, name: str) -> Layer:
+    notes: list[str] = []
+    motion = motion[::_stride(len(motion), most, notes)]
+    return Layer(name, motion._batch(), motion.table(), notes=notes)
+
+
+def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
+    if is_frame(table):
+        table = Table.from_pandas(table)
+    notes: list[str] = []
+    table = table[::_stride(len(table), most, notes)]
+    given = Columns.of(system, table)
+    q = np.tile(system.default("q"), (len(table), 1))
+    q[:, given.places] = table.values[:, given.columns] * given.factors[:, 0]
+    missing = [system.coordinates[k] for k in given.missing]
+    if np.isfinite(q).all() and len(table) > 3:
+        try:                                                # finds what constraints and motions determine
+            layer = _of_frames(Motion.of(system, table), most, name)
+            layer.notes[:0] = notes
+            return layer
+        except UnknownNameError:
+            pass
+        except CondyleError as error:
+            notes.append(f"Constraints are not looked after: {error}")
+    if missing:
+        notes.append(f"Not in the table, and at their defaults: {cut(missing)}.")
+    state = system.state()
+    names, units = variables(system)
+    batch = Batch(system, table.time, Batch.tails(system, state.tail, table.time),
+                  {"q": lambda: q, "u": lambda: np.zeros((len(q), system.nu))}, Status.FINISHED)
+    return Layer(name, batch, Table(table.time, names[:system.nq], q, units[:system.nq]), notes=notes)
+
+
+def _stride(count: int, most: int, notes: list[str]) -> int:
+    stride = -(-count // most)
+    if stride > 1:
+        notes.append(f"Every {stride}th of {count} frames is shown.")
+    return stride

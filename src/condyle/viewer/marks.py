@@ -1,0 +1,168 @@
+"""What is drawn beside bodies and paths: markers, force arrows, and lines between stations of two bodies."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array, real
+from condyle.errors import DescriptionError, ShapeError
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.motion import Motion
+from condyle.system.system import System
+from condyle.trace.parameter import Expression
+from condyle.viewer.layer import Layer
+
+
+@dataclass(frozen=True)
+class Link:
+    """A line between stations of two bodies: a rod, a spring, the way of a slider.
+
+    Attributes:
+        kind: in lists: "constraints", "springs" or "joints".
+        name: of the constraint, force or body.
+        a: number of one body, ground is 0.
+        p_a: station on it [m].
+        b: number of the other.
+        p_b: station on it [m].
+    """
+
+    kind: str
+    name: str
+    a: int
+    p_a: tuple[float, float, float]
+    b: int
+    p_b: tuple[float, float, float]
+
+
+def links(system: System) -> list[Link]:
+    """Constraints and forces between stations of two bodies, and joints whose bodies move apart."""
+    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
+    out = []
+    laws = [("constraints", name, system.constraint(name)) for name in system.constraints]
+    laws += [("springs", name, system.force(name)) for name in system.forces]
+    for kind, name, law in laws:
+        ends: Any = [getattr(law, field, None) for field in ("a", "p_a", "b", "p_b")]
+        if ends[0] in number and ends[2] in number and ends[1] is not None and ends[3] is not None:
+            out.append(Link(kind, name, number[ends[0]], _station(ends[1]), number[ends[2]],
+                            _station(ends[3])))
+    for body in system.bodies:
+        if 0 < body.mobilizer.nu < 6 and body.parent is not None and not body.parent.is_ground:
+            out.append(Link("joints", body.name, number[body.parent.name], _station(body.X_PF.p),
+                            body.index + 1, _station(body.X_BM.p)))
+    return out
+
+
+def _station(p: Any) -> tuple[float, float, float]:
+    given = p.at() if isinstance(p, Expression) else p
+    return tuple(map(float, np.ravel(given)))  # type: ignore[return-value]
+
+
+# ---- measured markers --------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Markers that cameras saw.
+
+    Attributes:
+        names: one per marker.
+        positions: in ground [m], at the frames of the layer, shape (m, n, 3); NaN where one was not seen.
+    """
+
+    names: list[str]
+    positions: Array
+
+
+def measured(markers: Any, t: Array) -> Measured:
+    """Markers at the frames nearest to some times; times outside of the recording see none.
+
+    Args:
+        markers: what `cd.read_markers` gives: `time` (T,), `names`, `positions` (T, n, 3) [m].
+        t: [s], shape (m,).
+    """
+    if not all(hasattr(markers, name) for name in ("time", "names", "positions")):
+        raise DescriptionError("show: markers: expected markers as cd.read_markers gives them, with time, "
+                               f"names and positions, got {type(markers).__name__}")
+    time, positions = np.asarray(markers.time, dtype=float), np.asarray(markers.positions, dtype=float)
+    names = [str(name) for name in markers.names]
+    if positions.shape != (len(time), len(names), 3):
+        raise ShapeError(f"show: markers: positions must have shape {(len(time), len(names), 3)}, got "
+                         f"{positions.shape}")
+    return Measured(names, _nearest(time, positions.reshape(len(time), -1), t).reshape(len(t), -1, 3))
+
+
+def _nearest(time: Array, values: Array, t: Array) -> Array:
+    """Rows (T, n) at the times nearest to t (m,); NaN farther than a step outside of them."""
+    if not len(time):
+        return np.full((len(t), values.shape[1]), np.nan)
+    right = np.clip(np.searchsorted(time, t), 0, len(time) - 1)
+    left = np.maximum(right - 1, 0)
+    i = np.where(np.abs(time[left] - t) < np.abs(time[right] - t), left, right)
+    step = np.median(np.diff(time)) if len(time) > 1 else 0.0
+    out = values[i].copy()
+    out[np.abs(time[i] - t) > 1.01 * step + 1e-9] = np.nan
+    return out
+
+
+# ---- arrows ------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True, eq=False)
+class Arrows:
+    """Arrows over time, for `cd.show(..., arrows=[...])`: forces as they act.
+
+    Args:
+        name: in lists and when picked.
+        time: [s], shape (T,).
+        points: where they begin, in ground [m], shape (T, 3).
+        vectors: in ground, shape (T, 3); NaN or zero where there is none.
+        unit: of the vectors.
+    """
+
+    name: str
+    time: Any
+    points: Any
+    vectors: Any
+    unit: str = "N"
+
+    def __post_init__(self) -> None:
+        what = f"Arrows {self.name!r}"
+        time = real(f"{what}: time", self.time)
+        points, vectors = (real(f"{what}: {name}", getattr(self, name)) for name in ("points", "vectors"))
+        if time.ndim != 1 or points.shape != (len(time), 3) or vectors.shape != (len(time), 3):
+            raise ShapeError(f"{what}: expected time (T,), points (T, 3) and vectors (T, 3), got {time.shape}, "
+                             f"{points.shape} and {vectors.shape}")
+        for name, x in (("time", time), ("points", points), ("vectors", vectors)):
+            object.__setattr__(self, name, x)
+
+    def at(self, t: Array) -> Array:
+        """Points and vectors at some times [s], shape (m, 6)."""
+        return _nearest(self.time, np.concatenate([self.points, self.vectors], axis=1), t)
+
+
+def arrows(given: Any, layer: Layer) -> list[Arrows]:
+    """Arrows from what a user gave: Arrows and ExternalLoads."""
+    out: list[Arrows] = []
+    for item in given if isinstance(given, Sequence) else [given]:
+        if isinstance(item, Arrows):
+            out.append(item)
+        elif isinstance(item, ExternalLoad):
+            out.append(_of_load(item, layer))
+        else:
+            raise DescriptionError("show: arrows: expected cd.Arrows or a cd.ExternalLoad, got "
+                                   f"{type(item).__name__}")
+    return out
+
+
+def _of_load(load: ExternalLoad, layer: Layer) -> Arrows:
+    """The force of a load, from the point where it acts."""
+    system, t = layer.system, layer.t
+    inside = (t >= load.table.time[0] - 1e-9) & (t <= load.table.time[-1] + 1e-9)
+    zeros = np.zeros((int(inside.sum()), system.nu))
+    motion = Motion(system, t[inside], layer.batch.array("q")[inside], zeros, zeros)
+    point, force = (np.full((len(t), 3), np.nan) for _ in range(2))
+    if inside.any():
+        point[inside], force[inside], _ = load.acting(motion)
+    name = load.body if isinstance(load.body, str) else load.body.name
+    return Arrows(f"load on {name}", t, point, force)

@@ -1,0 +1,295 @@
+"""Page: a scene as one HTML file that needs nothing else."""
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condyle import files, shapes
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.spatial import quaternion_from_rotation
+from condyle.viewer import encode
+from condyle.viewer.bodies import Part
+from condyle.viewer.scene import Drawn, Scene
+
+CLIENT = Path(__file__).parent / "client"
+INLINE = 2.4e6
+"""Letters of a page inside a notebook: Jupyter's server passes 3 MB at once."""
+LENGTH, TURN, PAINT, COLUMN = 1e-4, 5e-5, 1 / 255, 1 / 8192
+"""The least steps that are kept: of places [m], where a scene is a metre large or more; of quaternions; of
+colours; of a column, over its range."""
+TRIANGLES = 30_000
+"""Of a mesh; one with more is made coarser."""
+PLOTTED = 3
+"""Columns that are plotted at first."""
+
+
+class Page:
+    """A scene as one HTML file, from `cd.show`. A notebook shows it inline.
+
+    Attributes:
+        scene: what is drawn.
+        path: where it was written, if it was.
+    """
+
+    def __init__(self, scene: Scene, **options: Any) -> None:
+        self.scene, self.options, self.path = scene, options, None
+        self._html: str | None = None
+
+    @property
+    def html(self) -> str:
+        """The whole file."""
+        if self._html is None:
+            self._html = page_of(self.scene, **self.options)
+        return self._html
+
+    def save(self, path: str | Path) -> Path:
+        """Write it; returns the path.
+
+        Args:
+            path: ends in .html.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in (".html", ".htm"):
+            raise DescriptionError(f"show: {str(path)!r}: a page ends in .html; cd.picture makes .png and "
+                                   ".svg, trajectory.movie makes .mp4 and .gif")
+        with files.whole(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
+        self.path = path
+        return path
+
+    def inline(self, most: float = INLINE, height: int = 520) -> str:
+        """An element that shows the page inside another one, a notebook or a report. Long motions are
+        thinned.
+
+        Args:
+            most: letters.
+            height: [pixels].
+        """
+        stride, text = 1, ""
+        for stride in (1, 2, 3, 5, 8, 12, 20, 40, 80, 160, 1000):
+            text = (self.html if stride == 1 else
+                    page_of(thinned(self.scene, stride), **self.options))
+            if len(text) <= most:
+                break
+        name = html.escape(self.scene.title, quote=True)
+        return (f'<iframe title="{name}" sandbox="allow-scripts" loading="lazy" srcdoc="'
+                f'{html.escape(text, quote=True)}" style="width:100%;height:{height}px;border:0;'
+                'border-radius:8px"></iframe>')
+
+    def _repr_html_(self) -> str:
+        return self.inline()
+
+    def __repr__(self) -> str:
+        first = self.scene.layers[0]
+        where = f", {str(self.path)!r}" if self.path else ""
+        return f"Page({self.scene.title!r}: {len(first.t)} frames, {len(first.bodies) - 1} bodies{where})"
+
+
+def thinned(scene: Scene, stride: int) -> Scene:
+    """The scene with every stride-th frame, and a note that says so."""
+    layers = []
+    for d in scene.layers:
+        i = slice(None, None, stride)
+        lines = [replace(line, points=line.points[i]) for line in d.lines]
+        measured = d.measured and replace(d.measured, positions=d.measured.positions[i])
+        note = f"Every {stride}th frame is shown, so that the page stays small."
+        layers.append(replace(d, t=d.t[i], R=d.R[i], p=d.p[i], lines=lines, columns=d.columns[i],
+                              paint=None if d.paint is None else d.paint[i], measured=measured,
+                              notes=[*d.notes, note] if len(d.t) > 1 else d.notes))
+    return replace(scene, layers=layers)
+
+
+@cache
+def _client(name: str) -> str:
+    return (CLIENT / name).read_text(encoding="utf-8")
+
+
+def digest() -> str:
+    """Of the client's sources: the bundle's first line has that of the sources it was made of."""
+    names = sorted(p.name for p in CLIENT.glob("*.js") if p.name != "bundle.js") + ["package.json"]
+    return hashlib.sha256(b"".join((CLIENT / name).read_bytes() for name in names)).hexdigest()
+
+
+def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool = True,
+            plot: list[str] | None = None) -> str:
+    """The whole file."""
+    head, blocks, notes = _head(scene), [], []
+    meshes: list[dict[str, Any]] = []
+    known: dict[int, int] = {}
+    for i, d in enumerate(scene.layers):
+        layer, own = _layer(scene, d, i, meshes, known, notes)
+        head["layers"].append(layer)
+        blocks += own
+        notes += [n if len(scene.layers) == 1 else f"{d.name}: {n}" for n in d.notes]
+    names = [c["name"] for c in head["layers"][0]["columns"]]
+    if unknown := [name for name in plot or () if name not in names]:
+        from condyle.errors import UnknownNameError
+
+        raise UnknownNameError("column", unknown[0], names, "show: plot")
+    head |= {"meshes": meshes, "notes": list(dict.fromkeys(notes)), "play": play, "view": view,
+             "panels": panels, "plotted": _plotted(scene.layers[0]) if plot is None else list(plot)}
+    values = {"VERSION": version("condyle"), "TITLE": html.escape(scene.title, quote=True),
+              "STYLE": _client("style.css").strip(),
+              "BLOCKS": encode.json_block("head", head) + "".join(blocks),
+              "SCRIPT": _client("bundle.js").replace("</script", "<\\/script").strip()}
+    return re.sub(r"%([A-Z]+)%", lambda found: values[found[1]], _client("page.html"))
+
+
+def _head(scene: Scene) -> dict[str, Any]:
+    label, unit, high = scene.paint
+    first = scene.layers[0]
+    near = max(_reach(d) for d in scene.layers)
+    goes = scene.size > 2.5 * near
+    middle = (scene.low + scene.high) / 2
+    if not np.isfinite(first.p[0]).all():
+        goes = False
+    return {"title": scene.title, "up": scene.up.tolist(), "floor": scene.floor, "low": scene.low.tolist(),
+            "high": scene.high.tolist(), "middle": middle.tolist(),
+            "size": near if goes else scene.size, "near": near if goes else scene.size, "follow": goes,
+            "paint": {"label": label, "unit": unit, "high": high}, "arrow_scale": scene.arrow_scale,
+            "layers": []}
+
+
+def _reach(d: Drawn) -> float:
+    """Radius of a ball around the bodies of one pose, of all frames the largest [m]."""
+    p = d.p[:, 1:]
+    if not p.shape[1]:
+        return 0.5
+    with np.errstate(invalid="ignore"):
+        far = np.linalg.norm(p - p.mean(axis=1, keepdims=True), axis=2).max(axis=1)
+    own = 0.0
+    for part in d.parts:
+        if part.body and part.kind != "surfaces":
+            try:
+                vertices = part.shape.surface()[0]
+            except DescriptionError:
+                continue
+            if len(vertices):
+                places = vertices @ part.X_BS.R.T + part.X_BS.p
+                own = max(own, float(np.linalg.norm(places, axis=1).max()))
+    return float(np.nanmax(far, initial=0.0)) + own or 0.5
+
+
+def _plotted(d: Drawn) -> list[str]:
+    """The first columns that move."""
+    if len(d.t) < 2:
+        return []
+    with np.errstate(invalid="ignore"):
+        moves = np.nanmax(d.columns.values, axis=0, initial=-np.inf) > np.nanmin(d.columns.values, axis=0,
+                                                                                   initial=np.inf)
+    return [name for name, m in zip(d.columns.names, moves, strict=True) if m][:PLOTTED]
+
+
+def _layer(scene: Scene, d: Drawn, i: int, meshes: list[dict[str, Any]], known: dict[int, int],
+           notes: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """A layer's part of the head, and its blocks."""
+    m = len(d.t)
+    strongest = max((line.strength for line in d.lines), default=0.0) or 1.0
+    layer = {
+        "name": d.name, "frames": m, "bodies": d.bodies, "offset": list(d.offset), "ghost": i > 0,
+        "parts": [p for part in d.parts if (p := _part(part, meshes, known, notes)) is not None],
+        "lines": [{"name": n.name, "muscle": n.muscle, "bodies": n.bodies, "strength": n.strength,
+                   "width": 0.35 + np.sqrt(n.strength / strongest) if scene.strength else 1.0}
+                  for n in d.lines],
+        "points": sum(len(n.bodies) for n in d.lines), "painted": d.paint is not None,
+        "links": [vars(link) for link in d.links],
+        "markers": [{"name": name, "body": body, "station": station} for name, body, station in d.markers],
+        "measured": d.measured.names if d.measured else [],
+        "arrows": [{"name": a.name, "unit": a.unit} for a in d.arrows],
+        "columns": [{"name": name, "unit": unit, "of": of} for name, unit, of in
+                    zip(d.columns.names, d.columns.units, d.owners, strict=True)]}
+    length = LENGTH * min(scene.size, 1.0)
+    poses = np.concatenate([d.p, d.quaternions()], axis=2).reshape(m, -1)
+    groups: list[tuple[str, Array, Any]] = [
+        ("poses", poses, np.tile([length] * 3 + [TURN] * 4, len(d.bodies)))]
+    if d.lines:
+        groups.append(("points", np.concatenate([n.points.reshape(m, -1) for n in d.lines], axis=1), length))
+    if d.paint is not None:
+        groups.append(("paint", d.paint, PAINT))
+    if d.measured is not None:
+        groups.append(("measured", d.measured.positions.reshape(m, -1), length))
+    if d.arrows:
+        x = np.stack([a.at(d.t) for a in d.arrows], axis=1)
+        largest = float(np.nanmax(np.abs(x[..., 3:]), initial=1e-9))
+        groups.append(("arrows", x.reshape(m, -1),
+                       np.tile([length] * 3 + [largest / 4000] * 3, len(d.arrows))))
+    if d.columns.names:
+        values = d.columns.values
+        with np.errstate(invalid="ignore"):
+            span = np.nanmax(values, axis=0, initial=-1e300) - np.nanmin(values, axis=0, initial=1e300)
+        groups.append(("columns", values, np.where(span > 0, COLUMN * span, 1.0)))
+    blocks = [encode.block(f"layer{i}-time", np.asarray(d.t, dtype="<f8").tobytes())]
+    blocks += [encode.block(f"layer{i}-{name}", encode.channels(x, quantum)) for name, x, quantum in groups]
+    return layer, blocks
+
+
+# ---- shapes ------------------------------------------------------------------------------------------------
+
+def _part(part: Part, meshes: list[dict[str, Any]], known: dict[int, int],
+          notes: list[str]) -> dict[str, Any] | None:
+    s: Any = part.shape
+    out: dict[str, Any] = {"kind": part.kind, "name": part.name, "body": part.body, "color": part.color,
+                           "opacity": part.opacity, "p": part.X_BS.p.tolist(),
+                           "q": quaternion_from_rotation(part.X_BS.R)[[1, 2, 3, 0]].tolist()}
+    if isinstance(s, shapes.Sphere):
+        return out | {"shape": "sphere", "size": [s.radius]}
+    if isinstance(s, shapes.Ellipsoid):
+        return out | {"shape": "sphere", "size": list(s.radii)}
+    if isinstance(s, shapes.Box):
+        return out | {"shape": "box", "size": list(s.half_lengths)}
+    if isinstance(s, (shapes.Cylinder, shapes.Capsule)):
+        return out | {"shape": type(s).__name__.lower(), "size": [s.radius, s.half_length]}
+    if isinstance(s, shapes.Frame):
+        return out | {"shape": "frame", "size": [s.length]}
+    if isinstance(s, shapes.Line):
+        return out | {"shape": "line", "size": s.points.ravel().tolist()}
+    if id(s) not in known:
+        try:
+            vertices, triangles = s.surface()
+        except DescriptionError as error:
+            notes.append(f"{error}. A small box stands for it.")
+            return out | {"shape": "box", "size": [0.02, 0.02, 0.02], "opacity": 0.5}
+        if len(triangles) > TRIANGLES:
+            vertices, triangles = coarser(vertices, triangles, TRIANGLES)
+            notes.append(f"The mesh {part.name!r} is drawn with {len(triangles)} triangles.")
+        known[id(s)] = len(meshes)
+        meshes.append(_mesh(vertices, triangles))
+    return out | {"shape": "mesh", "size": [], "mesh": known[id(s)]}
+
+
+def _mesh(vertices: Array, triangles: np.ndarray) -> dict[str, Any]:
+    """Places as 16 bits within a box, corners as differences."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    step = np.maximum((high - low) / 65535, 1e-12)
+    codes = np.rint((vertices - low) / step).astype("<u2")
+    corners = np.diff(triangles.ravel(), prepend=0).astype("<i4")
+    return {"low": low.tolist(), "step": step.tolist(),
+            "vertices": base64.b64encode(codes.tobytes()).decode(),
+            "triangles": base64.b64encode(corners.tobytes()).decode()}
+
+
+def coarser(vertices: Array, triangles: np.ndarray, most: int) -> tuple[Array, np.ndarray]:
+    """A mesh of at most that many triangles: vertices in one cell of a grid become one, in their middle."""
+    low = vertices.min(axis=0)
+    cell = float((vertices.max(axis=0) - low).max()) / 400
+    while True:
+        key = np.floor((vertices - low) / cell).astype(np.int64) @ [1, 1 << 20, 1 << 40]
+        _, inverse = np.unique(key, return_inverse=True)
+        count = np.bincount(inverse)
+        places = np.stack([np.bincount(inverse, weights=x) / count for x in vertices.T], axis=1)
+        corners = inverse[triangles]
+        a, b, c = corners.T
+        corners = corners[(a != b) & (b != c) & (c != a)]
+        if len(corners) <= most:
+            return places, corners
+        cell *= 1.25

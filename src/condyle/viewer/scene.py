@@ -1,0 +1,306 @@
+"""Scene: all that is drawn, as numbers over frames. Pages, pictures and movies are made of it."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.forces.gravity import Gravity
+from condyle.presentation import cut
+from condyle.spatial import quaternion_from_rotation
+from condyle.system.system import System
+from condyle.table import Table, distinct
+from condyle.tree import scales
+from condyle.viewer import bodies, marks, paths
+from condyle.viewer.layer import Layer
+
+PAINTS = {"activation": "", "force": "N"}
+"""What muscles may be coloured by, with its unit."""
+SAMPLED = 200
+"""Frames that say how large a scene is."""
+
+
+@dataclass(eq=False)
+class Drawn:
+    """A layer as numbers over its frames.
+
+    Attributes:
+        name: in lists.
+        t: [s], shape (m,).
+        bodies: their names, ground first.
+        R: orientations in ground, shape (m, B, 3, 3).
+        p: origins in ground [m], shape (m, B, 3).
+        parts: shapes on bodies.
+        lines: paths of forces.
+        paint: from 0 to 1, what muscles are coloured by, shape (m, lines); None for one colour.
+        links: lines between stations.
+        markers: of the model: name, number of the body, station.
+        measured: markers that cameras saw.
+        arrows: forces.
+        columns: what can be plotted and read.
+        owners: what each column is of: the name of a body, path or coordinate.
+        offset: of the whole in ground [m].
+        notes: what a viewer should know.
+    """
+
+    name: str
+    t: Array
+    bodies: list[str]
+    R: Array
+    p: Array
+    parts: list[bodies.Part]
+    lines: list[paths.Line]
+    paint: Array | None
+    links: list[marks.Link]
+    markers: list[tuple[str, int, tuple[float, float, float]]]
+    measured: marks.Measured | None
+    arrows: list[marks.Arrows]
+    columns: Table
+    owners: list[str]
+    offset: tuple[float, float, float]
+    notes: list[str] = field(default_factory=list)
+
+    def quaternions(self) -> Array:
+        """Of all bodies, (w, x, y, z), shape (m, B, 4), without jumps of sign."""
+        with np.errstate(invalid="ignore"):
+            q = quaternion_from_rotation(self.R)
+        sign = np.sign(np.nan_to_num((q[1:] * q[:-1]).sum(axis=-1), nan=1.0))
+        q[1:] *= np.cumprod(np.where(sign == 0, 1, sign), axis=0)[..., None]
+        return q
+
+    def points(self, line: paths.Line, frame: int) -> Array:
+        """A path in ground at one frame [m], shape (n, 3)."""
+        own = np.einsum("nij,nj->ni", self.R[frame, line.bodies], line.points[frame])
+        return own + self.p[frame, line.bodies] + self.offset
+
+
+@dataclass(eq=False)
+class Scene:
+    """Layers, and what all of them share.
+
+    Attributes:
+        title: of the page.
+        layers: at least one.
+        up: unit vector, against gravity.
+        low: lowest corner of all frames [m], shape (3,).
+        high: highest corner [m], shape (3,).
+        paint: what muscles are coloured by: label, unit, value at 1.
+        strength: whether muscles are as wide as they are strong.
+        arrow_scale: length of an arrow per unit [m].
+    """
+
+    title: str
+    layers: list[Drawn]
+    up: Array
+    low: Array
+    high: Array
+    paint: tuple[str, str, float]
+    strength: bool
+    arrow_scale: float
+
+    @property
+    def size(self) -> float:
+        """Half the diagonal of the box around all frames [m]."""
+        return float(np.linalg.norm(self.high - self.low)) / 2 or 1.0
+
+    @property
+    def floor(self) -> float:
+        """Height of the grid: zero, unless that is amid or far from the scene."""
+        axis = int(np.argmax(np.abs(self.up)))
+        low = self.low[axis] if self.up[axis] > 0 else -self.high[axis]
+        return 0.0 if -0.03 * self.size <= low <= 0.5 * self.size else float(low)
+
+
+def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: Any = (), plots: Any = (),
+         offset: Any = (0.0, 0.0, 0.0)) -> tuple[Drawn, tuple[str, str, float]]:
+    """A layer as numbers, and what its muscles are coloured by."""
+    system, batch = layer.system, layer.batch
+    X = batch.kernel("body_pose")
+    m = len(layer.t)
+    R = np.concatenate([np.broadcast_to(np.eye(3), (m, 1, 3, 3)), X[..., :9].reshape(m, -1, 3, 3)], axis=1)
+    p = np.concatenate([np.zeros((m, 1, 3)), X[..., 9:]], axis=1)
+    lines = paths.lines(batch, R, p)
+    columns, owners = _columns(layer)
+    paint, values, more = _paint(layer, lines, color)
+    for table, whose in (*more, *((t, None) for t in ([plots] if isinstance(plots, Table) else plots))):
+        columns, owners = _joined(columns, owners, table, whose, layer.t)
+    reach = scales.reach(system.bodies) or 1.0
+    number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
+    own = [system.marker(name) for name in system.markers]
+    drawn = Drawn(
+        layer.name, layer.t, ["ground", *(b.name for b in system.bodies)], R, p,
+        [*bodies.parts(system), *paths.surfaces(system, reach)], lines, values, marks.links(system),
+        [(k.name, number[k.body], k.station) for k in own],
+        None if markers is None else marks.measured(markers, layer.t), marks.arrows(arrows, layer), columns,
+        owners, tuple(map(float, offset)), list(layer.notes))  # type: ignore[arg-type]
+    bad = ~np.isfinite(X).reshape(m, -1).all(axis=1)
+    if bad.all():
+        raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
+    if bad.any():
+        drawn.notes.append(f"{int(bad.sum())} of {m} frames cannot be drawn, the first at t = "
+                           f"{layer.t[np.argmax(bad)]:.4g} s: not a number. The last good pose is shown.")
+    return drawn, paint
+
+
+def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system: System,
+          strength: bool = False) -> Scene:
+    """A scene around its layers."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    largest = 0.0
+    for d in drawn:
+        i = np.unique(np.linspace(0, len(d.t) - 1, min(len(d.t), SAMPLED)).astype(int))
+        points = [_corners(d, i), *(d.p[i][:, np.unique(n.bodies)].reshape(-1, 3) for n in d.lines)]
+        if d.measured is not None:
+            points.append(d.measured.positions[i].reshape(-1, 3))
+        if d.markers:
+            on = np.array([body for _, body, _ in d.markers])
+            at = np.array([station for *_, station in d.markers])
+            points.append((np.einsum("tnij,nj->tni", d.R[i][:, on], at) + d.p[i][:, on]).reshape(-1, 3))
+        all_points = np.concatenate(points) + d.offset
+        all_points = all_points[np.isfinite(all_points).all(axis=1)]
+        if len(all_points):
+            low, high = np.minimum(low, all_points.min(axis=0)), np.maximum(high, all_points.max(axis=0))
+        for a in d.arrows:
+            sizes = np.linalg.norm(a.vectors, axis=1)
+            largest = max(largest, float(np.nanmax(sizes, initial=0.0)))
+    if not np.isfinite(low).all():
+        low, high = np.full(3, -0.5), np.full(3, 0.5)
+    out = Scene(title, drawn, _up(system), low, high, paint, strength, 0.0)
+    out.arrow_scale = 0.6 * out.size / largest if largest > 0 else 1.0
+    return out
+
+
+def _corners(d: Drawn, frames: Array) -> Array:
+    """Corners of the boxes around all shapes, in ground [m], shape (k, 3)."""
+    out = [d.p[frames][:, 1:].reshape(-1, 3)]
+    for part in d.parts:
+        if part.kind == "surfaces":
+            continue
+        try:
+            vertices = part.shape.surface()[0]
+        except DescriptionError:
+            continue                                        # a missing file is said where it is drawn
+        vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))
+        low, high = vertices.min(axis=0), vertices.max(axis=0)
+        box = np.array(np.meshgrid(*zip(low, high, strict=True))).reshape(3, -1).T
+        own = box @ part.X_BS.R.T + part.X_BS.p
+        R, p = d.R[frames, part.body], d.p[frames, part.body]
+        out.append((np.einsum("tij,nj->tni", R, own) + p[:, None]).reshape(-1, 3))
+    return np.concatenate(out)
+
+
+def _up(system: System) -> Array:
+    """The axis nearest to where free fall does not go; y without gravity."""
+    law: Any = system.force("gravity") if "gravity" in system.forces else None
+    g = np.zeros(3)
+    if isinstance(law, Gravity):
+        try:
+            g = np.asarray(law.acceleration, dtype=float).reshape(3)
+        except (TypeError, ValueError, AttributeError):
+            pass                                            # of Parameters
+    if not np.isfinite(g).all() or not g.any():
+        return np.array([0.0, 1.0, 0.0])
+    out = np.zeros(3)
+    axis = int(np.argmax(np.abs(g)))
+    out[axis] = -np.sign(g[axis])
+    return out
+
+
+# ---- columns and colours -----------------------------------------------------------------------------------
+
+def _columns(layer: Layer) -> tuple[Table, list[str]]:
+    """What is known over time, and what each column is of."""
+    table, system = layer.table, layer.system
+    owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
+    owner |= {s: b.name for b in system.bodies for s in b.speeds if s not in owner}
+    owners = [owner.get(name) or owner.get(name.removesuffix("_speed")) or name.rpartition(".")[0] or name
+              for name in table.names]
+    return table, owners
+
+
+def _joined(table: Table, owners: list[str], other: Table, whose: list[str] | None,
+            t: Array) -> tuple[Table, list[str]]:
+    """A Table with the columns of another, at its times, linear between rows, none outside of them."""
+    if not isinstance(other, Table):
+        raise DescriptionError(f"show: plots: expected Tables, got {type(other).__name__}")
+    if np.array_equal(other.time, t):
+        values = other.values
+    else:
+        values = np.stack([np.interp(t, other.time, x, left=np.nan, right=np.nan) for x in other.values.T]
+                          or [np.zeros(len(t))], axis=1)[:, :len(other.names)]
+    names = distinct([*table.names, *other.names])
+    return (Table(table.time, names, np.concatenate([table.values, values], axis=1),
+                  [*table.units, *other.units]), [*owners, *(whose or _whose(other))])
+
+
+def _whose(table: Table) -> list[str]:
+    """OpenSim's and our columns begin with what they are of."""
+    return [name.rpartition(".")[0] or name for name in table.names]
+
+
+def _paint(layer: Layer, lines: list[paths.Line], color: Any
+           ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
+    """What muscles are coloured by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
+    columns that come with them."""
+    if not layer.system.muscles:
+        return ("", "", 1.0), None, []
+    if hasattr(color, "activations"):
+        color = color.activations
+    if isinstance(color, Table):
+        return _painted(layer, lines, color)
+    if color is None:
+        return ("", "", 1.0), None, []
+    if color not in PAINTS:
+        raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a column "
+                               "per muscle, or the result of cd.static_optimization")
+    if not layer.known:
+        return ("", "", 1.0), None, []
+    system, batch = layer.system, layer.batch
+    L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
+    reported = list(system.compiled.model.reported)
+    reports = system.compiled.shaped("muscle_reports", system.compiled.function("muscle_reports").fast(
+        batch.array("q"), batch.array("u"), L, Ldot, batch.tail))
+    own = list(system.muscles)
+    force = Table(layer.t, [f"{n}.tendon_force" for n in own], reports[:, :, reported.index("tendon_force")],
+                  ["N"] * len(own))
+    length = Table(layer.t, [f"{n}.length" for n in system.paths], L, ["m"] * len(system.paths))
+    activation = Table(layer.t, [f"{n}.activation" for n in own], reports[:, :, reported.index("activation")])
+    more = [(force, own), (length, list(system.paths))]
+    have = set(layer.table.names)
+    if not set(activation.names) <= have:
+        more.insert(0, (activation, own))
+    values = activation.values if color == "activation" else force.values
+    largest = 1.0 if color == "activation" else float(np.nanmax(values, initial=1e-9))
+    return (color, PAINTS[color], largest), _over_lines(layer, lines, own, values / largest), more
+
+
+def _painted(layer: Layer, lines: list[paths.Line], table: Table
+             ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
+    """Colours from a Table with a column per muscle."""
+    names = [name for name in layer.system.paths if name in table.names]
+    if not names:
+        raise DescriptionError(f"show: color: no column of the Table has the name of a muscle; muscles: "
+                               f"{cut(layer.system.muscles)}; columns: {cut(table.names)}")
+    unit = table.units[table.names.index(names[0])]
+    part = table[names]
+    label = "force" if unit == "N" else "activation" if not unit else "value"
+    part = Table(part.time, [f"{name}.{label}" for name in names], part.values, part.units)
+    joined, _ = _joined(Table(layer.t, [], np.zeros((len(layer.t), 0))), [], part, names, layer.t)
+    finite = joined.values[np.isfinite(joined.values)]
+    largest = max(float(finite.max(initial=0.0)), 1e-9)
+    if label == "activation" and largest <= 1.0 + 1e-6:
+        largest = 1.0
+    return ((label, unit, largest), _over_lines(layer, lines, names, joined.values / largest),
+            [(joined, names)])
+
+
+def _over_lines(layer: Layer, lines: list[paths.Line], names: list[str], values: Array) -> Array:
+    """Values (m, names) as values of all lines, NaN for others."""
+    out = np.full((len(layer.t), len(lines)), np.nan)
+    at = {line.name: k for k, line in enumerate(lines)}
+    for j, name in enumerate(names):
+        out[:, at[name]] = np.clip(values[:, j], 0, 1)
+    return out

@@ -1,0 +1,114 @@
+"""`cd.show`: a system, a state or a motion in the browser, as one file."""
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+from typing import Any
+
+from condyle.arguments import answered
+from condyle.viewer.layer import MOST, layers
+from condyle.viewer.page import Page
+from condyle.viewer.scene import Scene, draw, scene
+
+
+@answered({"table": "it is motion=", "filename": "it is path=", "muscles": "it is color=",
+           "colour": "it is color="})
+def show(what: Any, path: str | Path | None = None, *, motion: Any = None, compare: Any = None,
+         offset: Any = None, color: Any = "activation", strength: bool = False, markers: Any = None,
+         arrows: Any = (), plots: Any = (), plot: list[str] | None = None, title: str | None = None,
+         frames: int = MOST, play: bool = True, view: str = "any", open: bool | None = None) -> Page:
+    """Show something in the browser: one HTML file that needs no network, with timeline, plots and picking.
+
+    With a path the file is written there. Without one a notebook shows the result inline, and elsewhere a
+    temporary file is opened in the browser, where there is a screen.
+
+    Args:
+        what: a System, a State, a Trajectory, a Motion, Frames, or an Ensemble, of which twelve members are
+            shown.
+        path: of the file, ending in .html.
+        motion: of a System: a Table of coordinates over time (`cd.read_table("walk.mot")`), or what has
+            states of it.
+        compare: a second motion, pale, over the first: as `what`, or a Table of coordinates.
+        offset: of the second motion in ground [m], shape (3,); zero by default. The page can move it too.
+        color: of muscles: "activation" or "force", of a run; or a Table with a column per muscle, or the
+            result of `cd.static_optimization`; None for one colour.
+        strength: muscles are as wide as they are strong.
+        markers: measured ones, as `cd.read_markers` gives them; those of the model that have their names are
+            joined to them by lines.
+        arrows: forces: `cd.Arrows` or `cd.ExternalLoad`, one or a list.
+        plots: Tables whose columns can be plotted too, one or a list.
+        plot: names of the columns that are plotted at first.
+        title: of the page.
+        frames: at most; a note says if there are more.
+        play: begin to play.
+        view: at first: "any", "front", "side" or "top".
+        open: in the browser; by default where there is a screen and no path.
+
+    Returns:
+        a Page: `.html` is the text, `.save(path)` writes it.
+
+    Raises:
+        DescriptionError: something that cannot be shown.
+    """
+    page = Page(scene_of(what, motion=motion, compare=compare, offset=offset, color=color, strength=strength,
+                         markers=markers, arrows=arrows, plots=plots, title=title, frames=frames),
+                play=play, view=view, plot=plot)
+    if path is not None:
+        page.save(path)
+    elif open is not False and not in_notebook() and (open or has_screen()):
+        folder = Path(tempfile.mkdtemp(prefix="condyle-"))
+        page.save(folder / "scene.html")
+    if page.path is not None and (open or (open is None and path is None and has_screen())):
+        webbrowser.open(page.path.absolute().as_uri())
+    return page
+
+
+def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any = None,
+             color: Any = "activation", strength: bool = False, markers: Any = None, arrows: Any = (),
+             plots: Any = (), title: str | None = None, frames: int = MOST) -> Scene:
+    """The scene that `show` and `picture` draw."""
+    from condyle.arrays import real
+    from condyle.errors import DescriptionError, ShapeError
+    from condyle.table import Table, is_frame
+
+    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
+        raise DescriptionError(f"show: frames: expected a whole number above zero, got {frames!r}")
+    first = layers(what, motion, frames)
+    shift = (0.0, 0.0, 0.0) if offset is None else tuple(real("show: offset", offset).ravel())
+    if len(shift) != 3:
+        raise ShapeError(f"show: offset: expected three numbers [m], got {offset!r}")
+    drawn, paint = draw(first[0], color, markers, arrows, plots)
+    out = [drawn, *(draw(layer, color)[0] for layer in first[1:])]
+    if compare is not None:
+        table = isinstance(compare, Table) or is_frame(compare)
+        others = layers(first[0].system, compare, frames, "other") if table else layers(compare, None, frames,
+                                                                                        "other")
+        out += [draw(layer, None if isinstance(color, Table) else color, offset=shift)[0] for layer in others]
+    elif offset is not None and len(out) > 1:
+        for k, d in enumerate(out):
+            d.offset = tuple(k * x for x in shift)  # type: ignore[assignment]
+    for k, d in enumerate(out):                             # names in lists differ
+        if k and d.name in [other.name for other in out[:k]]:
+            d.name = f"{d.name} {k + 1}"
+    bodies = first[0].system.bodies
+    return scene(out, title or (f"{bodies[0].name} and {len(bodies) - 1} more" if len(bodies) > 1 else
+                                bodies[0].name if bodies else "a system"), paint, first[0].system, strength)
+
+
+def in_notebook() -> bool:
+    """Whether what is returned is shown as HTML."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def has_screen() -> bool:
+    """Whether a browser would be seen: never in tests and on build servers."""
+    if any(name in os.environ for name in ("CI", "PYTEST_CURRENT_TEST")) or "SSH_CONNECTION" in os.environ:
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
