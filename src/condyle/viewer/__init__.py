@@ -5,6 +5,6 @@
 """
 from condyle.viewer.marks import Arrows
 from condyle.viewer.page import Page
-from condyle.viewer.show import show
+from condyle.viewer.shown import show
 
 __all__ = ["Arrows", "Page", "show"]

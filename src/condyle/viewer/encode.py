@@ -40,8 +40,8 @@ def json_block(name: str, value: Any) -> str:
 
 
 def channels(x: Array, quantum: Array | float) -> bytes:
-    """Channels (m, C) as bytes: offsets (C,) and scales (C,) as float64, zero for a constant channel, then the
-    differences of the others.
+    """Channels (m, C) as bytes: offsets (C,) and scales (C,) as float64, zero for a constant channel, then
+    the differences of the others.
 
     Args:
         x: values; NaN where there is none.
@@ -51,11 +51,13 @@ def channels(x: Array, quantum: Array | float) -> bytes:
     step = np.broadcast_to(np.asarray(quantum, dtype=float), (count,))
     good = np.isfinite(x)
     held = np.where(good, x, 0.0)
+    if not frames:
+        return np.zeros(2 * count).tobytes()
     first = np.argmax(good, axis=0)
     # a gap has the value before it; before the first value, that
     last = np.maximum.accumulate(np.where(good, np.arange(frames)[:, None], -1), axis=0)
     held = np.take_along_axis(held, np.where(last < 0, first, last), axis=0)
-    offset = held[0].copy() if frames else np.zeros(count)
+    offset = held[0].copy()
     with np.errstate(invalid="ignore"):
         scale = np.where(good.all(axis=0) & (np.abs(held - offset).max(axis=0, initial=0.0) < step / 2), 0.0,
                          step)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, ShapeError, UnknownNameError
@@ -33,9 +34,10 @@ class Layer:
 
     Attributes:
         name: in lists.
-        batch: the states; rows whose numbers are not finite are frames that cannot be drawn.
+        batch: the states.
         table: what is known over time beside the pose.
         known: the states are those of a run: activations and speeds are known too.
+        good: frames whose coordinates are numbers, shape (m,); None for all.
         notes: what a viewer should know, in sentences.
     """
 
@@ -43,6 +45,7 @@ class Layer:
     batch: Batch
     table: Table
     known: bool = False
+    good: NDArray[np.bool_] | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -155,9 +158,12 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
         notes.append(f"Not in the table, and at their defaults: {cut(missing)}.")
     state = system.state()
     names, units = variables(system)
+    good = np.asarray(np.isfinite(q).all(axis=1))
+    whole = np.where(good[:, None], q, state.q)
     batch = Batch(system, table.time, Batch.tails(system, state.tail, table.time),
-                  {"q": lambda: q, "u": lambda: np.zeros((len(q), system.nu))}, Status.FINISHED)
-    return Layer(name, batch, Table(table.time, names[:system.nq], q, units[:system.nq]), notes=notes)
+                  {"q": lambda: whole, "u": lambda: np.zeros((len(q), system.nu))}, Status.FINISHED)
+    return Layer(name, batch, Table(table.time, names[:system.nq], q, units[:system.nq]), good=good,
+                 notes=notes)
 
 
 def _stride(count: int, most: int, notes: list[str]) -> int:

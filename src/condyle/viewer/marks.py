@@ -41,7 +41,8 @@ def links(system: System) -> list[Link]:
     """Constraints and forces between stations of two bodies, and joints whose bodies move apart."""
     number = {"ground": 0, **{b.name: b.index + 1 for b in system.bodies}}
     out = []
-    laws = [("constraints", name, system.constraint(name)) for name in system.constraints]
+    laws: list[tuple[str, str, Any]] = [("constraints", name, system.constraint(name))
+                                        for name in system.constraints]
     laws += [("springs", name, system.force(name)) for name in system.forces]
     for kind, name, law in laws:
         ends: Any = [getattr(law, field, None) for field in ("a", "p_a", "b", "p_b")]
@@ -131,8 +132,8 @@ class Arrows:
         time = real(f"{what}: time", self.time)
         points, vectors = (real(f"{what}: {name}", getattr(self, name)) for name in ("points", "vectors"))
         if time.ndim != 1 or points.shape != (len(time), 3) or vectors.shape != (len(time), 3):
-            raise ShapeError(f"{what}: expected time (T,), points (T, 3) and vectors (T, 3), got {time.shape}, "
-                             f"{points.shape} and {vectors.shape}")
+            raise ShapeError(f"{what}: expected time (T,), points (T, 3) and vectors (T, 3), got "
+                             f"{time.shape}, {points.shape} and {vectors.shape}")
         for name, x in (("time", time), ("points", points), ("vectors", vectors)):
             object.__setattr__(self, name, x)
 

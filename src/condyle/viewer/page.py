@@ -42,7 +42,8 @@ class Page:
     """
 
     def __init__(self, scene: Scene, **options: Any) -> None:
-        self.scene, self.options, self.path = scene, options, None
+        self.scene, self.options = scene, options
+        self.path: Path | None = None
         self._html: str | None = None
 
     @property
@@ -123,7 +124,9 @@ def digest() -> str:
 def page_of(scene: Scene, *, play: bool = True, view: str = "any", panels: bool = True,
             plot: list[str] | None = None) -> str:
     """The whole file."""
-    head, blocks, notes = _head(scene), [], []
+    head = _head(scene)
+    blocks: list[str] = []
+    notes: list[str] = []
     meshes: list[dict[str, Any]] = []
     known: dict[int, int] = {}
     for i, d in enumerate(scene.layers):

@@ -13,8 +13,11 @@ from condyle.presentation import cut
 from condyle.spatial import quaternion_from_rotation
 from condyle.system.system import System
 from condyle.table import Table, distinct
+from condyle.trace.parameter import Expression
 from condyle.tree import scales
-from condyle.viewer import bodies, marks, paths
+from condyle.viewer import marks, paths
+from condyle.viewer.bodies import Part
+from condyle.viewer.bodies import parts as parts_of
 from condyle.viewer.layer import Layer
 
 PAINTS = {"activation": "", "force": "N"}
@@ -51,7 +54,7 @@ class Drawn:
     bodies: list[str]
     R: Array
     p: Array
-    parts: list[bodies.Part]
+    parts: list[Part]
     lines: list[paths.Line]
     paint: Array | None
     links: list[marks.Link]
@@ -123,6 +126,9 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     R = np.concatenate([np.broadcast_to(np.eye(3), (m, 1, 3, 3)), X[..., :9].reshape(m, -1, 3, 3)], axis=1)
     p = np.concatenate([np.zeros((m, 1, 3)), X[..., 9:]], axis=1)
     lines = paths.lines(batch, R, p)
+    if layer.good is not None:
+        for x in (R, p, *(line.points for line in lines)):
+            x[~layer.good] = np.nan
     columns, owners = _columns(layer)
     paint, values, more = _paint(layer, lines, color)
     for table, whose in (*more, *((t, None) for t in ([plots] if isinstance(plots, Table) else plots))):
@@ -132,11 +138,11 @@ def draw(layer: Layer, color: str | Table | Any, markers: Any = None, arrows: An
     own = [system.marker(name) for name in system.markers]
     drawn = Drawn(
         layer.name, layer.t, ["ground", *(b.name for b in system.bodies)], R, p,
-        [*bodies.parts(system), *paths.surfaces(system, reach)], lines, values, marks.links(system),
+        [*parts_of(system), *paths.surfaces(system, reach)], lines, values, marks.links(system),
         [(k.name, number[k.body], k.station) for k in own],
         None if markers is None else marks.measured(markers, layer.t), marks.arrows(arrows, layer), columns,
         owners, tuple(map(float, offset)), list(layer.notes))  # type: ignore[arg-type]
-    bad = ~np.isfinite(X).reshape(m, -1).all(axis=1)
+    bad = ~np.isfinite(p).reshape(m, -1).all(axis=1)
     if bad.all():
         raise DescriptionError("show: no frame can be drawn: every pose has a number that is not finite")
     if bad.any():
@@ -152,7 +158,10 @@ def scene(drawn: list[Drawn], title: str, paint: tuple[str, str, float], system:
     largest = 0.0
     for d in drawn:
         i = np.unique(np.linspace(0, len(d.t) - 1, min(len(d.t), SAMPLED)).astype(int))
-        points = [_corners(d, i), *(d.p[i][:, np.unique(n.bodies)].reshape(-1, 3) for n in d.lines)]
+        points = [_corners(d, i)]
+        for line in d.lines:
+            own = np.einsum("tnij,tnj->tni", d.R[i][:, line.bodies], line.points[i])
+            points.append((own + d.p[i][:, line.bodies]).reshape(-1, 3))
         if d.measured is not None:
             points.append(d.measured.positions[i].reshape(-1, 3))
         if d.markers:
@@ -197,10 +206,8 @@ def _up(system: System) -> Array:
     law: Any = system.force("gravity") if "gravity" in system.forces else None
     g = np.zeros(3)
     if isinstance(law, Gravity):
-        try:
-            g = np.asarray(law.acceleration, dtype=float).reshape(3)
-        except (TypeError, ValueError, AttributeError):
-            pass                                            # of Parameters
+        given: Any = law.acceleration
+        g = np.ravel(given.at() if isinstance(given, Expression) else given).astype(float)
     if not np.isfinite(g).all() or not g.any():
         return np.array([0.0, 1.0, 0.0])
     out = np.zeros(3)
@@ -254,8 +261,8 @@ def _paint(layer: Layer, lines: list[paths.Line], color: Any
     if color is None:
         return ("", "", 1.0), None, []
     if color not in PAINTS:
-        raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a column "
-                               "per muscle, or the result of cd.static_optimization")
+        raise UnknownNameError("quantity to colour muscles by", color, PAINTS, "or give a Table with a "
+                               "column per muscle, or the result of cd.static_optimization")
     if not layer.known:
         return ("", "", 1.0), None, []
     system, batch = layer.system, layer.batch

@@ -9,7 +9,7 @@ import { Stage } from './stage.js';
 const $ = (id) => document.getElementById(id);
 const head = JSON.parse($('head').textContent);
 const options = new URLSearchParams(location.hash.slice(1));
-const stage = new Stage($('scene'), head);
+const stage = new Stage($('scene'), head, options.has('plain'));
 const recordings = await Promise.all(head.layers.map((layer, i) => Recording.of(layer, i)));
 const figures = head.layers.map((layer) => new Figure(layer, head, stage));
 const plots = new Plots($('curves'), head.layers.map((layer, i) => ({ layer, recording: recordings[i] })), (t) => seek(t));

@@ -18,8 +18,9 @@ function software() {
 }
 
 export class Stage {
-  constructor(canvas, head) {
-    this.head = head; this.canvas = canvas;
+  /** plain: never finer than while things move */
+  constructor(canvas, head, plain) {
+    this.head = head; this.canvas = canvas; this.plain = plain;
     this.slow = software();
     this.sides = this.slow ? 16 : 36;
     this.renderer = new WebGLRenderer({ canvas, antialias: !this.slow, alpha: true, preserveDrawingBuffer: true });
@@ -135,6 +136,7 @@ export class Stage {
 
   /** Coarse or fine: on a graphics processor both are the same. */
   draw(fine) {
+    if (this.plain) fine = false;
     const sharp = this.slow ? (fine ? 2 : 1) : Math.min(devicePixelRatio, 2);
     if (this.renderer.getPixelRatio() !== sharp) this.renderer.setPixelRatio(sharp);
     if (this.slow) { this.sun.castShadow = fine; this.plane.visible = fine && this.grid.visible; }
@@ -146,7 +148,7 @@ export class Stage {
   /** Called once per animation frame. */
   tick(now) {
     if (this.dirty) this.draw(false);
-    else if (!this.fine && now - this.changed > REST) this.draw(true);
+    else if (!this.fine && !this.plain && now - this.changed > REST) this.draw(true);
   }
 
   followMove(before, after) {

@@ -100,7 +100,7 @@ def scene_of(what: Any, *, motion: Any = None, compare: Any = None, offset: Any 
 
 def in_notebook() -> bool:
     """Whether what is returned is shown as HTML."""
-    ipython = sys.modules.get("IPython")
+    ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"
 

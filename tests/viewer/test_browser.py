@@ -1,0 +1,200 @@
+"""Pages in a real browser: they load without errors or requests, move, are picked and plotted, obey keys."""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import condyle as cd
+
+Opened = Callable[..., Any]
+
+
+def picture(tab: Any) -> str:
+    return hashlib.sha256(tab.locator("#scene").screenshot()).hexdigest()
+
+
+def test_a_motion(opened: Opened, arm: cd.System, bending: cd.Table, activity: cd.Table) -> None:
+    tab = opened(cd.show(arm, motion=bending, color=activity, title="an elbow", open=False))
+    assert tab.title() == "an elbow" and tab.locator("h1").text_content() == "an elbow"
+
+    # frames differ, and the same frame looks the same
+    pictures = []
+    for frame in (0, 30, 50, 0):
+        tab.evaluate("f => condyle.draw(f)", frame)
+        pictures.append(picture(tab))
+    assert len(set(pictures)) == 3 and pictures[0] == pictures[3]
+
+    # poses in the page are those of the system
+    tab.evaluate("condyle.draw(30)")
+    X = arm.body_pose(bending.values[30], "r_ulna_radius_hand")
+    there = tab.evaluate("condyle.figures[0].nodes[2].position.toArray()")
+    assert np.allclose(there, X.p, atol=1e-4)              # steps of 0.1 mm
+    ends = tab.evaluate("Array.from(condyle.figures[0].tubes.world.slice(0, 3))")
+    assert np.allclose(ends, arm.path_points(bending.values[30])[arm.paths[0]][0], atol=2e-4)
+
+    # keys and timeline
+    tab.evaluate("condyle.show(0)")
+    tab.keyboard.press("ArrowRight")
+    assert tab.evaluate("condyle.state.frame") == 1
+    tab.keyboard.press("Shift+ArrowRight")
+    assert tab.evaluate("condyle.state.frame") == 11
+    tab.keyboard.press("End")
+    assert tab.evaluate("condyle.state.frame") == 50 and tab.locator("#clock").text_content() == "1.00 s"
+    tab.locator("#timeline").fill("20")
+    assert tab.evaluate("condyle.state.frame") == 20
+    assert "frame 21 of 51" in tab.locator("#timeline").get_attribute("aria-valuetext")
+    tab.keyboard.press("Home")
+    tab.keyboard.press("Space")
+    for _ in range(300):                                   # a busy machine draws few pictures
+        if tab.evaluate("condyle.state.frame") > 0:
+            break
+        tab.wait_for_timeout(50)
+    tab.keyboard.press("Space")
+    assert tab.evaluate("condyle.state.frame") > 0 and not tab.evaluate("condyle.state.playing")
+
+    # views and theme
+    before = tab.evaluate("condyle.stage.camera.position.toArray()")
+    tab.get_by_role("button", name="Top").click()
+    after = tab.evaluate("condyle.stage.camera.position.toArray()")
+    assert not np.allclose(before, after) and after[1] > 0.5
+    tab.keyboard.press("1")
+    dark = tab.evaluate("document.documentElement.dataset.theme")
+    tab.keyboard.press("d")
+    assert {dark, tab.evaluate("document.documentElement.dataset.theme")} == {"dark", "light"}
+
+
+def test_picking_and_plots(opened: Opened, arm: cd.System, bending: cd.Table, activity: cd.Table) -> None:
+    tab = opened(cd.show(arm, motion=bending, color=activity, plot=["r_elbow_flex"], open=False))
+    tab.evaluate("condyle.draw(30)")
+    middle = """(name) => { const f = condyle.figures[0], k = f.layer.lines.findIndex((l) => l.name === name);
+        const p = f.tubes.plan[k], K = f.tubes.sides, o = [0, 0, 0];
+        const first = 3 * K * (p.ring + (p.rings >> 1));
+        for (let i = 0; i < 3 * K; i++) o[i % 3] += f.tubes.attributes[0].array[first + i] / K;
+        return condyle.stage.screen(condyle.stage.camera.position.clone().fromArray(o)); }"""
+    x, y = tab.evaluate(middle, "TRIlong")
+    tab.keyboard.press("b")                                # bones do not hide it
+    tab.mouse.click(x, y)
+    assert tab.locator("#card-name").text_content() in arm.muscles
+    tab.evaluate("condyle.pick({figure: condyle.figures[0], kind: 'muscles', name: 'TRIlong'})")
+    shown = float(tab.locator("#card-values output").first.text_content())
+    assert shown == pytest.approx(activity["TRIlong"][30], abs=1e-3)   # columns keep 1/8192 of their range
+    assert "muscle" in tab.locator("#card-kind").text_content()
+
+    # plots: chosen from the card and from the list; the cursor moves the timeline
+    assert tab.locator("#curves figure").count() == 1
+    tab.get_by_role("button", name="plot TRIlong.activation").click()
+    assert tab.locator("#curves figure").count() == 2
+    value = tab.locator("#curves figure output").nth(1)
+    assert float(value.text_content()) == pytest.approx(activity["TRIlong"][30], abs=1e-3)
+    box = tab.locator("#curves figure .cursor").first.bounding_box()
+    tab.mouse.click(box["x"] + box["width"] - 5, box["y"] + 30)
+    assert tab.evaluate("condyle.state.frame") == 50
+    assert float(value.text_content()) == pytest.approx(activity["TRIlong"][50], abs=1e-3)
+    tab.locator("#choose summary").click()
+    tab.get_by_label("find a column to plot").fill("shoulder")
+    tab.locator(".columns label:visible").first.click()
+    assert tab.locator("#curves figure").count() == 3
+    tab.get_by_role("button", name="remove the plot of r_elbow_flex").click()
+    assert tab.locator("#curves figure").count() == 2
+    tab.keyboard.press("Escape")
+    assert not tab.locator("#card").is_visible()
+
+
+def test_show_and_hide(opened: Opened, swing: cd.Trajectory) -> None:
+    t = np.linspace(0, 2, 41)
+    tip = swing.station_position("lower", (0.02, -0.3, 0.05), t=t).values
+    seen = SimpleNamespace(time=t, names=["tip"], positions=tip[:, None])
+    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (41, 1)))
+    tab = opened(cd.show(swing, markers=seen, arrows=push, compare=swing[:20], offset=(0, 0, 0.3),
+                         open=False))
+    tab.evaluate("condyle.draw(20)")
+    before = picture(tab)
+    for name in ("Bodies", "Joints", "Forces", "Springs", "Model's markers", "Measured markers",
+                 "Marker errors"):
+        tab.get_by_label(name, exact=True).uncheck()
+        tab.evaluate("condyle.draw(20)")
+        after = picture(tab)
+        assert after != before, name
+        before = after
+    tab.get_by_label("find a name in the list").fill("upper")
+    assert tab.locator("#tree details label:visible", has_text="lower").count() == 0
+    tab.get_by_label("distance between motions").fill("1")
+    moved = tab.evaluate("condyle.figures.map((f) => f.root.position.toArray())")
+    assert moved[0] == [0, 0, 0] and moved[1][2] == pytest.approx(0.3) and abs(moved[1][0]) > 0.1
+
+
+def test_a_bad_frame_is_said(opened: Opened, arm: cd.System, bending: cd.Table) -> None:
+    values = bending.values.copy()
+    values[20] = np.nan
+    table = cd.Table(bending.time, bending.names, values, bending.units)
+    tab = opened(cd.show(arm, motion=table, open=False))
+    tab.evaluate("condyle.draw(19)")
+    good = picture(tab)
+    assert tab.locator("#bad").text_content() == ""
+    tab.evaluate("condyle.draw(20)")
+    assert "is not a number at 0.4 s; the last good pose is shown" in tab.locator("#bad").text_content()
+    assert picture(tab) != "" and tab.locator("#notes").text_content().startswith("1 of 51 frames")
+    assert tab.evaluate("condyle.figures[0].nodes[2].position.toArray().every(Number.isFinite)")
+    assert good
+
+
+def test_the_page_may_ask_nobody(opened: Opened, swing: cd.Trajectory) -> None:
+    """The browser itself refuses: an offline machine would prove nothing."""
+    tab = opened(cd.show(swing[0], open=False))
+    refused = tab.evaluate("""() => new Promise((done) => {
+        addEventListener('securitypolicyviolation', (e) => done(e.effectiveDirective));
+        new Image().src = 'https://example.org/x.png'; setTimeout(() => done(null), 2000); })""")
+    assert refused == "img-src"
+    assert not tab.locator("#bar").is_visible()            # one pose has no timeline
+
+
+def test_a_phone(opened: Opened, arm: cd.System, bending: cd.Table) -> None:
+    tab = opened(cd.show(arm, motion=bending, open=False), 390, 780, has_touch=True, is_mobile=True)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not tab.locator("#tree").is_visible() and tab.locator("#play").is_visible()
+    tab.get_by_role("button", name="plots").tap()
+    assert tab.locator("#plots").is_visible()
+    tab.get_by_role("button", name="list of what is shown").tap()
+    assert tab.locator("#tree").is_visible() and not tab.locator("#plots").is_visible()
+    assert tab.locator("#scene").bounding_box()["height"] > 250
+    small = tab.evaluate("""[...document.querySelectorAll('header button, #bar button')]
+        .filter((b) => b.offsetParent && (b.offsetHeight < 36 || b.offsetWidth < 30)).map((b) => b.id)""")
+    assert small == []
+
+
+def test_everyone_can_use_it(opened: Opened, arm: cd.System, bending: cd.Table, activity: cd.Table) -> None:
+    """Every control has a name; texts stand out by 4.5 : 1 in both themes; keys reach the controls."""
+    tab = opened(cd.show(arm, motion=bending, color=activity, open=False))
+    nameless = tab.evaluate("""[...document.querySelectorAll('button, input, select, canvas, nav, aside')]
+        .filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length
+            || e.className === 'cursor'))
+        .map((e) => e.outerHTML)""")
+    assert nameless == []
+    contrast = """() => { const rgb = (c) => { const g = document.createElement('canvas').getContext('2d');
+        g.fillStyle = c; g.fillRect(0, 0, 1, 1); return [...g.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+        const light = (c) => rgb(c).map((x) => x / 255)
+            .map((x) => x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4)
+            .reduce((s, x, i) => s + x * [0.2126, 0.7152, 0.0722][i], 0);
+        const style = getComputedStyle(document.documentElement), v = (n) => style.getPropertyValue(n);
+        const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
+            return (x + 0.05) / (y + 0.05); };
+        return ['--ink', '--soft', '--bad', '--accent'].map((n) => Math.min(
+            ratio(v(n), v('--panel').slice(0, 7)), ratio(v(n), v('--back')))); }"""
+    for dark in (False, True):
+        tab.evaluate("(d) => condyle.theme(d)", dark)
+        assert min(tab.evaluate(contrast)) >= 4.5          # WCAG 2 AA for small text
+    reached = set()
+    for _ in range(40):
+        tab.keyboard.press("Tab")
+        reached.add(tab.evaluate("document.activeElement.id"))
+    assert {"play", "timeline", "speed", "theme", "scene"} <= reached
+    tab.evaluate("document.activeElement.blur()")          # in a field it is a letter
+    tab.keyboard.press("?")
+    assert tab.locator("#help").is_visible()
+    tab.keyboard.press("Escape")
+    assert not tab.locator("#help").is_visible()

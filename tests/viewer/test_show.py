@@ -1,0 +1,211 @@
+"""cd.show: what it takes, what it refuses by name, and what is in the file."""
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.viewer import page, shown
+from condyle.viewer.bodies import parts
+from condyle.viewer.layer import layers
+
+
+def test_the_bundle_is_that_of_its_sources() -> None:
+    """After a change of the client: sh src/condyle/viewer/client/build.sh."""
+    first = (page.CLIENT / "bundle.js").read_text(encoding="utf-8").partition("\n")[0]
+    assert first == f"/* condyle client {page.digest()} */"
+    assert "MIT" in (page.CLIENT / "LICENSE.three").read_text(encoding="utf-8")
+    assert "SPDX-License-Identifier: MIT" in (page.CLIENT / "bundle.js").read_text(encoding="utf-8")
+
+
+def test_everything_can_be_shown(arm: cd.System, bending: cd.Table, swing: cd.Trajectory) -> None:
+    motion = cd.Motion.of(arm, bending)
+    for what in (arm, arm.state(), motion, swing, swing[3:9], swing[0]):
+        text = cd.show(what, open=False).html
+        assert text.startswith("<!doctype html>") and "default-src 'none'" in text
+    assert "51 frames" in repr(cd.show(arm, motion=bending, open=False))
+    system = swing.system
+    members = [system.state(q={"upper": x}) for x in np.linspace(0, 1, 15)]
+    ens = cd.simulate(system, members, t_final=0.3, keep="steps")
+    shown_ = cd.show(ens, open=False)
+    assert len(shown_.scene.layers) == 12 and "12 of 15 members" in shown_.scene.layers[0].notes[0]
+
+
+def test_a_file_appears(tmp_path: Path, swing: cd.Trajectory) -> None:
+    path = tmp_path / "swing.html"
+    result = cd.show(swing, path, title="<a swing>")
+    assert result.path == path and path.read_text(encoding="utf-8") == result.html
+    assert "<title>&lt;a swing&gt;</title>" in result.html
+    assert [p.name for p in tmp_path.iterdir()] == ["swing.html"]
+
+
+def test_no_browser_is_opened_by_tests(monkeypatch: pytest.MonkeyPatch, swing: cd.Trajectory) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(shown.webbrowser, "open", asked.append)
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert cd.show(swing).path is None and not asked
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    assert shown.has_screen()
+    written = cd.show(swing).path
+    assert written is not None and asked == [written.as_uri()]
+    written.unlink()
+    written.parent.rmdir()
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda s, t: cd.show(t), cd.DescriptionError, r"cd.show\(system, motion=table\)"),
+    (lambda s, t: cd.show("walk.mot"), cd.DescriptionError, "read the file first"),
+    (lambda s, t: cd.show(3), cd.DescriptionError, "got int"),
+    (lambda s, t: cd.show(s, "a.png", motion=t), cd.DescriptionError, "ends in .html"),
+    (lambda s, t: cd.show(s.state(), motion=t), cd.DescriptionError, "goes with a System"),
+    (lambda s, t: cd.show(s, motion=t, color="redness"), cd.UnknownNameError, "colour muscles by 'redness'"),
+    (lambda s, t: cd.show(s, motion=t, color=t), cd.DescriptionError, "no column .* name of a muscle"),
+    (lambda s, t: cd.show(s, motion=t, markers=t), cd.DescriptionError, "cd.read_markers"),
+    (lambda s, t: cd.show(s, motion=t, arrows=[3]), cd.DescriptionError, "cd.Arrows or a cd.ExternalLoad"),
+    (lambda s, t: cd.show(s, motion=t, plots=[3]), cd.DescriptionError, "expected Tables"),
+    (lambda s, t: cd.show(s, motion=t, plot=["knee"], open=False).html, cd.UnknownNameError, "'knee'"),
+    (lambda s, t: cd.show(s, motion=t, frames=0), cd.DescriptionError, "whole number above zero"),
+    (lambda s, t: cd.show(s, motion=t, colour=None), cd.ArgumentError, "it is color="),
+    (lambda s, t: cd.show(s, motion=t, compare=t, offset=(1, 2)), cd.ShapeError, "three numbers"),
+    (lambda s, t: cd.Arrows("push", [0, 1], [(0, 0, 0)], [(0, 0, 0)]), cd.ShapeError, "push"),
+])
+def test_mistakes_are_told(call: Any, error: type[Exception], words: str, arm: cd.System,
+                           bending: cd.Table) -> None:
+    with pytest.raises(error, match=words):
+        call(arm, bending)
+
+
+def test_bad_frames_are_said(arm: cd.System, bending: cd.Table) -> None:
+    values = bending.values.copy()
+    values[20:23, 0] = np.nan
+    table = cd.Table(bending.time, bending.names, values, bending.units)
+    notes = cd.show(arm, motion=table, open=False).scene.layers[0].notes
+    assert any("3 of 51 frames cannot be drawn, the first at t = 0.4 s" in note for note in notes)
+    values[:] = np.nan
+    with pytest.raises(cd.DescriptionError, match="no frame can be drawn"):
+        cd.show(arm, motion=cd.Table(bending.time, bending.names, values, bending.units))
+
+
+def test_few_frames_and_missing_coordinates(arm: cd.System, bending: cd.Table) -> None:
+    layer, = layers(arm, bending[["r_elbow_flex"]][:2])
+    assert len(layer.t) == 2 and any("r_shoulder_elev" in note for note in layer.notes)
+
+
+def test_long_motions_are_thinned(arm: cd.System, bending: cd.Table, swing: cd.Trajectory) -> None:
+    layer, = layers(arm, bending, most=10)
+    assert len(layer.t) <= 10 and "Every 6th of 51 frames" in layer.notes[0]
+    layer, = layers(swing, most=50)
+    assert len(layer.t) == 50 and "50 frames are shown" in layer.notes[0]
+
+
+def test_a_notebook_gets_a_small_page(monkeypatch: pytest.MonkeyPatch, arm: cd.System,
+                                      bending: cd.Table) -> None:
+    result = cd.show(arm, motion=bending, open=False)
+    small = result.inline(most=len(result.html) - 500)
+    assert "so that the page stays small" in small and 'sandbox="allow-scripts"' in small
+    assert len(result._repr_html_()) < 2.5e6 and result._repr_html_().count("<") == 2
+    monkeypatch.setattr(shown, "in_notebook", lambda: True)
+    assert cd.show(arm, motion=bending).path is None
+
+
+def test_runs_backward_in_time_are_shown_forward(swing: cd.Trajectory) -> None:
+    back = cd.simulate(swing.system, swing[-1], t_final=1.0)
+    layer, = layers(back)
+    assert (np.diff(layer.t) > 0).all() and "backward" in layer.notes[0]
+    assert np.allclose(layer.batch.array("q")[-1], swing[-1].q)
+
+
+def test_paths_are_in_frames_of_bodies(arm: cd.System, bending: cd.Table) -> None:
+    """Back in ground they are what the operator says, at the ends and where they touch surfaces."""
+    scene = cd.show(arm, motion=bending, open=False).scene
+    d = scene.layers[0]
+    expected = arm.path_points(bending.values)
+    for line in d.lines:
+        for frame in (0, 25, 50):
+            got, all_points = d.points(line, frame), expected[line.name][frame]
+            assert np.allclose(got[[0, -1]], all_points[[0, -1]], atol=1e-12)
+            away = np.linalg.norm(got[:, None] - all_points[None], axis=2).min(axis=1)
+            assert away.max() < 1e-12                     # 9 of the 17 points of an arc are among them
+    fixed = [n.points[:, k] for n in d.lines for k in range(len(n.bodies))]
+    assert sum(np.ptp(x, axis=0).max() < 1e-12 for x in fixed) >= 12           # both ends of six muscles
+
+
+def test_colours_come_from_a_table_or_the_state(arm: cd.System, bending: cd.Table,
+                                                activity: cd.Table) -> None:
+    d = cd.show(arm, motion=bending, color=activity, open=False).scene.layers[0]
+    assert np.allclose(d.paint, activity.values)
+    assert f"{arm.muscles[0]}.activation" in d.columns.names
+    assert cd.show(arm, motion=bending, open=False).scene.layers[0].paint is None  # no activations known
+    state = arm.state(z={name: 0.25 for name in arm.state_variables if name.endswith("activation")})
+    d = cd.show(arm.equilibrate_muscles(state), open=False).scene.layers[0]
+    assert np.allclose(d.paint, 0.25)
+    forces = cd.show(arm.equilibrate_muscles(state), color="force", open=False).scene
+    assert forces.paint[0] == "force" and forces.layers[0].paint.max() == pytest.approx(1.0)
+
+
+def test_default_shapes() -> None:
+    """A rod about one end: its stick goes from the joint through the mass centre as far again; the ellipsoid
+    has its inertia."""
+    system = cd.System()
+    system.add_body("rod", mobilizer=cd.Pin(), X_BM=(0, 0.5, 0), mass=2.0,
+                    inertia=(2 / 5 * (0.04 + 0.09), 2 / 5 * (0.01 + 0.09), 2 / 5 * (0.01 + 0.04)))
+    shapes = {p.kind: p for p in parts(system)}
+    stick = shapes["bodies"]
+    ends = [stick.X_BS @ (0, 0, z * stick.shape.half_length) for z in (-1, 1)]
+    assert np.allclose(sorted(map(tuple, ends)), [(0, -0.5, 0), (0, 0.5, 0)])
+    assert sorted(shapes["inertias"].shape.radii) == pytest.approx([0.1, 0.2, 0.3])
+    system.add_geometry("rod", cd.shapes.Sphere(0.1))
+    assert [type(p.shape).__name__ for p in parts(system)] == ["Sphere"]
+
+
+def test_a_missing_mesh_is_a_note_and_a_box(swing: cd.Trajectory) -> None:
+    system = swing.system.copy()
+    system.add_geometry("upper", cd.shapes.Mesh("no_such_bone.vtp"))
+    text = cd.show(system, open=False).html
+    assert "no_such_bone.vtp" in text and "A small box stands for it" in text
+
+
+def test_large_meshes_are_made_coarser() -> None:
+    vertices, triangles = cd.shapes.Sphere(0.1).surface()
+    few, corners = page.coarser(vertices, triangles, 200)
+    assert 20 < len(corners) <= 200 and np.linalg.norm(few, axis=1).max() <= 0.1 + 1e-12
+
+
+def test_markers_and_arrows_at_the_times_of_the_motion(swing: cd.Trajectory) -> None:
+    t = np.linspace(0, 1, 21)
+    tip = swing.station_position("lower", (0, -0.3, 0), t=t).values
+    seen = SimpleNamespace(time=t, names=["tip", "hand"], positions=np.stack([tip, tip + 1], axis=1))
+    push = cd.Arrows("push", t, tip, np.tile([10.0, 0, 0], (21, 1)))
+    d = cd.show(swing, markers=seen, arrows=push, open=False).scene.layers[0]
+    i = int(np.argmin(np.abs(d.t - 0.5)))
+    assert np.allclose(d.measured.positions[i, 0], tip[10], atol=0.06)         # the nearest frame, at 3 m/s
+    assert np.isnan(d.measured.positions[d.t > 1.1]).all()                     # nothing is seen after 1 s
+    assert [link.name for link in d.links if link.kind == "springs"] == ["tie"]
+
+
+def test_external_loads_are_arrows(arm: cd.System, bending: cd.Table) -> None:
+    names = [f"{what}{axis}" for what in ("f", "p") for axis in "xyz"]
+    values = np.tile([0, -5.0, 0, 0.1, 0.2, 0.3], (51, 1))
+    load = cd.ExternalLoad("r_ulna_radius_hand", cd.Table(bending.time, names, values), force="f", point="p")
+    arrows, = cd.show(arm, motion=bending, arrows=load, open=False).scene.layers[0].arrows
+    assert np.allclose(arrows.at(bending.time), np.tile([0.1, 0.2, 0.3, 0, -5, 0], (51, 1)))
+
+
+def test_up_is_against_gravity() -> None:
+    system = cd.System(gravity=(0, 0, -9.81))
+    system.add_body("ball", mobilizer=cd.Free(), mass=1.0, inertia=(1, 1, 1))
+    assert cd.show(system, open=False).scene.up.tolist() == [0, 0, 1]
+
+
+def test_names_in_the_page_are_only_text(tmp_path: Path) -> None:
+    system = cd.System()
+    system.add_body("</script><img src=x>", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1))
+    text = cd.show(system, title="%SCRIPT% </title>", open=False).html
+    assert "<img" not in text and len(re.findall("</title>", text)) == 1 and "%SCRIPT%" in text
