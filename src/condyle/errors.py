@@ -81,6 +81,21 @@ class PathError(CondyleError, ArithmeticError):
         self.path, self.surfaces, self.q, self.result = path, surfaces, q, result
 
 
+class ContactError(CondyleError, ArithmeticError):
+    """A contact whose closest points are not found at some pose.
+
+    Carries `contact`, its name; `surfaces`, which they are; `q`, where; and `result`: what was asked, with
+    NaN for the states without an answer.
+    """
+
+    status: ClassVar[Status] = Status.CONTACT
+
+    def __init__(self, message: str, contact: str, surfaces: tuple[str, ...], q: object,
+                 result: object = None) -> None:
+        super().__init__(message)
+        self.contact, self.surfaces, self.q, self.result = contact, surfaces, q, result
+
+
 class ConvergenceError(CondyleError, ArithmeticError):
     """An iteration that found no end. Carries `nearest`, the best q found, and `status`, why."""
 

@@ -31,6 +31,7 @@ class Status(StrEnum, metaclass=_Kinds):
     WITNESS = "a witness is not a number"
     NOT_FINITE = "a result is not finite"
     PATH = "a path is not found over its surfaces"
+    CONTACT = "a contact finds no closest points"
     SINGULAR = "a mobilizer loses a direction of motion"
     CONSTRAINTS = "the constraints cannot be satisfied"
     STEP_TOO_LONG = "the fixed step is too long"
@@ -99,6 +100,8 @@ _ADVICE = {
     Status.NOT_FINITE: "see system.explain(traj[-1])",
     Status.PATH: "does a surface reach into another, or a quadrant force the path to a side where it cannot "
                  "stay taut? Change the surface, its `between` or its quadrant, or stay away from that pose",
+    Status.CONTACT: "do the surfaces overlap by more than half their size, or is a body beyond its terrain? "
+                    "Take a stiffer material or a wider terrain, or stay away from that pose",
     Status.SINGULAR: "use other coordinates (a quaternion instead of angles), or stay away from it",
     Status.CONSTRAINTS: "do they contradict each other, a lock or a motion, or ask for more than the bodies "
                         "can reach? Disable one, start nearer, or end the run before",

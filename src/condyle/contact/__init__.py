@@ -1,16 +1,20 @@
 """Contact that comes and goes: surfaces of bodies, materials, and laws between them.
 `system.add_contact("heel", floor, heel)`, or as any force `cd.contact.HuntCrossley(floor, heel)`."""
 from condyle.arguments import missing, spoken
+from condyle.contact.implicit import Implicit
 from condyle.contact.law import HuntCrossley
 from condyle.contact.leaf import Depth, Loss
 from condyle.contact.material import Material
 from condyle.contact.opensim import OpenSimHuntCrossley, SmoothSphereHalfSpace
+from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
 from condyle.contact.surfaces import HalfSpace, Sphere
+from condyle.contact.terrain import HeightField
 
-__all__ = ["Depth", "HalfSpace", "HuntCrossley", "Loss", "Material", "OpenSimHuntCrossley",
-           "SmoothSphereHalfSpace", "Sphere"]
+__all__ = ["Box", "Cylinder", "Depth", "Ellipsoid", "HalfSpace", "HeightField", "HuntCrossley", "Implicit",
+           "Loss", "Material", "OpenSimHuntCrossley", "SmoothSphereHalfSpace", "Sphere", "Torus"]
 
-spoken(HalfSpace, HuntCrossley, Material, OpenSimHuntCrossley, SmoothSphereHalfSpace, Sphere)
+spoken(Box, Cylinder, Depth, Ellipsoid, HalfSpace, HeightField, HuntCrossley, Implicit, Loss, Material,
+       OpenSimHuntCrossley, SmoothSphereHalfSpace, Sphere, Torus)
 
 _ELSEWHERE = {
     "HuntCrossleyForce": "OpenSimHuntCrossley, or HuntCrossley with a smooth curve of friction",

@@ -1,7 +1,7 @@
 """Pairs of surfaces: of one group with another, or within one."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations, product
 from typing import Any
 
@@ -21,18 +21,29 @@ def pairs(name: str, a: Surface | Iterable[Surface], b: Surface | Iterable[Surfa
                                f"cd.contact.OpenSimHuntCrossley itself, got {law!r}")
     first = _named(name, "a", a).items()
     couples = combinations(first, 2) if b is None else product(first, _named(name, "b", b).items())
-    if isinstance(a, Surface) and isinstance(b, Surface):
-        return {name: law(a, b, **options)}
-    out = {}
+    alone = isinstance(a, Surface) and isinstance(b, Surface)
+    out: dict[str, HuntCrossley] = {}
     for (p, one), (r, other) in couples:
-        if one.body == other.body or set(one.cliques) & set(other.cliques):
+        if not alone and (one.body == other.body or set(one.cliques) & set(other.cliques)):
             continue
-        short = r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
-        out[f"{name}.{short}"] = law(one, other, **options)
+        short = "" if alone else r if isinstance(a, Surface) else p if isinstance(b, Surface) else f"{p}.{r}"
+        for piece, x, y in _pieces(one, other):
+            out[".".join(filter(None, (name, short, piece)))] = law(x, y, **options)
     if not out:
         raise DescriptionError(f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
                                "share a clique ignore each other")
     return out
+
+
+def _pieces(a: Surface, b: Surface) -> Iterator[tuple[str, Surface, Surface]]:
+    """Pairs of simple surfaces, each with a name; those of a box or a cylinder are its corners or rims."""
+    mine, its = a.pieces(b), b.pieces(a)
+    if not mine and not its:
+        yield "", a, b
+    for label, piece in mine.items():
+        yield f"a_{label}" if its else label, piece, b
+    for label, piece in its.items():
+        yield f"b_{label}" if mine else label, a, piece
 
 
 def _named(name: str, which: str, given: Surface | Iterable[Surface]) -> dict[str, Surface]:

@@ -25,8 +25,9 @@ import casadi as ca
 from condyle.contact.friction import smoothed, stribeck
 from condyle.contact.hertz import hertz_factor
 from condyle.contact.material import COMBINED, Combined, combined
+from condyle.contact.pairs import SOLVED, check_pair, touch
 from condyle.contact.surfaces import BodyPose, Surface
-from condyle.contact.touch import Touch, check_pair, touch
+from condyle.contact.touch import Touch
 from condyle.forces.base import Law
 from condyle.laws.described import Part, quantity, sx
 from condyle.laws.view import Loads, View
@@ -88,6 +89,11 @@ class ContactLaw(Law):
         """s_1 of (8), the share of the depth in a."""
         return ca.SX(0.5)
 
+    @property
+    def solved(self) -> bool:
+        """Whether closest points come from a solver, and may not be found."""
+        return any(type(surface) in SOLVED for surface in self.surfaces())
+
     def forces(self, s: View) -> Forces:
         """What it exerts."""
         raise TypeError(f"{type(self).__name__} does not say what it exerts")
@@ -141,7 +147,7 @@ class HuntCrossley(ContactLaw):
 
     @property
     def form(self) -> Hashable:
-        return type(self.a), type(self.b), self.extras
+        return self.a.form, self.b.form, self.extras
 
     def surfaces(self) -> tuple[Surface, Surface]:
         return self.a, self.b
@@ -160,6 +166,8 @@ class HuntCrossley(ContactLaw):
         touching = where.x > 0
         x = ca.if_else(touching, where.x, 1)
         f = ca.if_else(touching, k * x * ca.sqrt(x), 0)                                      # (12)
+        if where.solved:                                     # NaN stays, which comparisons would hide
+            f = ca.if_else(where.x <= 0, 0, ca.if_else(touching, f, ca.SX.nan()))
         return f, 2 / 5 * f * where.x
 
     def forces(self, s: View) -> Forces:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 from condyle.contact.law import ContactLaw
+from condyle.contact.pairs import check_pair, touch
 from condyle.contact.surfaces import GivenPose, Surface
-from condyle.contact.touch import check_pair, touch
 from condyle.errors import DescriptionError
 from condyle.laws.leaf import Composed, Leaf
 from condyle.laws.leaves import Rotation, StationPosition

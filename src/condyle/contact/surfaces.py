@@ -1,6 +1,7 @@
 """Surfaces on bodies that may touch each other. Each names its body first and its material last."""
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol
 
@@ -85,6 +86,16 @@ class Surface(Described):
         """Its material."""
         own: Any = self
         return own.material
+
+    @property
+    def form(self) -> Hashable:
+        """What decides on the form of its equations: laws whose surfaces differ in it are in different
+        tables."""
+        return type(self).__name__
+
+    def pieces(self, other: Surface) -> dict[str, Surface]:
+        """Simpler surfaces by name that touch the other in its place; none where it touches it itself."""
+        return {}
 
 
 def directed(direction: Any, what: str) -> Any:

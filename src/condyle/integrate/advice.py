@@ -63,7 +63,8 @@ def advice(like: State, t: float, y: np.ndarray, f: np.ndarray, h: float, worst:
             return ended(Status.SINGULAR, f"{lost}{f' ({_later(since)})' if since else ''}")
     for since, place in near:
         if since <= h and (lost := place.unsolved()):
-            return ended(Status.PATH, f"{lost}{f' ({_later(since)})' if since else ''}; {Status.PATH.advice}")
+            kind = Status.CONTACT if lost.startswith("contact ") else Status.PATH
+            return ended(kind, f"{lost}{f' ({_later(since)})' if since else ''}; {kind.advice}")
         if since <= h and (first := place.not_finite()) is not None:
             return ended(Status.NOT_FINITE,
                          f"{first} is not finite {_later(since)}; {Status.NOT_FINITE.advice}")

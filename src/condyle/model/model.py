@@ -77,8 +77,9 @@ class Model:
 
     @cached_property
     def over_surfaces(self) -> bool:
-        """Whether some path goes over a surface, and may not be found."""
-        return any(path.wraps for path in self.paths.values())
+        """Whether some path goes over a surface, or a contact is solved for, and may not be found."""
+        return any(path.wraps for path in self.paths.values()) or any(
+            contact.solved for contact in self.contacts.values())
 
     @cached_property
     def tabulated(self) -> ConstantsTable:

@@ -137,8 +137,8 @@ class Operator:
 
     @property
     def on_paths(self) -> bool:
-        """Whether paths matter to it."""
-        return self.arguments[0] == "q" and ("forces" in self.reads or self.name in PATHS)
+        """Whether paths or contacts matter to it."""
+        return self.arguments[0] == "q" and ("forces" in self.reads or self.name in PATHS + CONTACTS)
 
     @property
     def has_status(self) -> bool:
@@ -190,6 +190,8 @@ class Operator:
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
 """Operators of paths alone."""
+CONTACTS = ("contact_depths", "contact_points", "contact_normals", "contact_patches")
+"""Operators of where contacts are."""
 
 DIMENSIONS: dict[str, Callable[[Model], int]] = {
     "nq": lambda model: model.tree.nq,

@@ -1,0 +1,179 @@
+"""Pairs of kinds of surfaces that can touch, one function each: closed forms here, solvers in files of their
+own. Frames S of surfaces; a normal u in S goes out of the surface."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+
+from condyle.contact.ellipsoids import ellipsoid_ellipsoid, plane_ellipsoid, sphere_ellipsoid
+from condyle.contact.implicit import (
+    Implicit,
+    ellipsoid_implicit,
+    implicit_implicit,
+    plane_implicit,
+    sphere_implicit,
+)
+from condyle.contact.solids import Box, Cylinder, Ellipsoid, Torus
+from condyle.contact.surfaces import HalfSpace, Pose, Sphere, Surface
+from condyle.contact.terrain import HeightField, field_sphere
+from condyle.contact.touch import Touch
+from condyle.errors import DescriptionError
+from condyle.laws.described import sx
+
+
+def plane_sphere(a: HalfSpace, A: Pose, b: Sphere, B: Pose) -> Touch:
+    n, height = a.plane(A)
+    centre = b.centre_at(B)
+    gap = ca.dot(n, centre) - height
+    return Touch(sx(b.radius) - gap, n, centre - gap * n, sx(b.radius))
+
+
+def sphere_sphere(a: Sphere, A: Pose, b: Sphere, B: Pose) -> Touch:
+    """Where the centres coincide the normal is not defined: it is taken as zero there, and so is the
+    force."""
+    r = b.centre_at(B) - a.centre_at(A)
+    square = ca.dot(r, r)
+    apart = square > 0
+    distance = ca.sqrt(ca.if_else(apart, square, 1))
+    n = ca.if_else(apart, r / distance, 0)
+    x = sx(a.radius) + sx(b.radius) - ca.if_else(apart, distance, 0)
+    R = sx(a.radius) * sx(b.radius) / (sx(a.radius) + sx(b.radius))
+    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, R)
+
+
+def plane_torus(a: HalfSpace, A: Pose, b: Torus, B: Pose) -> Touch:
+    """The support of the circle, |u_xy|, is rounded to sqrt(|u_xy|^2 + flat^2), and the lowest point is its
+    gradient:
+    then the depth changes as that point moves, and no energy is made."""
+    n, height = a.plane(A)
+    R, p = b.frame(B)
+    u = -R.T @ n
+    support = ca.sqrt(ca.sumsqr(u[:2]) + sx(b.flat) ** 2)
+    e = ca.vertcat(u[:2] / support, 0)
+    lowest = p + R @ (sx(b.radius) * e + sx(b.tube_radius) * u)
+    x = height - ca.dot(n, p) + sx(b.radius) * support + sx(b.tube_radius)
+    curvature = R @ b.curvature(u, e) @ R.T
+    return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, 2 / ca.trace(curvature), curvature)
+
+
+def sphere_torus(a: Sphere, A: Pose, b: Torus, B: Pose) -> Touch:
+    """On the ring's axis the nearest point is not defined: x of S is taken."""
+    R, p = b.frame(B)
+    y = R.T @ (a.centre_at(A) - p)
+    length, along = _unit(y[:2])
+    e = ca.vertcat(ca.if_else(length > 0, along, ca.SX([1, 0])), 0)
+    distance, u = _unit(y - sx(b.radius) * e)
+    curvature = R @ b.curvature(u, e) @ R.T + (ca.SX.eye(3) - R @ u @ u.T @ R.T) / sx(a.radius)
+    n = -(R @ u)
+    x = sx(a.radius) + sx(b.tube_radius) - distance
+    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
+
+
+def sphere_cylinder(a: Sphere, A: Pose, b: Cylinder, B: Pose) -> Touch:
+    R, p = b.frame(B)
+    y = R.T @ (a.centre_at(A) - p)
+    distance, u = _unit(ca.vertcat(y[:2], 0))
+    n, axis = -(R @ u), R[:, 2]
+    across = ca.cross(n, axis)
+    both = 1 / sx(a.radius)
+    curvature = (both + 1 / sx(b.radius)) * across @ across.T + both * axis @ axis.T
+    x = sx(a.radius) + sx(b.radius) - distance
+    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, 2 / ca.trace(curvature), curvature)
+
+
+def cylinder_cylinder(a: Cylinder, A: Pose, b: Cylinder, B: Pose) -> Touch:
+    """Sides that cross. Of parallel ones the contact is a line, of which this knows nothing: the normal is
+    zero there, and so is the force."""
+    (R_a, p_a), (R_b, p_b) = a.frame(A), b.frame(B)
+    z_a, z_b, r = R_a[:, 2], R_b[:, 2], p_b - p_a
+    cross, n = _unit(ca.cross(z_a, z_b))
+    gap = ca.dot(r, n)
+    n = ca.if_else(gap < 0, -n, n)
+    # the point of a's axis that is nearest to b's
+    s = ca.dot(ca.cross(r, z_b), ca.cross(z_a, z_b)) / ca.if_else(cross > 0, cross ** 2, 1)
+    Q = p_a + s * z_a + sx(a.radius) * n
+    side = lambda z: ca.cross(n, z)
+    curvature = (side(z_a) @ side(z_a).T / sx(a.radius) + side(z_b) @ side(z_b).T / sx(b.radius))
+    x = sx(a.radius) + sx(b.radius) - ca.fabs(gap)
+    return Touch(x, n, Q, 2 / ca.if_else(cross > 0, ca.trace(curvature), 1), curvature)
+
+
+def sphere_box(a: Sphere, A: Pose, b: Box, B: Pose) -> Touch:
+    """The box is all points at most `edge` from a smaller one; a centre within that one is pushed out by the
+    nearest face."""
+    R, p = b.frame(B)
+    y, core = R.T @ (a.centre_at(A) - p), sx(b.half_lengths) - sx(b.edge)
+    away = y - ca.fmax(ca.fmin(y, core), -core)
+    distance, u = _unit(away)
+    inside = core - ca.fabs(y)                                                    # all above 0 within
+    nearest = ca.mmin(inside)
+    first = inside[0] <= nearest
+    second = ca.logic_and(ca.logic_not(first), inside[1] <= nearest)
+    face = ca.vertcat(first, second, ca.logic_not(ca.logic_or(first, second))) * ca.if_else(y < 0, -1, 1)
+    outside = distance > 0
+    n = -(R @ ca.if_else(outside, u, face))
+    x = sx(a.radius) + sx(b.edge) - ca.if_else(outside, distance, -nearest)
+    return Touch(x, n, a.centre_at(A) + sx(a.radius) * n, sx(a.radius))
+
+
+def _unit(v: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Length and direction; zero of zero, with finite derivatives."""
+    square = ca.sumsqr(v)
+    some = square > 0
+    length = ca.sqrt(ca.if_else(some, square, 1))
+    return ca.if_else(some, length, 0), ca.if_else(some, v / length, 0)
+
+
+
+PAIRS: dict[tuple[type, type], Callable[[Any, Pose, Any, Pose], Touch]] = {
+    (HalfSpace, Sphere): plane_sphere,
+    (Sphere, Sphere): sphere_sphere,
+    (HalfSpace, Ellipsoid): plane_ellipsoid,
+    (Sphere, Ellipsoid): sphere_ellipsoid,
+    (Ellipsoid, Ellipsoid): ellipsoid_ellipsoid,
+    (HalfSpace, Torus): plane_torus,
+    (Sphere, Torus): sphere_torus,
+    (Sphere, Cylinder): sphere_cylinder,
+    (Cylinder, Cylinder): cylinder_cylinder,
+    (Sphere, Box): sphere_box,
+    (HeightField, Sphere): field_sphere,
+    (HalfSpace, Implicit): plane_implicit,
+    (Sphere, Implicit): sphere_implicit,
+    (Ellipsoid, Implicit): ellipsoid_implicit,
+    (Implicit, Implicit): implicit_implicit,
+}
+"""Pairs of kinds of surfaces that can touch, in either order."""
+
+
+SOLVED = frozenset({HeightField, Implicit, Ellipsoid})
+"""Kinds whose closest points may not be found; an ellipsoid on a half-space is always."""
+
+
+def check_pair(a: Surface, b: Surface, what: str) -> None:
+    """Raise DescriptionError if the surfaces cannot touch."""
+    for name, surface in (("a", a), ("b", b)):
+        if not isinstance(surface, Surface):
+            raise DescriptionError(f"{what}: {name}: expected a surface such as cd.contact.Sphere(...), got "
+                                   f"{surface!r}")
+    if a.body == b.body:
+        raise DescriptionError(f"{what}: both surfaces are on body {a.body!r}; a contact is between two "
+                               "bodies")
+    kinds = type(a), type(b)
+    if a.pieces(b) or b.pieces(a):
+        raise DescriptionError(f"{what}: {kinds[0].__name__} and {kinds[1].__name__} touch at several "
+                               "points; system.add_contact(name, a, b) makes a contact for each")
+    if kinds not in PAIRS and kinds[::-1] not in PAIRS:
+        known = sorted({other.__name__ for pair in PAIRS for one, other in (pair, pair[::-1])
+                        if one is type(a)})
+        raise DescriptionError(f"{what}: no contact between {kinds[0].__name__} and {kinds[1].__name__}; "
+                               f"{kinds[0].__name__} touches {', '.join(known) or 'nothing'}")
+
+
+def touch(a: Surface, A: Pose, b: Surface, B: Pose) -> Touch:
+    """Where two surfaces are closest, from a to b."""
+    kinds = type(a), type(b)
+    if kinds in PAIRS:
+        return PAIRS[kinds](a, A, b, B)
+    return PAIRS[kinds[::-1]](b, B, a, A).flipped

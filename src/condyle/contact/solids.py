@@ -1,0 +1,181 @@
+"""Surfaces that have a frame S of their own on the body: ellipsoid, torus, cylinder, box."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Annotated, Any
+
+import casadi as ca
+import numpy as np
+
+from condyle.contact.surfaces import Folded, Length, Pose, Sphere, Surface
+from condyle.errors import DescriptionError
+from condyle.laws.described import Frame, placed, quantity, sx
+from condyle.spatial import Transform
+from condyle.trace import Number, Numbers
+from condyle.trace.parameter import Expression
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Framed(Surface):
+    """A surface in a frame S on its body."""
+
+    X: Frame
+
+    def frame(self, pose: Pose) -> tuple[ca.SX, ca.SX]:
+        """R_GS and the origin of S in ground [m]."""
+        R, p = placed(self.X)
+        return pose.R @ R, pose.point(p)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ellipsoid(Framed):
+    """An ellipsoid.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S of its axes on the body: a Transform, a 3-vector (its centre) or None.
+        radii: along x, y, z of S [m], shape (3,), above 0.
+        material: a Material.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    radii: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
+    material: Folded
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Torus(Framed):
+    """A ring: all points at most `tube_radius` from a circle about z of S.
+
+    On a half-space its lowest point jumps from side to side where the ring lies flat; within `flat` of that
+    (a sine) the point goes across the ring instead, and the ring, thicker
+    by `flat` times its radius there, stands as on a disc.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S on the body: a Transform, a 3-vector (its centre) or None.
+        radius: of the circle [m], above 0.
+        tube_radius: [m], above 0.
+        material: a Material.
+        flat: sine of the tilt below which the ring counts as flat, above 0.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    radius: Length
+    tube_radius: Length
+    material: Folded
+    flat: Annotated[Number, quantity("-", lowest=0.0, positive=True)] = field(default=1e-3, kw_only=True)
+
+    def curvature(self, u: ca.SX, e: ca.SX) -> ca.SX:
+        """Curvature tensor [1/m] in S where the normal is u and the nearest point of the circle is along
+        e."""
+        cos, r = ca.dot(u, e), sx(self.tube_radius)
+        around = ca.vertcat(-e[1], e[0], 0)
+        across = ca.cross(u, around)
+        return across @ across.T / r + cos / (sx(self.radius) + r * cos) * around @ around.T
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cylinder(Framed):
+    """A round cylinder about z of S.
+
+    Against half-spaces it is its two rims, rings of radius `rim`. Against spheres and other cylinders it is
+    its side, which has no ends there.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S on the body: a Transform, a 3-vector (its centre) or None.
+        radius: [m], above 0.
+        length: [m], above 0.
+        material: a Material.
+        rim: radius of the rounded edges [m], above 0 and below the radius and half the length.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    radius: Length
+    length: Length
+    material: Folded
+    rim: Length = field(default=1e-3, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_edge("Cylinder: rim", self.rim, self.radius, _half(self.length))
+
+    def pieces(self, other: Surface) -> dict[str, Surface]:
+        if isinstance(other, Sphere | Cylinder):
+            return {}
+        R, p = placed(self.X)
+        out: dict[str, Surface] = {}
+        for end, sign in (("low", -1), ("high", 1)):
+            at = p + R @ ca.vertcat(0, 0, sign * (sx(self.length) / 2 - sx(self.rim)))
+            X = Transform(_kept(R, (3, 3)), _kept(at, (3,)))
+            ring = Torus(self.body, X, _kept(sx(self.radius) - sx(self.rim), ()), _given(self.rim),
+            self.made_of,
+                         name=end, cliques=self.cliques)
+            out[end] = ring
+        return out
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Box(Framed):
+    """A box with rounded edges. Against half-spaces and other boxes it is spheres at its corners; spheres
+    meet its faces, and its edges as rounded ones that are as stiff as the faces.
+
+    Args:
+        body: whose it is, or its name.
+        X: frame S of its axes on the body: a Transform, a 3-vector (its centre) or None.
+        half_lengths: along x, y, z of S [m], shape (3,), above 0.
+        material: a Material.
+        edge: radius of edges and corners [m], above 0 and below the half-lengths.
+        name: how groups call it.
+        cliques: names; surfaces that share one ignore each other in groups.
+    """
+
+    half_lengths: Annotated[Numbers, quantity("m", 3, lowest=0.0, positive=True)]
+    material: Folded
+    edge: Length = field(default=1e-3, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        half: Any = self.half_lengths
+        if not isinstance(half, Expression):
+            _check_edge("Box: edge", self.edge, *half)
+
+    def pieces(self, other: Surface) -> dict[str, Surface]:
+        if isinstance(other, Sphere):
+            return {}
+        R, p = placed(self.X)
+        core = sx(self.half_lengths) - sx(self.edge)
+        out: dict[str, Surface] = {}
+        for k, signs in enumerate(product((-1, 1), repeat=3)):
+            at = p + R @ (ca.SX(signs) * core)
+            out[f"corner{k}"] = Sphere(self.body, _kept(at, (3,)), _given(self.edge), self.made_of,
+                                       name=f"corner{k}", cliques=self.cliques)
+        return out
+
+
+def _half(length: Any) -> Any:
+    return length / 2 if isinstance(length, float) else np.inf
+
+
+def _check_edge(what: str, edge: Any, *sizes: Any) -> None:
+    plain = [x for x in sizes if isinstance(x, float)]
+    if isinstance(edge, float) and plain and not edge < min(plain):
+        raise DescriptionError(f"{what}: must be below {min(plain):g} m, got {edge:g}")
+
+
+def _given(kept: Any) -> Any:
+    """A kept number as users give it."""
+    return kept.sx if isinstance(kept, Expression) else kept
+
+
+def _kept(x: ca.SX, shape: tuple[int, ...]) -> Any:
+    """An expression as users give it: plain numbers where it has no Parameters."""
+    if ca.symvar(x):
+        return x
+    values = np.array(ca.evalf(ca.densify(x)).full())
+    return values.reshape(shape) if shape else float(values[0, 0])

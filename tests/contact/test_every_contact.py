@@ -1,0 +1,252 @@
+"""What holds for contacts of every pair of surfaces."""
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle import maximal
+from tests.contact.rig import FLOOR, KINDS, RUBBER, STEEL, touching, two
+from tests.differences import STEPS, WEIGHTS
+from tests.forces.rig import rate
+
+EVERY = pytest.mark.parametrize("name", KINDS)
+
+
+@pytest.fixture(autouse=True)
+def interpreted(monkeypatch):
+    """CasADi's evaluator is enough: native code is compared with it once below."""
+    monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+
+
+@EVERY
+def test_momentum_stays(name):
+    """Newton's third law: what acts on a and b cancels, moments about one point too."""
+    system = two(*KINDS[name])
+    q, u = touching(system, 1)
+    udot = system.forward_dynamics(q, u)
+    assert np.abs(udot).max() > 1.0
+    # forces of 1e3 N cancel
+    np.testing.assert_allclose(rate(system, "momentum", q, u), 0.0, atol=1e-11 * np.abs(udot).max())
+
+
+@EVERY
+def test_depth_rate_is_the_normal_velocity(name):
+    """d depth/dt by AD, through solvers, against n . (v_a - v_b) at the contact point."""
+    system = two(*KINDS[name])
+    q, u = touching(system, 2)
+    n, P = system.contact_normals(q)[0], system.contact_points(q)[0]
+    v = {b: system.body_velocity(q, u, b) for b in "ab"}
+    at = {b: v[b][3:] + np.cross(v[b][:3], P - system.body_pose(q, b).p) for b in "ab"}
+    xdot = system.jvp("contact_depths", q, tangents={"q": u})[0]
+    # closest points move along the surfaces, which does not change the depth; solvers end at 1e-14 m
+    assert xdot == pytest.approx(n @ (at["a"] - at["b"]), abs=1e-9)
+
+
+@EVERY
+def test_derivatives_against_differences(name):
+    """Wrenches by q and u."""
+    system = two(*KINDS[name])
+    q, u = touching(system, 3)
+    exact = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
+    N = system.N(q)
+    for wrt, column in (("q", lambda j, e: (q + e * N[:, j], u)), ("u", lambda j, e: (q, u + e *
+    np.eye(12)[j]))):
+        for j in (1, 4, 8, 10):
+            found = sum(w * system.contact_wrenches(*column(j, e)).ravel()
+                        for w, e in zip(1e2 * WEIGHTS, 1e-2 * STEPS, strict=True))
+            scale = np.abs(exact[wrt]).max()
+            # differences of order 8 over 2e-5: rounding of forces of 1e3 N over the step
+            np.testing.assert_allclose(exact[wrt][:, j], found, rtol=0, atol=2e-7 * scale)
+
+
+@EVERY
+def test_once_differentiable_at_touch_down(name):
+    """Forces and their slopes go to zero together: x^(3/2) and x^(1/2)."""
+    system = two(*KINDS[name])
+    q, u = touching(system, 4, depth=0.0)
+    n = system.contact_normals(q)[0]
+    at = lambda x: np.abs(system.contact_forces(q + np.concatenate([np.zeros(11), -x * n]), 0 * u)).max()
+    assert at(-1e-6) == 0.0
+    # eight times the force at four times the depth
+    assert at(4e-8) / at(1e-8) == pytest.approx(8.0, rel=1e-3)
+
+
+@EVERY
+def test_both_formulations_agree(name):
+    system = two(*KINDS[name], gravity=(0, -9.81, 0))
+    q, u = touching(system, 5)
+    ours, theirs = system.forward_dynamics(q, u), maximal.forward_dynamics(system, q, u)
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9 * np.abs(ours).max())
+
+
+@EVERY
+def test_reports_agree(name):
+    """Wrenches, forces, points, powers and energies tell one story."""
+    system = two(*KINDS[name])
+    q, u = touching(system, 6)
+    F, P, f = system.contact_wrenches(q, u)[0], system.contact_points(q)[0], system.contact_forces(q, u)[0]
+    for wrench, body, sign in zip(F, "ab", (-1, 1), strict=True):
+        arm = P - system.body_pose(q, body).p
+        np.testing.assert_allclose(wrench, sign * np.concatenate([np.cross(arm, f), f]), atol=1e-9)
+    power = sum(w @ system.body_velocity(q, u, b) for w, b in zip(F, "ab", strict=True))
+    assert system.power(q, u)[1] == pytest.approx(power, rel=1e-10)
+    slip, n = system.contact_slips(q, u)[0], system.contact_normals(q)[0]
+    assert abs(slip @ n) < 1e-12 and np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12)
+    assert system.contact_losses(q, u)[0] > 0
+    major, minor = system.contact_patches(q)[0]
+    assert major >= minor > 0
+    off = {"disabled": ("touch",)}
+    assert not system.contact_wrenches(q, u, **off).any() and not system.contact_losses(q, u, **off).any()
+    np.testing.assert_allclose(system.centre_of_pressure(q, u, "touch"), P, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["plane, sphere", "sphere, sphere"])
+def test_energy_falls_by_what_is_lost(name):
+    """Where curvatures stay, the elastic force has a potential: dE/dt = -lost."""
+    for options in ({}, {"smooth": 1e-4}, {"rolling_resistance": 0.01, "spin_friction": 0.02}):
+        system = two(*KINDS[name], **options)
+        q, u = touching(system, 7)
+        change = sum(rate(system, "energy", q, u, k)[0] for k in (0, 1))
+        assert change == pytest.approx(-system.contact_losses(q, u)[0], rel=1e-9)
+
+
+def test_native_code_agrees_with_casadi(monkeypatch):
+    expected = {}
+    for name, pair in KINDS.items():
+        system = two(*pair)
+        expected[name] = touching(system, 8), system.forward_dynamics(*touching(system, 8))
+    monkeypatch.delenv("CONDYLE_EVALUATOR")
+    for name in ("plane, sphere", "ellipsoid, ellipsoid", "terrain, sphere", "sphere, implicit"):
+        (q, u), udot = expected[name]
+        system = two(*KINDS[name])
+        # forces of 1e3 N from depths that are differences of lengths: 1e-16 m / 1e-3 m
+        np.testing.assert_allclose(system.forward_dynamics(q, u), udot, rtol=1e-9, atol=1e-9)
+        many = np.tile(q, (9, 1)), np.tile(u, (9, 1))        # in lanes
+        np.testing.assert_allclose(system.forward_dynamics(*many), np.tile(udot, (9, 1)), rtol=1e-9,
+        atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["plane, sphere", "ellipsoid, ellipsoid"])
+def test_tables_of_contacts(name, monkeypatch):
+    """Twelve contacts of one kind as rows of a table, against a straight line."""
+    monkeypatch.delenv("CONDYLE_EVALUATOR")
+    a, b = KINDS[name]
+    found = []
+    for layout in ("unrolled", "looped"):
+        monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+        system = two()
+        for k in range(12):
+            system.add_contact(f"c{k}", a, b)
+        q, u = touching(system, 9)
+        found.append([system.forward_dynamics(q, u)])
+        if name == "plane, sphere":
+            found[-1].append(system.jacobian("forward_dynamics", q, u, wrt="u"))
+    for x, y in zip(*found, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-10, atol=1e-10 * np.abs(x).max())
+
+
+def test_parameters():
+    """All numbers of surfaces and materials may be Parameters."""
+    P = cd.Parameter
+    soft = cd.contact.Material(P("E", 1e5), P("c", 0.1), P("mu", 0.7), 0.5, 0.0, P("v", 0.1))
+    floor = cd.contact.HalfSpace("a", (P("nx", 0.1), 1, 0), P("height", 0.0), soft)
+    hard = cd.contact.Material(2e6, 0.3, 0.8, 0.5, 0.05, 0.2)
+    ball = cd.contact.Sphere("b", (P("px", 0.0), 0, 0), P("r", 0.2), hard)
+    system = two(floor, ball)
+    values = {"E": 2e6, "c": 0.3, "mu": 0.8, "v": 0.2, "nx": 0.2, "height": 0.05, "px": 0.01, "r": 0.1}
+    same = two(cd.contact.HalfSpace("a", (0.2, 1, 0), 0.05, cd.contact.Material(2e6, 0.3, 0.8, 0.5, 0.0,
+    0.2)),
+               cd.contact.Sphere("b", (0.01, 0, 0), 0.1, hard))
+    q, u = touching(same, 10)
+    np.testing.assert_allclose(system.forward_dynamics(q, u, parameters=values), same.forward_dynamics(q, u),
+                               rtol=1e-11, atol=1e-11)
+    with pytest.raises(cd.DescriptionError, match="static_friction must be at least dynamic_friction"):
+        system.forward_dynamics(q, u, parameters={"mu": 0.1})
+
+
+def test_equality_repr_and_pickles():
+    for a, b in KINDS.values():
+        law = cd.contact.HuntCrossley(a, b)
+        again = pickle.loads(pickle.dumps(law))
+        assert law == again and hash(law) == hash(again) and repr(law) == repr(again)
+        assert law != cd.contact.HuntCrossley(a, b, smooth=1e-5) != cd.contact.OpenSimHuntCrossley(a, b)
+
+
+def test_smooth_law_is_near():
+    """What docs/theory/contact.md states: at most half of `smooth` more depth, 2.5e-5 in the damping."""
+    exact, smooth = two(*KINDS["plane, sphere"]), two(*KINDS["plane, sphere"], smooth=1e-5)
+    q, u = touching(exact, 11, depth=1e-3)
+    n = exact.contact_normals(q)[0]
+    f, g = (abs(s.contact_forces(q, 0 * u)[0] @ n) for s in (exact, smooth))
+    assert 0 < g / f - 1 < (1 + 1e-5 / 2 / 1e-3)**1.5 - 1
+    n = np.concatenate([np.zeros(11), n])
+    k = f / 1e-3**1.5
+    assert smooth.contact_forces(q + 2e-3 * n, 0 * u)[0] @ n[11:] < k * (1e-5**2 / (4 * 1e-3))**1.5 * 1.01
+
+
+def test_groups_and_cliques():
+    ball = lambda body, k, **more: cd.contact.Sphere(body, (0.1 * k, 0, 0), 0.02, RUBBER, name=f"s{k}",
+                                                     **more)
+    system = two()
+    assert system.add_contact("feet", FLOOR, [ball("b", k) for k in range(3)]) == (
+        "feet.s0", "feet.s1", "feet.s2")
+    names = system.add_contact("all", [ball("a", 0, cliques="left"), ball("b", 1, cliques=("left", "x")),
+                                       ball("b", 2)])
+    assert names == ("all.s0.s2",)                           # one pair shares a clique, one a body
+    box = cd.contact.Box("b", None, (0.1, 0.1, 0.1), STEEL)
+    assert len(system.add_contact("box", FLOOR, box)) == 8
+    assert len(system.add_contact("boxes", cd.contact.Box("a", None, (0.1,) * 3, STEEL), box)) == 16
+    rims = system.add_contact("can", FLOOR, cd.contact.Cylinder("b", None, 0.1, 0.3, STEEL))
+    assert rims == ("can.low", "can.high")
+    assert system.contacts[:3] == ("feet.s0", "feet.s1", "feet.s2")
+
+
+REFUSED = [
+    (lambda: cd.contact.HuntCrossley(FLOOR, FLOOR), "both surfaces are on body 'a'"),
+    (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.HalfSpace("b", (0, 1, 0), 0, STEEL)),
+     "no contact between HalfSpace and HalfSpace; HalfSpace touches Ellipsoid"),
+    (lambda: cd.contact.HuntCrossley(FLOOR, cd.contact.Box("b", None, (1, 1, 1), STEEL)), "add_contact"),
+    (lambda: cd.contact.HuntCrossley(FLOOR, "ball"), "expected a surface"),
+    (lambda: cd.contact.HalfSpace("a", (0, 0, 0), 0, STEEL), "zero vector"),
+    (lambda: cd.contact.Sphere("a", (0, 0, 0), -1, STEEL), "radius: expected one finite number"),
+    (lambda: cd.contact.Sphere("a", (0, 0, 0), 1, 1e6), r"material: expected a cd\.contact\.Material"),
+    (lambda: cd.contact.Material(1e6, 0, 0.2, 0.5), "at least dynamic_friction"),
+    (lambda: cd.contact.Material(0.0), "above 0"),
+    (lambda: cd.contact.Material.elastic(1e6, 0.7), "at most 0.5"),
+    (lambda: cd.contact.Implicit("a", None, lambda x, y, z: x + 1, 1.0, STEEL), "negative at the origin"),
+    (lambda: cd.contact.HeightField("a", None, [0, 1, 2, 4], [0, 1, 2, 3], np.zeros((4, 4)), STEEL),
+    "evenly"), (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
+    (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair is left"),
+    (lambda: two(FLOOR, cd.contact.Sphere("nobody", (0, 0, 0), 1, STEEL)), "nobody"),
+    (lambda: two().centre_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
+]
+
+
+@pytest.mark.parametrize(("make", "words"), REFUSED, ids=lambda x: x if isinstance(x, str) else "")
+def test_refusals(make, words):
+    with pytest.raises(cd.CondyleError, match=words):
+        make()
+
+
+def test_beyond_the_terrain_is_named():
+    system = two(*KINDS["terrain, sphere"])
+    q, u = touching(system, 12)
+    q[11:14] += (7.0, 0, 0)
+    with pytest.raises(cd.ContactError, match="'touch' finds no closest points of HeightField"):
+        system.forward_dynamics(q, u)
+    run = cd.simulate(system, system.state(q=q, u=u), 0.1)
+    assert run.status == cd.Status.CONTACT
+
+
+def test_depth_is_a_leaf():
+    """It serves as an event's witness: a ball is caught when it touches, and a force on it has its power."""
+    system = two(gravity=(0, 0, 0))
+    depth = cd.contact.Depth(*KINDS["plane, sphere"])
+    system.add_force("push", cd.forces.Potential(lambda s: 3.0 * s.ask(depth)[0]))
+    q, u = touching(two(*KINDS["plane, sphere"]), 13, depth=-0.1)
+    assert system.energy(q, u)[1] == pytest.approx(-0.3, abs=1e-12)
+    xdot = two(*KINDS["plane, sphere"]).jvp("contact_depths", q, tangents={"q": u})[0]
+    assert system.power(q, u)[1] == pytest.approx(-3.0 * xdot, rel=1e-9)
