@@ -4,7 +4,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from condyle.errors import DescriptionError
-from condyle.opensim import bodies, functions, joints  # noqa: F401  # readers register themselves
+from condyle.opensim import bodies, contact, forces, functions, joints, muscles, paths  # noqa: F401  # register
 from condyle.opensim.document import read_document
 from condyle.opensim.notes import listed, warn
 from condyle.opensim.reading import Reading
@@ -45,6 +45,7 @@ def read_osim(path: str | Path, strict: bool = False) -> System:
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
     bodies.read_tree(reading)
+    paths.wrap_objects(reading)
     for name, effect in SETS.items():
         elements = [e for e in reading.objects(model, name) if e not in reading.names]
         reading.each(elements, effect)

@@ -125,10 +125,14 @@ class MovingPoint(Point):
         body: the body or its name.
         p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.SimmSpline`, or numbers.
         coordinate: its name, or one per function.
+        range: (low, high), or one per function, or None: coordinates beyond count as at its ends, so that the
+            point stops there, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
+            speeds and moment arms go on as if it did not.)
     """
 
     p: Any
     coordinate: Any
+    range: Any = None
 
     def __post_init__(self) -> None:
         names = (self.coordinate,) * 3 if isinstance(self.coordinate, str) else tuple(self.coordinate)
@@ -140,6 +144,7 @@ class MovingPoint(Point):
             raise DescriptionError("MovingPoint: expected p = three functions or numbers and a coordinate, "
                                    f"or one per function, got {self.p!r}, {self.coordinate!r}")
         object.__setattr__(self, "coordinate", names)
+        object.__setattr__(self, "range", _ranges(self.range))
         object.__setattr__(self, "p", tuple(_function(f, name) for f, name in zip(given, names, strict=True)))
         super().__post_init__()
 
@@ -148,7 +153,7 @@ class MovingPoint(Point):
 
     @property
     def position(self) -> Leaf:
-        return MovingStation(self.body, self.p, self.coordinate)
+        return MovingStation(self.body, self.p, self.coordinate, self.range)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -160,10 +165,10 @@ class MovingPoint(Point):
 
     @property
     def signature(self) -> Hashable:
-        return type(self).__qualname__, place_of(self.p).serialize()
+        return type(self).__qualname__, place_of(self.p, self.range).serialize()
 
     def description(self) -> str:
-        return f"MovingPoint({self.body!r}, {self.coordinate}, {place_of(self.p).serialize()})"
+        return f"MovingPoint({self.body!r}, {self.coordinate}, {place_of(self.p, self.range).serialize()})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +178,13 @@ class MovingStation(Composed):
     Attributes:
         p: functions of a coordinate each.
         names: of the coordinates.
+        range: of each, or None.
     """
 
     body: str
     p: tuple[Any, ...]
     names: tuple[str, ...]
+    range: tuple[Any, ...] | None = None
 
     size = 3
 
@@ -187,7 +194,7 @@ class MovingStation(Composed):
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]
-        return f"{self.label} {self.names} {place_of(self.p).serialize()}"
+        return f"{self.label} {self.names} {place_of(self.p, self.range).serialize()}"
 
     @property
     def parts(self) -> list[Leaf]:
@@ -195,14 +202,30 @@ class MovingStation(Composed):
 
     def of(self, *y: ca.SX) -> ca.SX:
         o, R, *q = y
-        return o + R @ place_of(self.p)(*q)
+        return o + R @ place_of(self.p, self.range)(*q)
 
 
-def place_of(p: Sequence[Any]) -> ca.Function:
+def _ranges(given: Any) -> tuple[tuple[float, float], ...] | None:
+    """Bounds of the coordinates of x, y and z."""
+    if given is None:
+        return None
+    try:
+        pairs = np.broadcast_to(np.asarray(given, dtype=float), (3, 2))
+    except (TypeError, ValueError):
+        pairs = np.full((3, 2), np.nan)
+    if not (pairs[:, 0] <= pairs[:, 1]).all():
+        raise DescriptionError("MovingPoint: range: expected two numbers, the first not above the second, or "
+                               f"such a pair per function, got {given!r}")
+    return tuple((float(a), float(b)) for a, b in pairs)
+
+
+def place_of(p: Sequence[Any], ranges: Sequence[tuple[float, float]] | None = None) -> ca.Function:
     """The coordinates of x, y and z -> p, a column."""
     q = [ca.SX.sym(name) for name in ("q_x", "q_y", "q_z")]
+    kept = q if ranges is None else [ca.if_else(x < a, a, ca.if_else(x > b, b, x))     # NaN stays
+                                     for x, (a, b) in zip(q, ranges, strict=True)]
     values = [ca.SX(f) if isinstance(f, float) else f.apply(x) if isinstance(f, Traced) else f(x)
-              for f, x in zip(p, q, strict=True)]
+              for f, x in zip(p, kept, strict=True)]
     return ca.Function("p", q, [ca.vertcat(*values)])
 
 

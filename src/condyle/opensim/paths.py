@@ -1,0 +1,166 @@
+"""Paths of muscles and ligaments: points, and surfaces that they wrap over."""
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from condyle.functions import Constant
+from condyle.opensim.element import Element
+from condyle.opensim.reading import Reading
+from condyle.opensim.registry import reads
+from condyle.paths import (
+    ConditionalPoint,
+    Cylinder,
+    Ellipsoid,
+    MovingPoint,
+    Path,
+    Point,
+    Sphere,
+    Surface,
+    Torus,
+    Wrap,
+)
+from condyle.spatial import Transform, rotation_from_euler
+
+EDGE = 1e-5
+"""A ConditionalPathPoint is active this far beyond its range [rad, m]."""
+QUADRANTS = {"all": "all", **{sign + axis: sign.replace("+", "") + axis for sign in ("", "+", "-") for axis in "xyz"}}
+
+
+def path(reading: Reading, element: Element) -> Path:
+    """The path of a force."""
+    found = reading.object(element, "path") or reading.property(element, "GeometryPath")
+    if found is None:
+        raise reading.error(element, "it has no path")
+    if not reading.reads(found):
+        raise reading.error(found, "this kind of path is not read; GeometryPath is")
+    return reading.read(found)  # type: ignore[no-any-return]
+
+
+@reads("GeometryPath")
+def geometry_path(reading: Reading, element: Element) -> Path:
+    points = reading.objects(element, "PathPointSet")
+    kept = [reading.read(e) for e in points]
+    for k in (0, -1):
+        if kept and isinstance(kept[k], ConditionalPoint):
+            reading.remark(points[k], "is an end of its path, and is always active; in OpenSim a path may begin "
+                           "with the next point")
+            kept[k] = Point(kept[k].body, kept[k].p)
+    wraps = [reading.read(e) for e in reading.objects(element, "PathWrapSet")]
+    return Path(kept, [wrap for made in wraps if (wrap := _between(made, len(kept))) is not None])
+
+
+def _between(made: tuple[Wrap, tuple[int, int]] | None, count: int) -> Wrap | None:
+    """The wrap between the points that it is limited to: 1-based in files, less than 1 means an end."""
+    if made is None:
+        return None
+    wrap, (first, last) = made
+    low, high = max(first, 1) - 1, (last if 1 <= last <= count else count) - 1
+    if (low, high) == (0, count - 1):
+        return wrap
+    return Wrap(wrap.surface, wrap.body, wrap.X_BS, (low, high), wrap.name)
+
+
+@reads("PathPoint")
+def path_point(reading: Reading, element: Element) -> Point:
+    body, X = reading.frame(element, "parent_frame")
+    return Point(body, X @ np.array(reading.numbers(element, "location", (0.0,) * 3, 3)))
+
+
+@reads("ConditionalPathPoint")
+def conditional_path_point(reading: Reading, element: Element) -> Point:
+    body, X = reading.frame(element, "parent_frame")
+    low, high = reading.numbers(element, "range", (0.0, 0.0), 2)
+    p = X @ np.array(reading.numbers(element, "location", (0.0,) * 3, 3))
+    if low > high:
+        reading.remark(element, f"its range {low:g} to {high:g} is empty; the path never goes through it, as in "
+                       "OpenSim")
+        low, high = -np.inf, -np.inf
+    return ConditionalPoint(body, p, _coordinate(reading, element, "coordinate"), (low - EDGE, high + EDGE))
+
+
+@reads("MovingPathPoint")
+def moving_path_point(reading: Reading, element: Element) -> Point:
+    body, X = reading.frame(element, "parent_frame")
+    if not np.array_equal(X.R, np.eye(3)) or np.any(X.p):
+        raise reading.error(element, "a point that moves on an offset frame is not read; give it on the body")
+    functions, names, ranges = [], [], []
+    for axis in "xyz":
+        function = reading.function(element, f"{axis}_location", 0.0)
+        coordinate = reading.connected(element, f"{axis}_coordinate", None)
+        if coordinate is None and not isinstance(function, (float, Constant)):
+            raise reading.error(element, f"{axis}_coordinate is missing")
+        functions.append(function.value if isinstance(function, Constant) else function)
+        names.append(None if coordinate is None else reading.coordinate(element, coordinate.name))
+        ranges.append(None if coordinate is None else reading.numbers(coordinate, "range", (-10.0, 10.0), 2))
+    known = [name for name in names if name is not None]
+    if not known or all(isinstance(f, float) for f in functions):
+        return Point(body, functions)
+    ranges_by = dict(zip(names, ranges, strict=True))
+    return MovingPoint(body, functions, [name or known[0] for name in names],
+                       [ranges_by[name or known[0]] for name in names])
+
+
+def _coordinate(reading: Reading, element: Element, socket: str) -> str:
+    found = reading.connected(element, socket)
+    return reading.coordinate(element, reading.components.path(found))
+
+
+# ---- Surfaces -----------------------------------------------------------------------------------------------
+
+@reads("PathWrap")
+def path_wrap(reading: Reading, element: Element) -> tuple[Wrap, tuple[int, int]] | None:
+    reading.text(element, "method", "hybrid")                   # the geodesic needs no choice of method
+    first, last = (int(x) for x in reading.numbers(element, "range", (-1.0, -1.0), 2))
+    name = reading.text(element, "wrap_object", "")
+    found = wrap_objects(reading).get(name)
+    if found is None:
+        raise reading.error(element, f"no wrap object is called {name!r}")
+    if not reading.boolean(found, "active", True):
+        return None
+    surface = reading.read(found)
+    frame = next(e for e in found.ancestors() if e.tag in ("Body", "Ground", "PhysicalOffsetFrame"))
+    body, X = reading.placed(frame, element)
+    R = rotation_from_euler(np.array(reading.numbers(found, "xyz_body_rotation", (0.0,) * 3, 3)), "xyz")
+    X_BS = X @ Transform(R, reading.numbers(found, "translation", (0.0,) * 3, 3))
+    return Wrap(surface, body, X_BS, None, name), (first, last)
+
+
+def wrap_objects(reading: Reading) -> dict[str, Element]:
+    """Elements of wrap objects by name: the first of a name counts. Those that no path uses change nothing."""
+    if reading not in _WRAPS:
+        _WRAPS[reading] = {}
+        for holder in reading.model.every("WrapObjectSet"):
+            for element in reading.objects(holder.parent or holder, "WrapObjectSet"):
+                _WRAPS[reading].setdefault(element.name, element)
+                reading.skip(element, *(child.tag for child in element.children))
+    return _WRAPS[reading]
+
+
+_WRAPS: WeakKeyDictionary[Reading, dict[str, Element]] = WeakKeyDictionary()
+
+
+def _quadrant(reading: Reading, element: Element) -> str:
+    given = reading.text(element, "quadrant", "all")
+    if given.lower() not in QUADRANTS:
+        raise reading.error(element, f"quadrant: expected all, x, +x, -x, y, .., got {given!r}")
+    return QUADRANTS[given.lower()]
+
+
+def _surface(tag: str, make: Any) -> None:
+    @reads(tag)
+    def reader(reading: Reading, element: Element) -> Surface:
+        return make(reading, element, _quadrant(reading, element))  # type: ignore[no-any-return]
+
+
+_surface("WrapCylinder", lambda reading, element, quadrant: Cylinder(
+    reading.number(element, "radius", 1.0), reading.number(element, "length", 1.0), quadrant=quadrant))
+_surface("WrapSphere", lambda reading, element, quadrant: Sphere(
+    reading.number(element, "radius", 0.05), quadrant=quadrant))
+_surface("WrapEllipsoid", lambda reading, element, quadrant: Ellipsoid(
+    reading.numbers(element, "dimensions", (0.05,) * 3, 3), quadrant=quadrant))
+_surface("WrapTorus", lambda reading, element, quadrant: Torus(
+    reading.number(element, "inner_radius", 0.01), reading.number(element, "outer_radius", 0.05),
+    quadrant=quadrant))
