@@ -39,7 +39,8 @@ def _placed(reading: Reading, element: Element) -> tuple[str, Transform]:
 
 @_force("SmoothSphereHalfSpaceForce")
 def smooth_sphere_half_space(reading: Reading, element: Element) -> Force:
-    ball, floor = (_surface(reading, reading.connected(element, name), element) for name in ("sphere", "half_space"))
+    ball, floor = (_surface(reading, reading.connected(element, name), element)
+                   for name in ("sphere", "half_space"))
     if not isinstance(ball, Sphere) or not isinstance(floor, HalfSpace):
         raise reading.error(element, "expected a ContactSphere and a ContactHalfSpace")
     reading.skip(element, "force_visualization_radius", "force_visualization_scale_factor")
@@ -47,7 +48,8 @@ def smooth_sphere_half_space(reading: Reading, element: Element) -> Force:
         ("stiffness", 1.0), ("dissipation", 0.0), ("static_friction", 0.0), ("dynamic_friction", 0.0),
         ("viscous_friction", 0.0), ("transition_velocity", 0.01), ("constant_contact_force", 1e-5),
         ("hertz_smoothing", 300.0), ("hunt_crossley_smoothing", 50.0))}
-    return SmoothSphereHalfSpace(floor.body, floor.normal, floor.height, ball.body, ball.centre, ball.radius, **numbers)
+    return SmoothSphereHalfSpace(floor.body, floor.normal, floor.height, ball.body, ball.centre, ball.radius,
+                                 **numbers)
 
 
 @reads("HuntCrossleyForce")
@@ -63,7 +65,7 @@ def hunt_crossley(reading: Reading, element: Element) -> None:
         reading.remark(element, "no two of its surfaces can touch: it does not act")
     for a, b in couples:
         own = name if len(couples) == 1 else f"{name}.{a.name}.{b.name}"
-        switched(reading, own, OpenSimHuntCrossley(a, b), acts)
+        switched(reading, element, own, OpenSimHuntCrossley(a, b), acts)
 
 
 def _parameters(reading: Reading, element: Element) -> list[Element]:
@@ -80,8 +82,8 @@ def _made_of(reading: Reading, owner: Element, element: Element, speed: float) -
     c, *friction = (reading.number(element, name, 0.0) for name in (
         "dissipation", "static_friction", "dynamic_friction", "viscous_friction"))
     if friction[0] < friction[1]:
-        reading.remark(element, f"static_friction {friction[0]:g} is below dynamic_friction {friction[1]:g}; it counts "
-                       "as equal")
+        reading.remark(element, f"static_friction {friction[0]:g} is below dynamic_friction "
+                                f"{friction[1]:g}; it counts as equal")
         friction[0] = friction[1]
     material = Material(reading.number(element, "stiffness", 1.0), c, *friction, speed)
     out: list[Surface] = []

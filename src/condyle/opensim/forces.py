@@ -40,12 +40,15 @@ from condyle.tree import scales
 def add(reading: Reading, element: Element, law: Force) -> None:
     """Add a force under its own name; one that does not apply itself is there and disabled."""
     acts = reading.boolean(element, "appliesForce", True)
-    switched(reading, reading.free_name(element, "force"), law, acts)
+    switched(reading, element, reading.free_name(element, "force"), law, acts)
 
 
-def switched(reading: Reading, name: str, law: Force, acts: bool) -> None:
-    """Add a force, disabled unless it acts."""
-    reading.system.add_force(name, law, **({} if acts else {"enabled": False}))
+def switched(reading: Reading, element: Element, name: str, law: Force, acts: bool) -> None:
+    """Add a force, unless it does not apply itself."""
+    if acts:
+        reading.system.add_force(name, law)
+    else:
+        reading.remark(element, "does not apply itself; it is left out")
 
 
 def _force(*tags: str) -> Any:
@@ -93,7 +96,8 @@ def coordinate_limit(reading: Reading, element: Element) -> Force:
 @_force("SpringGeneralizedForce")
 def spring_generalized(reading: Reading, element: Element) -> Force:
     return MobilitySpring(reading.coordinate(element, reading.text(element, "coordinate")),
-                          reading.number(element, "stiffness", 0.0), reading.number(element, "rest_length", 0.0),
+                          reading.number(element, "stiffness", 0.0),
+                          reading.number(element, "rest_length", 0.0),
                           reading.number(element, "viscosity", 0.0))
 
 
@@ -116,8 +120,10 @@ def formula(reading: Reading, element: Element, name: str, names: tuple[str, ...
 
 @_force("PointToPointSpring")
 def point_to_point_spring(reading: Reading, element: Element) -> Force:
-    return TwoPointSpring(*_points(reading, element, "body1", "point1"), *_points(reading, element, "body2", "point2"),
-                          reading.number(element, "stiffness", 1.0), reading.number(element, "rest_length", 0.0))
+    return TwoPointSpring(*_points(reading, element, "body1", "point1"),
+                          *_points(reading, element, "body2", "point2"),
+                          reading.number(element, "stiffness", 1.0),
+                          reading.number(element, "rest_length", 0.0))
 
 
 @_force("ExpressionBasedPointToPointForce")
@@ -133,7 +139,8 @@ def _points(reading: Reading, element: Element, socket: str, name: str) -> tuple
         return _body(reading, element, socket), reading.numbers(element, name, (0.0,) * 3, 3)
     body, X = reading.frame(element, socket)
     if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
-        reading.remark(element, f"{socket} is an offset frame; {name} is taken on its body {body!r}, as in OpenSim")
+        reading.remark(element, f"{socket} is an offset frame; {name} is taken on its body {body!r}, as in "
+                                "OpenSim")
     return body, reading.numbers(element, name, (0.0,) * 3, 3)
 
 
@@ -229,7 +236,8 @@ def path_actuator(reading: Reading, element: Element) -> Force:
 
 @_force("CoordinateActuator")
 def coordinate_actuator(reading: Reading, element: Element) -> Force:
-    return CoordinateActuator(speed(reading, element), _optimal(reading, element), **controls(reading, element))
+    return CoordinateActuator(speed(reading, element), _optimal(reading, element),
+                              **controls(reading, element))
 
 
 @_force("ActivationCoordinateActuator")
@@ -262,7 +270,8 @@ def torque_actuator(reading: Reading, element: Element) -> Force:
 @_force("PointToPointActuator")
 def point_to_point_actuator(reading: Reading, element: Element) -> Force:
     if reading.boolean(element, "points_are_global", False):
-        raise reading.error(element, "points_are_global: points that stay in ground while bodies move are not read")
+        raise reading.error(element, "points_are_global: points that stay in ground while bodies move are "
+                                     "not read")
     return PointToPointActuator(
         _body(reading, element, "bodyA"), reading.numbers(element, "pointA", (0.0,) * 3, 3),
         _body(reading, element, "bodyB"), reading.numbers(element, "pointB", (0.0,) * 3, 3),

@@ -22,15 +22,17 @@ from condyle.opensim.forces import _force
 from condyle.opensim.paths import path
 from condyle.opensim.reading import Reading
 
-NAMES = {"max_isometric_force": 1000.0, "optimal_fiber_length": 0.1, "tendon_slack_length": 0.2,
-         "pennation_angle": 0.0, "max_contraction_velocity": 10.0}
-"""What all muscles have, with OpenSim's defaults."""
+NAMES = {"max_isometric_force": ("max_isometric_force", 1000.0),
+         "optimal_fiber_length": ("optimal_fiber_length", 0.1),
+         "tendon_slack_length": ("tendon_slack_length", 0.2),
+         "pennation_angle_at_optimal": ("pennation_angle", 0.0),
+         "max_contraction_velocity": ("max_contraction_velocity", 10.0)}
+"""What all muscles have: names here and OpenSim's defaults, by OpenSim's names."""
 
 
 def common(reading: Reading, element: Element) -> dict[str, Any]:
     """What all muscles have."""
-    given = {name: reading.number(element, "pennation_angle_at_optimal" if name == "pennation_angle" else name, default)
-             for name, default in NAMES.items()}
+    given = {own: reading.number(element, name, default) for name, (own, default) in NAMES.items()}
     reading.skip(element, "optimal_force")                      # of PathActuator; muscles have no use for it
     low, high = (reading.number(element, name, None, finite=False)  # type: ignore[arg-type]
                  for name in ("min_control", "max_control"))
@@ -84,7 +86,8 @@ def millard2012(reading: Reading, element: Element) -> Millard2012:
     return Millard2012(
         **common(reading, element), **_switches(reading, element), **_length(reading, element), **numbers,
         active_force_length_curve=_active(reading, element), force_velocity_curve=_velocity(reading, element),
-        fiber_force_length_curve=_passive(reading, element), tendon_force_length_curve=_tendon(reading, element))
+        fiber_force_length_curve=_passive(reading, element),
+        tendon_force_length_curve=_tendon(reading, element))
 
 
 def _curve(reading: Reading, element: Element, tag: str) -> Element:
@@ -108,7 +111,8 @@ def _active(reading: Reading, element: Element) -> MillardActiveForceLength:
 def _velocity(reading: Reading, element: Element) -> MillardForceVelocity:
     e = _curve(reading, element, "ForceVelocityCurve")
     return MillardForceVelocity(
-        reading.number(e, "concentric_slope_at_vmax", 0.0), reading.number(e, "concentric_slope_near_vmax", 0.25),
+        reading.number(e, "concentric_slope_at_vmax", 0.0),
+        reading.number(e, "concentric_slope_near_vmax", 0.25),
         reading.number(e, "isometric_slope", 5.0), reading.number(e, "eccentric_slope_at_vmax", 0.0),
         reading.number(e, "eccentric_slope_near_vmax", 0.15),
         reading.number(e, "max_eccentric_velocity_force_multiplier", 1.4),
@@ -117,17 +121,17 @@ def _velocity(reading: Reading, element: Element) -> MillardForceVelocity:
 
 def _passive(reading: Reading, element: Element) -> MillardPassiveForceLength:
     e = _curve(reading, element, "FiberForceLengthCurve")
-    start, strain = reading.number(e, "strain_at_zero_force", 0.0), reading.number(e, "strain_at_one_norm_force", 0.7)
-    low, high, bend = _all(reading, e, "stiffness_at_low_force", "stiffness_at_one_norm_force", "curviness") or (
-        0.2, 2 / (strain - start), 0.75)
-    return MillardPassiveForceLength(start, strain, low, high, bend)
+    start = reading.number(e, "strain_at_zero_force", 0.0)
+    strain = reading.number(e, "strain_at_one_norm_force", 0.7)
+    shape = _all(reading, e, "stiffness_at_low_force", "stiffness_at_one_norm_force", "curviness")
+    return MillardPassiveForceLength(start, strain, *(shape or (0.2, 2 / (strain - start), 0.75)))
 
 
 def _tendon(reading: Reading, element: Element) -> MillardTendonForceLength:
     e = _curve(reading, element, "TendonForceLengthCurve")
     strain = reading.number(e, "strain_at_one_norm_force", 0.049)
-    return MillardTendonForceLength(strain, *(_all(reading, e, "stiffness_at_one_norm_force", "norm_force_at_toe_end",
-                                                   "curviness") or (1.375 / strain, 2 / 3, 0.5)))
+    shape = _all(reading, e, "stiffness_at_one_norm_force", "norm_force_at_toe_end", "curviness")
+    return MillardTendonForceLength(strain, *(shape or (1.375 / strain, 2 / 3, 0.5)))
 
 
 def _all(reading: Reading, element: Element, *names: str) -> tuple[float, ...] | None:
@@ -147,8 +151,8 @@ def degroote2016(reading: Reading, element: Element) -> DeGroote2016:
             reading.remark(element, "fiber_damping has no effect with an elastic tendon")
             damping = 0.0
         if reading.text(element, "tendon_compliance_dynamics_mode", "explicit") != "explicit":
-            reading.remark(element, "its tendon's dynamics are implicit in OpenSim, for Moco; here they are explicit, "
-                           "with the same motions")
+            reading.remark(element, "its tendon's dynamics are implicit in OpenSim, for Moco; here they "
+                                    "are explicit, with the same motions")
     else:
         reading.skip(element, "tendon_compliance_dynamics_mode")
     if reading.boolean(element, "ignore_passive_fiber_force", False):
@@ -189,5 +193,6 @@ def delp1990(reading: Reading, element: Element) -> Delp1990:
 def rigid_tendon(reading: Reading, element: Element) -> RigidTendon:
     reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics")
     return RigidTendon(**common(reading, element), **{
-        name: reading.function(element, name) for name in ("active_force_length_curve", "passive_force_length_curve",
+        name: reading.function(element, name) for name in ("active_force_length_curve",
+                                                           "passive_force_length_curve",
                                                            "force_velocity_curve")})

@@ -26,7 +26,8 @@ from condyle.spatial import Transform, rotation_from_euler
 
 EDGE = 1e-5
 """A ConditionalPathPoint is active this far beyond its range [rad, m]."""
-QUADRANTS = {"all": "all", **{sign + axis: sign.replace("+", "") + axis for sign in ("", "+", "-") for axis in "xyz"}}
+QUADRANTS = {"all": "all", **{sign + axis: sign.replace("+", "") + axis for sign in ("", "+", "-")
+                              for axis in "xyz"}}
 
 
 def path(reading: Reading, element: Element) -> Path:
@@ -45,8 +46,8 @@ def geometry_path(reading: Reading, element: Element) -> Path:
     kept = [reading.read(e) for e in points]
     for k in (0, -1):
         if kept and isinstance(kept[k], ConditionalPoint):
-            reading.remark(points[k], "is an end of its path, and is always active; in OpenSim a path may begin "
-                           "with the next point")
+            reading.remark(points[k], "is an end of its path, and is always active; in OpenSim a path may "
+                                      "begin with the next point")
             kept[k] = Point(kept[k].body, kept[k].p)
     wraps = [reading.read(e) for e in reading.objects(element, "PathWrapSet")]
     return Path(kept, [wrap for made in wraps if (wrap := _between(made, len(kept))) is not None])
@@ -75,8 +76,8 @@ def conditional_path_point(reading: Reading, element: Element) -> Point:
     low, high = reading.numbers(element, "range", (0.0, 0.0), 2)
     p = X @ np.array(reading.numbers(element, "location", (0.0,) * 3, 3))
     if low > high:
-        reading.remark(element, f"its range {low:g} to {high:g} is empty; the path never goes through it, as in "
-                       "OpenSim")
+        reading.remark(element, f"its range {low:g} to {high:g} is empty; the path never goes through it, "
+                                "as in OpenSim")
         low, high = -np.inf, -np.inf
     return ConditionalPoint(body, p, _coordinate(reading, element, "coordinate"), (low - EDGE, high + EDGE))
 
@@ -108,7 +109,7 @@ def _coordinate(reading: Reading, element: Element, socket: str) -> str:
     return reading.coordinate(element, reading.components.path(found))
 
 
-# ---- Surfaces -----------------------------------------------------------------------------------------------
+# ---- Surfaces ----------------------------------------------------------------------------------------------
 
 @reads("PathWrap")
 def path_wrap(reading: Reading, element: Element) -> tuple[Wrap, tuple[int, int]] | None:
@@ -129,7 +130,7 @@ def path_wrap(reading: Reading, element: Element) -> tuple[Wrap, tuple[int, int]
 
 
 def wrap_objects(reading: Reading) -> dict[str, Element]:
-    """Elements of wrap objects by name: the first of a name counts. Those that no path uses change nothing."""
+    """Elements of wrap objects by name, the first of each; those that no path uses change nothing."""
     if reading not in _WRAPS:
         _WRAPS[reading] = {}
         for holder in reading.model.every("WrapObjectSet"):
