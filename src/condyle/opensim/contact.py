@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def smooth_sphere_half_space(reading: Reading, element: Element) -> Force:
     if not isinstance(ball, Sphere) or not isinstance(floor, HalfSpace):
         raise reading.error(element, "expected a ContactSphere and a ContactHalfSpace")
     reading.skip(element, "force_visualization_radius", "force_visualization_scale_factor")
-    numbers = {name: reading.number(element, name, default) for name, default in (
+    numbers: dict[str, Any] = {name: reading.number(element, name, default) for name, default in (
         ("stiffness", 1.0), ("dissipation", 0.0), ("static_friction", 0.0), ("dynamic_friction", 0.0),
         ("viscous_friction", 0.0), ("transition_velocity", 0.01), ("constant_contact_force", 1e-5),
         ("hertz_smoothing", 300.0), ("hunt_crossley_smoothing", 50.0))}
@@ -85,7 +86,8 @@ def _made_of(reading: Reading, owner: Element, element: Element, speed: float) -
         reading.remark(element, f"static_friction {friction[0]:g} is below dynamic_friction "
                                 f"{friction[1]:g}; it counts as equal")
         friction[0] = friction[1]
-    material = Material(reading.number(element, "stiffness", 1.0), c, *friction, speed)
+    mu_s, mu_d, mu_v = friction
+    material = Material(reading.number(element, "stiffness", 1.0), c, mu_s, mu_d, mu_v, speed)
     out: list[Surface] = []
     for name in reading.words(element, "geometry"):
         found = reading.components.find(name, owner, "ContactHalfSpace", "ContactSphere", "ContactMesh",

@@ -175,7 +175,7 @@ def expression_based_bushing(reading: Reading, element: Element) -> Force:
                                                         for name in names], _six(reading, element, "damping"))
 
 
-def _frames(reading: Reading, element: Element) -> tuple[Any, ...]:
+def _frames(reading: Reading, element: Element) -> tuple[str, Any, str, Any]:
     """a, X_a, b and X_b: the two frames are the file's own, or sockets."""
     for frame in reading.objects(element, "frames"):
         reading.use(frame)
@@ -219,7 +219,7 @@ def blankevoort1991(reading: Reading, element: Element) -> Force:
 
 # ---- Actuators ---------------------------------------------------------------------------------------------
 
-def controls(reading: Reading, element: Element) -> dict[str, float]:
+def controls(reading: Reading, element: Element) -> dict[str, Any]:
     """Bounds of an actuator's control."""
     return {name: reading.number(element, name, default, finite=False)
             for name, default in (("min_control", -math.inf), ("max_control", math.inf))}

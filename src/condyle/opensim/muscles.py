@@ -192,7 +192,6 @@ def delp1990(reading: Reading, element: Element) -> Delp1990:
 @_force("RigidTendonMuscle")
 def rigid_tendon(reading: Reading, element: Element) -> RigidTendon:
     reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics")
-    return RigidTendon(**common(reading, element), **{
-        name: reading.function(element, name) for name in ("active_force_length_curve",
-                                                           "passive_force_length_curve",
-                                                           "force_velocity_curve")})
+    curves: dict[str, Any] = {name: reading.function(element, name) for name in (
+        "active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")}
+    return RigidTendon(**common(reading, element), **curves)

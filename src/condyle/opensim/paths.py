@@ -87,15 +87,18 @@ def moving_path_point(reading: Reading, element: Element) -> Point:
     body, X = reading.frame(element, "parent_frame")
     if not np.array_equal(X.R, np.eye(3)) or np.any(X.p):
         raise reading.error(element, "a point that moves on an offset frame is not read; give it on the body")
-    functions, names, ranges = [], [], []
+    functions: list[Any] = []
+    names: list[str | None] = []
+    ranges: list[Any] = []
     for axis in "xyz":
         function = reading.function(element, f"{axis}_location", 0.0)
-        coordinate = reading.connected(element, f"{axis}_coordinate", None)
+        coordinate: Element | None = reading.connected(element, f"{axis}_coordinate", None)
         if coordinate is None and not isinstance(function, (float, Constant)):
             raise reading.error(element, f"{axis}_coordinate is missing")
         functions.append(function.value if isinstance(function, Constant) else function)
-        names.append(None if coordinate is None else reading.coordinate(element, coordinate.name))
-        ranges.append(None if coordinate is None else reading.numbers(coordinate, "range", (-10.0, 10.0), 2))
+        names.append(None if coordinate is None else _coordinate(reading, element, f"{axis}_coordinate"))
+        ranges.append(None if coordinate is None else
+                      reading.numbers(coordinate, "range", (-10.0, 10.0), 2, finite=False))
     known = [name for name in names if name is not None]
     if not known or all(isinstance(f, float) for f in functions):
         return Point(body, functions)
