@@ -1,11 +1,14 @@
 """Ready systems from published numbers: `cd.models.arm26()`, `cd.models.leg6dof9musc()`; and
-`cd.models.domain_hinge(...)`, which makes one of two structures of a protein."""
+`cd.models.domain_hinge(...)`, which makes one of two structures of a protein. `cd.models.synthetic_subject()` is
+a subject who does not exist, with the recording of a walk."""
 from condyle.arguments import missing
 from condyle.models.arm26 import arm26
 from condyle.models.leg6dof9musc import leg6dof9musc
 from condyle.models.protein import DomainHinge, domain_hinge
+from condyle.models.synthetic_subject import Subject, generic_subject, synthetic_subject
 
-__all__ = ["DomainHinge", "arm26", "domain_hinge", "leg6dof9musc"]
+__all__ = ["DomainHinge", "Subject", "arm26", "domain_hinge", "generic_subject", "leg6dof9musc",
+           "synthetic_subject"]
 READY = ("arm26", "leg6dof9musc")
 """Models that need nothing but their name."""
 

@@ -222,8 +222,8 @@ def test_results_do_not_depend_on_where_a_run_begins():
     whole = cd.inverse_kinematics(system, markers)
     parts = [cd.inverse_kinematics(system, markers[k:k + 20]) for k in (0, 20, 40)]
     apart = np.concatenate([part.motion.values for part in parts])
-    # the last change is at most 1e-7, and each change is a fraction of the one before
-    assert np.abs(apart - whole.motion.values).max() < 1e-7
+    # the last change is at most 1e-6, and each change is a fraction of the one before
+    assert np.abs(apart - whole.motion.values).max() < 1e-6
 
 
 def test_report_plot_and_repr(tmp_path):

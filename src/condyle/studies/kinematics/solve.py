@@ -39,7 +39,7 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
                        orientations: Table | Mapping[str, ArrayLike] | None = None, imus: IMUs | None = None,
                        orientation_weights: Weights | None = None, names: Mapping[str, str] | None = None,
                        goals: Sequence[Goal] = (), t: ArrayLike | None = None, state: State | None = None,
-                       locked: Iterable[str] = (), limits: Limits = False, accuracy: float = 1e-7,
+                       locked: Iterable[str] = (), limits: Limits = False, accuracy: float = 1e-6,
                        progress: bool | Callable[[float], object] = False) -> InverseKinematics:
     """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
 
