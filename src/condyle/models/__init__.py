@@ -1,6 +1,6 @@
 """Ready systems from published numbers: `cd.models.arm26()`, `cd.models.leg6dof9musc()`; and
-`cd.models.domain_hinge(...)`, which makes one of two structures of a protein. `cd.models.synthetic_subject()` is
-a subject who does not exist, with the recording of a walk."""
+`cd.models.domain_hinge(...)`, which makes one of two structures of a protein. `cd.models.synthetic_subject()`
+is a subject who does not exist, with the recording of a walk."""
 from condyle.arguments import missing
 from condyle.models.arm26 import arm26
 from condyle.models.leg6dof9musc import leg6dof9musc

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,7 +179,7 @@ def _length(system: System, on: list[str], places: list[Array], scale: Mapping[s
         return sum((scale.get(parent, 1.0) * _mirrored(at, side) for parent, at in chain[:upto]), np.zeros(3))
 
     points = [origin(body) + place for body, place in zip(on, places, strict=True)]
-    return float(sum(np.linalg.norm(b - a) for a, b in zip(points, points[1:], strict=False)))
+    return float(sum(np.linalg.norm(b - a) for a, b in pairwise(points)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,8 +236,8 @@ def synthetic_subject(*, noise: float = 0.001, placement: float = 0.003, mass: f
     def seen(t: Array, q: Array) -> Markers:
         places = [system.station_position(q, system.marker(name).body, worn[name]) for name in system.markers]
         positions = np.stack(places, axis=1)
-        return Markers(t, system.markers, positions + rng.normal(scale=noise, size=positions.shape), units="mm",
-                       rate=rate)
+        positions += rng.normal(scale=noise, size=positions.shape)
+        return Markers(t, system.markers, positions, units="mm", rate=rate)
 
     still = np.arange(round(0.5 * rate)) / rate
     static = seen(still, np.tile(system.defaults()[0], (len(still), 1)))

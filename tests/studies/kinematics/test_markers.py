@@ -30,7 +30,7 @@ def objective(system, markers, q, i, weights=None, coordinates=None):
 def test_a_known_motion_comes_back(loop, evidence):
     system = walker(loop)
     q = motion(system)
-    result = cd.inverse_kinematics(system, seen(system, q)).check()
+    result = cd.inverse_kinematics(system, seen(system, q), accuracy=1e-9).check()
     assert result.motion.names == system.coordinates and result.motion.degrees is False
     # at a residual of zero Gauss-Newton squares the error: what is left is rounding of positions of 1 m over
     # arms of 0.1 m

@@ -148,7 +148,7 @@ class InverseKinematics(Display):
     @property
     def cost(self) -> NDArray[np.float64]:
         """What was made least, of each frame, shape (T,): OpenSim's objective (docs/theory/assembly.md)."""
-        return self.frames.info[:, INFO.index("cost")]
+        return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)     # rounding may leave less
 
     # ---- how it went ---------------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ Solve = Callable[[Tasks, State, slice], Frames]
 def far(state: State, cost: float) -> bool:
     """Whether markers or sensors are missed by far, in the mean of their squares."""
     size = reach(state.system)
-    return not np.sqrt(2 * cost) <= FAR * min(size or 1.0, 1.0)
+    return not 2 * cost <= (FAR * min(size or 1.0, 1.0)) ** 2
 
 
 def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> State | None:
