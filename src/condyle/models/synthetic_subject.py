@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +65,7 @@ MARKERS = {
 }
 
 # max. isometric force [N], optimal fibre length [m], its share at the default pose, pennation [rad]; points
-MUSCLES = {
+MUSCLES: dict[str, tuple[Any, ...]] = {
     "iliopsoas": (2900.0, 0.11, 0.85, 0.14, ("pelvis", (-0.08, 0.08, 0.04)), ("pelvis", (-0.01, -0.05, 0.08)),
                   ("femur", (0.0, -0.06, 0.0))),
     "glut_max": (2200.0, 0.15, 1.0, 0.0, ("pelvis", (-0.15, 0.0, 0.07)), ("femur", (-0.03, -0.13, 0.03))),
