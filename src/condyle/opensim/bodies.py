@@ -3,21 +3,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from condyle import constraints
+from condyle.errors import DescriptionError
+from condyle.functions import Function
 from condyle.mobilizers import Free
 from condyle.opensim.element import Element
-from condyle.opensim.joints import Joint
+from condyle.opensim.graph import Edge, spanning
+from condyle.opensim.joints import Joint, coordinates
 from condyle.opensim.reading import Reading
-from condyle.spatial import Transform
+from condyle.spatial import MassProperties, Transform
 from condyle.tree.body import Coordinate
+from condyle.tree.prescribed import Prescribed
+from condyle.tree.tree import locked_speeds
 
 
-@dataclass
+@dataclass(frozen=True)
 class Link:
-    """A joint between two bodies, before the tree is known: frames F on the parent and M on the child."""
+    """A joint between two bodies: frames F on the parent and M on the child."""
 
-    element: Element | None
-    name: str
+    element: Element
     parent: Element
     X_PF: Transform
     child: Element
@@ -31,34 +39,32 @@ def read_tree(reading: Reading) -> None:
     assert ground is not None
     reading.use(ground)
     reading.names[ground] = "ground"
-    bodies = [ground, *_bodies(reading)]
+    bodies = _bodies(reading)
+    masses = {body: _mass(reading, body) for body in bodies}
     links = [_link(reading, e) for e in joint_elements(reading)]
-    joined = {ground, *(x for link in links for x in (link.parent, link.child))}
-    for body in bodies:
-        if body not in joined:
-            reading.remark(body, "has no joint; it is free, as in OpenSim")
-            links.append(Link(None, f"free_{body.name}", ground, Transform(), body, Transform(),
-                              Joint(Free(coordinates="euler"))))
-    placed = {ground}
-    while links:
-        level = set(placed)
-        rest = []
-        for link in links:
-            if link.parent in level and link.child not in placed:
-                _add(reading, link)
-                placed.add(link.child)
-            else:
-                rest.append(link)
-        if len(rest) == len(links):
-            break
-        links = rest
-    for link in links:
-        raise reading.error(link.child, "is joined to nothing that stands on ground, or in a loop")
+    # Simbody counts the coordinates of a CustomJoint before it knows them: none
+    edges = [Edge(x.parent, x.child, x.joint.mobilizer.nu > 0 and x.element.tag != "CustomJoint")
+             for x in links]
+    graph = spanning(ground, bodies, edges,
+                     lambda node: masses[node].mass if node in masses else math.inf)
+    for body in graph.free:
+        reading.remark(body, "is joined to nothing; a free joint joins it to ground, as in OpenSim")
+        links.append(_free(reading, ground, body))
+    if graph.stuck is not None:
+        raise reading.error(graph.stuck, "has no mass, and its joint ends with it, so that it has no motion; "
+                            "give it a mass, or weld it")
+    loops = [links[k] for k in graph.loops]
+    split = [link.child for link in loops if link.element.tag not in ("WeldJoint", "FreeJoint")]
+    shares = {body: _share(masses[body], 1 + split.count(body)) for body in masses}
+    for number, against in graph.tree:
+        _add(reading, links[number], against, shares)
+    for link in loops:
+        _close(reading, link, shares, split)
 
 
 def _bodies(reading: Reading) -> list[Element]:
-    elements = [e for e in reading.objects(reading.model, "BodySet") if e.tag == "Body"]
-    elements += [e for e in reading.objects(reading.model, "components") if e.tag == "Body"]
+    elements = [e for e in (*reading.objects(reading.model, "BodySet"),
+                            *reading.objects(reading.model, "components")) if e.tag == "Body"]
     taken = {"ground"}
     for e in elements:
         name = e.name or "body"
@@ -74,40 +80,140 @@ def _bodies(reading: Reading) -> list[Element]:
     return elements
 
 
-def joint_elements(reading: Reading) -> list[Element]:
-    """Elements of all joints, in the order of the file."""
-    found = reading.objects(reading.model, "JointSet")
-    return found + [e for e in reading.objects(reading.model, "components") if e.tag.endswith("Joint")]
-
-
-def _link(reading: Reading, element: Element) -> Link:
-    reading.objects(element, "frames")
-    (parent, X_PF), (child, X_BM) = (reading.base(reading.connected(element, socket), element)
-                                     for socket in ("parent_frame", "child_frame"))
-    if not reading.reads(element):
-        raise reading.error(element, "this joint is not read; without it the model would be another")
-    joint: Joint = reading.read(element)
-    return Link(element, element.name or element.tag.lower(), parent, X_PF @ joint.fixed, child, X_BM, joint)
-
-
-def _add(reading: Reading, link: Link) -> None:
-    body, joint = link.child, link.joint
+def _mass(reading: Reading, body: Element) -> MassProperties:
     mass = reading.number(body, "mass")
     inertia = reading.numbers(body, "inertia", (0.0,) * 6, 6)
     if mass == 0.0 and any(inertia):
-        reading.remark(body, "has inertia without mass; its inertia is zero, as in OpenSim")
+        reading.remark(body, "has inertia without mass; its inertia is taken as zero, as in OpenSim")
         inertia = (0.0,) * 6
+    arguments = mass, reading.numbers(body, "mass_center", (0.0,) * 3, 3), inertia
+    try:
+        return MassProperties.of(*arguments)
+    except DescriptionError as error:
+        made = MassProperties.of(*arguments, possible=False)
+        reading.remark(body, str(error).removeprefix("body: ").partition(";")[0]
+                       + "; it is used as it is, as in OpenSim")
+        return made
+
+
+def _share(whole: MassProperties, parts: int) -> MassProperties:
+    return MassProperties.of(whole.mass / parts, whole.com, whole.inertia / parts, possible=False)
+
+
+def joint_elements(reading: Reading) -> list[Element]:
+    """Elements of all joints, in the order of the file."""
+    found = [*reading.objects(reading.model, "JointSet"), *(
+        e for e in reading.objects(reading.model, "components") if e.tag.endswith("Joint"))]
+    for element in found:
+        reading.names[element] = element.name or element.tag.lower()
+    return found
+
+
+def _link(reading: Reading, element: Element) -> Link:
+    for frame in reading.objects(element, "frames"):
+        reading.use(frame)
+    (parent, X_PF), (child, X_BM) = (reading.base(reading.connected(element, socket), element)
+                                     for socket in ("parent_frame", "child_frame"))
+    if parent is child:
+        raise reading.error(element, f"joins {parent.name!r} to itself")
+    if not reading.reads(element):
+        raise reading.error(element, "this joint is not read; without it the model would be another")
+    joint: Joint = reading.read(element)
+    return Link(element, parent, X_PF @ joint.on_parent, child, X_BM @ joint.on_child, joint)
+
+
+def _free(reading: Reading, ground: Element, body: Element) -> Link:
+    element = reading.model.add("FreeJoint", name=f"free_{body.name}")
+    reading.use(element)
+    reading.names[element] = element.name
+    mobilizer = Free(coordinates="euler")
+    return Link(element, ground, Transform(), body, Transform(),
+                Joint(mobilizer, coordinates(reading, element, 6)))
+
+
+def _add(reading: Reading, link: Link, against: bool, shares: dict[Element, MassProperties]) -> None:
+    """Add the body that a joint of the tree carries."""
+    mobilizer, inner, outer = link.joint.mobilizer, link.parent, link.child
+    X_inner, X_outer = link.X_PF, link.X_BM
+    if against:
+        mobilizer, inner, outer = mobilizer.reversed(), link.child, link.parent
+        X_inner, X_outer = link.X_BM, link.X_PF
+    name, parent = reading.names[outer], reading.names[inner]
+    _body(reading, link, name, parent, mobilizer, X_inner, X_outer, shares[outer])
+
+
+def _body(reading: Reading, link: Link, name: str, parent: str, mobilizer: Any, X_PF: Transform,
+          X_BM: Transform, mass: MassProperties) -> None:
+    own = [_coordinate(reading, e) for e in link.joint.coordinates]
+    held = _locked_apart(reading, link, own)
+    motions = [_prescribed(reading, e, c) for e, c in zip(link.joint.coordinates, own, strict=True)]
+    apart = mobilizer.speed_names != mobilizer.coordinate_names and any(f is None for f in motions)
+    together = any(f is not None for f in motions) and not apart
     reading.system.add_body(
-        reading.names[body], reading.names[link.parent], joint.mobilizer, X_PF=link.X_PF, X_BM=link.X_BM,
-        mass=mass, com=reading.numbers(body, "mass_center", (0.0,) * 3, 3), inertia=inertia,
-        coordinates=tuple(_coordinate(reading, e) for e in joint.coordinates)
-        or (None if joint.mobilizer.nq else ()))
+        name, parent, mobilizer, X_PF=X_PF, X_BM=X_BM, mass=mass.mass, com=mass.com, inertia=mass.inertia,
+        coordinates=own, motion=Prescribed(position=motions) if together else None,
+        joint=reading.names[link.element], any_inertia=True)
+    for held_name, value in held.items():
+        reading.system.add_constraint(f"{held_name}_locked", constraints.ConstantCoordinate(held_name, value))
+    for c, f in zip(own, motions, strict=True):
+        if f is not None and not together:
+            reading.system.add_constraint(f"{c.name}_prescribed", constraints.PrescribedMotion(f, c.name))
 
 
 def _coordinate(reading: Reading, element: Element) -> Coordinate:
     reading.use(element)
-    name = element.name
+    name = element.name or f"{element.parent.parent.name}_coord"  # type: ignore[union-attr]
+    if name in reading.names.values() and name in {reading.names[e] for e in reading.names
+                                                   if e.tag == "Coordinate"}:
+        joint = next(e for e in element.ancestors() if e.tag.endswith("Joint"))
+        reading.remark(element, f"another coordinate has this name; it is called '{joint.name}_{name}'")
+        name = f"{joint.name}_{name}"
     reading.names[element] = name
+    reading.skip(element, "initial_value", "is_free_to_satisfy_constraints")
     low, high = reading.numbers(element, "range", (-10.0, 10.0), 2, finite=False)
-    default = reading.number(element, "default_value", 0.0)
-    return Coordinate(name, default, (low, high) if low < high and math.isfinite(high - low) else None)
+    return Coordinate(
+        name, reading.number(element, "default_value", 0.0),
+        (low, high) if low < high and math.isfinite(high - low) else None,
+        clamped=reading.boolean(element, "clamped", False), locked=reading.boolean(element, "locked", False),
+        speed=reading.number(element, "default_speed_value", 0.0))
+
+
+def _locked_apart(reading: Reading, link: Link, own: list[Coordinate]) -> dict[str, float]:
+    """Locked angles of a ball whose other angles are free: their values, for constraints. Speeds cannot lock
+    them, and they are not locked any more."""
+    try:
+        locked_speeds(link.joint.mobilizer, own, "")
+        return {}
+    except DescriptionError:
+        held = {c.name: float(c.default or 0.0) for c in own if c.locked}
+        own[:] = [Coordinate(c.name, c.default, c.range, c.clamped, speed=c.speed) for c in own]
+        return held
+
+
+def _prescribed(reading: Reading, element: Element, own: Coordinate) -> Function | None:
+    """Function of time that prescribes a coordinate, if one does."""
+    function = reading.function(element, "prescribed_function")
+    if not reading.boolean(element, "prescribed", False) or own.locked:
+        return None
+    if function is None:
+        reading.remark(element, "is prescribed without a function; it is free, as in OpenSim")
+    return function  # type: ignore[no-any-return]
+
+
+def _close(reading: Reading, link: Link, shares: dict[Element, MassProperties],
+           split: list[Element]) -> None:
+    """A joint that closes a loop, as OpenSim makes it: a weld is a constraint, a free joint nothing, and
+    others carry a share of the child that is welded to it."""
+    element, system = link.element, reading.system
+    parent, child = reading.names[link.parent], reading.names[link.child]
+    if element.tag == "FreeJoint":
+        reading.note(element, "closes a loop, which it leaves free: it has no effect, as in OpenSim")
+    elif element.tag == "WeldJoint":
+        system.add_constraint(f"{reading.names[element]}_Loop",
+                              constraints.Weld(parent, link.X_PF, child, link.X_BM))
+    else:
+        k = 0
+        while (name := f"{child}_slave_{k}") in {b.name for b in system.bodies}:
+            k += 1
+        _body(reading, link, name, parent, link.joint.mobilizer, link.X_PF, link.X_BM, shares[link.child])
+        system.add_constraint(f"{name}_weld", constraints.Weld(child, np.zeros(3), name, np.zeros(3)))

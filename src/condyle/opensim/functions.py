@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +11,7 @@ from condyle.functions import (
     Linear,
     PiecewiseLinear,
     Polynomial,
+    Scaled,
     SimmSpline,
     Sine,
     SmoothStep,
@@ -44,7 +43,7 @@ def polynomial(reading: Reading, element: Element) -> Function:
     return Polynomial(reading.numbers(element, "coefficients", (0.0,))[::-1])
 
 
-@reads("SimmSpline", "NaturalCubicSpline", "natCubicSpline")
+@reads("SimmSpline")
 def simm_spline(reading: Reading, element: Element) -> Function:
     x, y = points(reading, element)
     steps = np.diff(x)
@@ -95,20 +94,7 @@ def multiplier(reading: Reading, element: Element) -> Function:
     inner = reading.function(element, "function")
     if inner is None:
         raise reading.error(element, "which function? <function> is missing")
-    return times(inner, reading.number(element, "scale", 1.0))
-
-
-def times(function: Any, scale: float) -> Any:
-    """A function that is everywhere `scale` times as large, of the same class: all are linear in values."""
-    if scale == 1.0:
-        return function
-    linear_in = {Constant: ("value",), Linear: ("slope", "intercept"), Polynomial: ("coefficients",),
-                 Sine: ("amplitude", "offset"), SmoothStep: ("y0", "y1")}.get(type(function), ("y",))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)            # kinks were there before
-        return replace(function, **{name: tuple(scale * x for x in value) if isinstance(value, tuple) else
-                                    scale * value for name in linear_in
-                                    for value in (getattr(function, name),)})
+    return Scaled(inner, reading.number(element, "scale", 1.0))
 
 
 def points(reading: Reading, element: Element) -> tuple[np.ndarray, np.ndarray]:

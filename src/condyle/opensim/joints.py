@@ -1,13 +1,14 @@
 """Joints: each reader gives the mobilizer and the elements of its coordinates, in order."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from condyle.functions import Constant, Function, Linear
+from condyle.functions import Constant, Function, Linear, Scaled
 from condyle.mobilizers import (
     Ball,
     Ellipsoid,
@@ -20,6 +21,7 @@ from condyle.mobilizers import (
     Slider,
     Universal,
     Weld,
+    compose,
 )
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
@@ -36,19 +38,21 @@ class Joint:
     Attributes:
         mobilizer: how it moves.
         coordinates: elements of its coordinates, in order.
-        fixed: pose of the child's frame in the parent's, where the mobilizer is at rest: identity but for
-            joints that only place.
+        on_parent: pose of F in the joint's frame on the parent.
+        on_child: pose of M in the joint's frame on the child.
     """
 
     mobilizer: Mobilizer
     coordinates: tuple[Element, ...] = ()
-    fixed: Transform = field(default_factory=Transform)
+    on_parent: Transform = field(default_factory=Transform)
+    on_child: Transform = field(default_factory=Transform)
 
 
 def _plain(tag: str, make: Callable[[Reading, Element], Mobilizer]) -> None:
     @reads(tag)
     def reader(reading: Reading, element: Element) -> Joint:
         mobilizer = make(reading, element)
+        reading.skip(element, "use_euler_angles")
         return Joint(mobilizer, coordinates(reading, element, mobilizer.nq))
 
 
@@ -77,6 +81,21 @@ def coordinates(reading: Reading, element: Element, count: int) -> tuple[Element
     return tuple(found[:count])
 
 
+@reads("ScapulothoracicJoint")
+def scapulothoracic(reading: Reading, element: Element) -> Joint:
+    """On an ellipsoid whose frame E is turned by 90 degrees about z, then winging about an axis of the
+    scapula through a point of it."""
+    a, b, c = reading.numbers(element, "thoracic_ellipsoid_radii_x_y_z", count=3)
+    ox, oy = reading.numbers(element, "scapula_winging_axis_origin", (0.0, 0.0), 2)
+    w = reading.number(element, "scapula_winging_axis_direction", 0.0)
+    quarter, o = rotation_about((0.0, 0.0, 1.0), math.pi / 2), np.array((ox, oy, 0.0))
+    # From E's moving frame back to the scapula's, to the axis, about it.
+    winging = FunctionBased(("winging",), angles=(-math.pi / 2, Linear(1.0), None), translations=tuple(
+        float(x) for x in quarter.T @ o), axes=("z", (-math.sin(w), math.cos(w), 0.0), "z"))
+    mobilizer = compose(Ellipsoid((b, a, c), coordinates="euler"), winging)
+    return Joint(mobilizer, coordinates(reading, element, 4), Transform(quarter), Transform(p=o))
+
+
 @reads("CustomJoint")
 def custom(reading: Reading, element: Element) -> Joint:
     listed = {e.name: e for e in reading.objects(element, "coordinates")}
@@ -88,8 +107,7 @@ def custom(reading: Reading, element: Element) -> Joint:
         axes.append(axis)
         laws.append(law)
     used = list(dict.fromkeys(q for law in laws if law for q in law[1]))
-    moving = [q for q in used if any(law and q in law[1] and not isinstance(law[0], Constant)
-                                     for law in laws)]
+    moving = [q for q in used if any(law and q in law[1] for law in laws)]
     for q in [*listed, *used]:
         if q not in moving and q in listed:
             reading.note(listed[q], "moves nothing; it is left out")
@@ -116,6 +134,7 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
     if found is None:
         return usual, None
     reading.use(found)
+    reading.skip(found, "is_rotation")
     names = tuple(reading.words(found, "coordinates"))
     axis = np.array(reading.numbers(found, "axis", tuple(usual), 3), dtype=float)
     if not np.any(axis):
@@ -123,10 +142,9 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
     function = reading.function(found, "function")
     if function is None:
         return axis / np.linalg.norm(axis), None
-    if isinstance(function, Constant):
-        names = ()
-        law = None if function.value == 0.0 else (function, names)
-        return axis / np.linalg.norm(axis), law
+    if is_constant(function):
+        value = float(function(0.0))
+        return axis / np.linalg.norm(axis), (Constant(value), ()) if value else None
     if not names:
         value = function(*(0.0 for _ in range(function.variables or 1)))
         reading.note(found, "its function has no coordinate; its value at zero is taken")
@@ -137,14 +155,19 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
     return axis / np.linalg.norm(axis), (function, names)
 
 
+def is_constant(function: Function) -> bool:
+    """Whether a function is the same everywhere."""
+    return isinstance(function, Constant) or (isinstance(function, Scaled) and is_constant(function.function))
+
+
 def spatial(names: tuple[str, ...], axes: list[np.ndarray],
             laws: list[tuple[Function, tuple[str, ...]] | None]) -> FunctionBased:
     """The mobilizer of a SpatialTransform: R = R(a1, f1) R(a2, f2) R(a3, f3), p = a4 f4 + a5 f5 + a6 f6."""
     functions: list[Any] = [None if law is None else _of(names, *law) for law in laws]
     if abs(np.linalg.det(np.array(axes[3:]))) < 1e-6:           # OpenSim allows axes in one plane
-        along, moved = axes[3:], [_all(names, f) for f in functions[3:]]
-        functions[3:] = [_sum([(a[k], f) for a, f in zip(along, moved, strict=True)
-                               if f is not None and a[k]]) for k in range(3)]
+        moved = [(axis, law) for axis, law in zip(axes[3:], laws[3:], strict=True) if law is not None]
+        functions[3:] = [_sum([(axis[k], _called(names, *law)) for axis, law in moved if axis[k]])
+                         for k in range(3)]
         axes = [*axes[:3], *np.eye(3)]
     return FunctionBased(names, tuple(functions[:3]), tuple(functions[3:]), axes=[tuple(a) for a in axes],
                          units=tuple(unit(q, laws) for q in names))
@@ -164,20 +187,15 @@ def _of(names: tuple[str, ...], function: Function, own: tuple[str, ...]) -> Any
     """A function of some coordinates as one of all of them."""
     if not own:
         return float(function.value) if isinstance(function, Constant) else function
-    if own == names:
-        return function
-    return function, own
+    return function if own == names else (function, own)
 
 
-def _all(names: tuple[str, ...], given: Any) -> Any:
-    """A function of some coordinates that is called with all of them."""
-    if not isinstance(given, tuple):
-        return given
-    function, places = given[0], [names.index(q) for q in given[1]]
+def _called(names: tuple[str, ...], function: Function, own: tuple[str, ...]) -> Callable[..., Any]:
+    places = [names.index(q) for q in own]
     return lambda *q: function(*(q[i] for i in places))
 
 
 def _sum(terms: list[tuple[float, Any]]) -> Any:
     if not terms:
         return None
-    return lambda *q: sum(a * (f(*q) if callable(f) else f) for a, f in terms)
+    return lambda *q: sum(a * f(*q) for a, f in terms)

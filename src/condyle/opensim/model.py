@@ -4,7 +4,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from condyle.errors import DescriptionError
-from condyle.opensim import bodies, contact, forces, functions, joints, muscles, paths  # noqa: F401  # register
+from condyle.opensim import (  # noqa: F401  # readers register themselves
+    bodies,
+    constraints,
+    contact,
+    forces,
+    functions,
+    geometry,
+    joints,
+    muscles,
+    paths,
+)
 from condyle.opensim.document import read_document
 from condyle.opensim.notes import listed, warn
 from condyle.opensim.reading import Reading
@@ -18,7 +28,7 @@ SETS = {
     "ContactGeometrySet": "nothing touches it",
     "ProbeSet": "it measures nothing",
     "AnalysisSet": "it is not run",
-    "components": "it has no effect",
+    "components": "it does not act",
 }
 """Sets of a model in the order in which they are read, and what follows from what is not read."""
 
@@ -44,11 +54,14 @@ def read_osim(path: str | Path, strict: bool = False) -> System:
     model = document.object
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
+    reading.skip(model, "assembly_accuracy", "ComponentSet")
     bodies.read_tree(reading)
+    reading.quiet(model)
     paths.wrap_objects(reading)
     for name, effect in SETS.items():
         elements = [e for e in reading.objects(model, name) if e not in reading.names]
         reading.each(elements, effect)
+    geometry.read_geometry(reading)
     reading.about()
     reading.note_unasked()
     if strict and reading.notes:

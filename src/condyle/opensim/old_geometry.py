@@ -29,7 +29,7 @@ def shown_objects(root: Element) -> None:
         for k, old in enumerate(() if objects is None else objects.every("DisplayGeometry"), 1):
             X = X_outer @ _transform(old)
             holder = body.child("attached_geometry") or body.add("attached_geometry")
-            if np.any(X.p) or np.any(X.R != np.eye(3)):
+            if np.any(X.p) or not np.array_equal(X.R, np.eye(3)):
                 components = body.child("components") or body.add("components")
                 frame = components.add("PhysicalOffsetFrame", name=f"{body.name}_geom_frame_{k}")
                 frame.add("socket_parent", "..")

@@ -26,7 +26,8 @@ REQUIRED: Any = object()
 """In place of a default: a property that must be there."""
 
 DISPLAY = frozenset({"FrameGeometry", "Appearance", "VisibleObject", "ModelVisualPreferences",
-                     "ModelDisplayHints", "display_preference", "length_units", "force_units"})
+                     "ModelDisplayHints", "display_preference", "length_units", "force_units", "author",
+                     "authors"})
 """Properties that change no number."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
@@ -220,18 +221,51 @@ class Reading:
 
     def base(self, frame: Element, asker: Element) -> tuple[Element, Transform]:
         """Element of the body under a frame, and the pose of the frame on it."""
-        X, seen = Transform(), [frame]
+        X, seen = Transform(), {frame}
         while frame.tag not in ("Body", "Ground"):
+            self.use(frame)
+            if frame.tag == "StationDefinedFrame":
+                body, X_BF = self._by_stations(frame)
+                return body, X_BF @ X
             if frame.tag not in ("PhysicalOffsetFrame", "OffsetFrame"):
                 raise self.error(asker, f"{frame.title} is not a frame on a body")
-            self._asked.add(frame)
-            self.skip(frame, *DISPLAY, "attached_geometry", "WrapObjectSet", "components")
             X = self.offset(frame) @ X
             frame = self.connected(frame, "parent")
             if frame in seen:
                 raise self.error(frame, "frames stand on each other in a circle")
-            seen.append(frame)
+            seen.add(frame)
         return frame, X
+
+    def _by_stations(self, frame: Element) -> tuple[Element, Transform]:
+        """Body under a StationDefinedFrame, and its pose: one axis from a to b, one normal to a, b and c."""
+        bodies, places = [], []
+        for name in ("point_a", "point_b", "point_c", "origin_point"):
+            station = self.connected(frame, name)
+            self.use(station)
+            body, X = self.base(self.connected(station, "parent_frame"), frame)
+            bodies.append(body)
+            places.append(X @ self.numbers(station, "location", (0.0,) * 3, 3))
+        a, b, c, origin = places
+        along, normal = b - a, np.cross(b - a, c - a)
+        if any(body is not bodies[0] for body in bodies) or not normal.any():
+            raise self.error(frame, "its points must be on one body, and not on one line")
+        (i, first), (j, second) = (self._direction(frame, name, usual) for name, usual in (
+            ("ab_axis", "+x"), ("ab_x_ac_axis", "+y")))
+        if i == j:
+            raise self.error(frame, "ab_axis and ab_x_ac_axis must be different axes")
+        R = np.zeros((3, 3))
+        R[:, i] = first * along / np.linalg.norm(along)
+        R[:, j] = second * normal / np.linalg.norm(normal)
+        k = 3 - i - j
+        R[:, k] = np.cross(R[:, (k + 1) % 3], R[:, (k + 2) % 3])
+        return bodies[0], Transform(R, origin)
+
+    def _direction(self, frame: Element, name: str, usual: str) -> tuple[int, float]:
+        text = self.text(frame, name, usual).lower()
+        axis = text.lstrip("+-")
+        if axis not in ("x", "y", "z") or len(text) > 2:
+            raise self.error(frame, f"{name}: expected an axis such as +x, got {text!r}")
+        return "xyz".index(axis), -1.0 if text.startswith("-") else 1.0
 
     def offset(self, frame: Element) -> Transform:
         """Pose of an offset frame on its parent."""
@@ -292,6 +326,15 @@ class Reading:
             else:
                 what = effect if isinstance(effect, str) else effect(element)
                 self.note(element, f"is not read: {what}")
+
+    def quiet(self, model: Element) -> None:
+        """Elements that need no reader: frames and stations, whose users ask for them."""
+        for frame in model.every("PhysicalOffsetFrame", "OffsetFrame", "StationDefinedFrame", "Station"):
+            self.use(frame)
+            self.skip(frame, "socket_parent", "translation", "orientation", "socket_parent_frame", "location",
+                      "socket_point_a", "socket_point_b", "socket_point_c", "socket_origin_point", "ab_axis",
+                      "ab_x_ac_axis")
+            self.names.setdefault(frame, frame.name)
 
     def about(self) -> None:
         """Keep who made the model."""

@@ -43,7 +43,7 @@ class MassProperties:
     @classmethod
     def of(
         cls, mass: float = 0.0, com: Value = (0.0, 0.0, 0.0), inertia: Value = (0.0, 0.0, 0.0),
-        what: str = "body"
+        what: str = "body", possible: bool = True
     ) -> MassProperties:
         """Checked mass properties.
 
@@ -53,6 +53,7 @@ class MassProperties:
             inertia: about the mass centre, in B's axes [kg m^2]: 3 (xx yy zz), 6 (xx yy zz xy xz yz) or 3 x
                 3. The products xy, xz, yz are entries of the matrix: minus the integral of x y dm.
             what: how errors name the body.
+            possible: refuse an inertia that no real body has.
         """
         m = _numbers(mass, f"{what}: mass")
         if m.shape != ():
@@ -62,7 +63,7 @@ class MassProperties:
         c = _numbers(com, f"{what}: com")
         if c.shape != (3,):
             raise DescriptionError(f"{what}: com is a point of 3 numbers [m], got shape {c.shape}")
-        I = _inertia_matrix(_numbers(inertia, f"{what}: inertia"), what)
+        I = _inertia_matrix(_numbers(inertia, f"{what}: inertia"), what, possible)
         if m == 0 and I.any():
             raise DescriptionError(f"{what}: mass is 0 but inertia is not; give a mass, or zero inertia as "
                                    "well")
@@ -149,8 +150,9 @@ def _numbers(value: Value, what: str) -> Array:
     return array
 
 
-def _inertia_matrix(I: Array, what: str) -> Array:
-    """The symmetric 3 x 3 inertia of 3, 6 or 3 x 3 numbers; raises if no real body has it."""
+def _inertia_matrix(I: Array, what: str, possible: bool = True) -> Array:
+    """The symmetric 3 x 3 inertia of 3, 6 or 3 x 3 numbers; raises, unless told otherwise, if no real body
+    has it."""
     if I.shape == (3,):
         I = np.diag(I)
     elif I.shape == (6,):
@@ -166,6 +168,8 @@ def _inertia_matrix(I: Array, what: str) -> Array:
         raise DescriptionError(f"{what}: inertia is not symmetric: I and I' differ by {asymmetry:.3g} kg m^2 "
                                f"in\n{I}")
     I = (I + I.T) / 2
+    if not possible:
+        return I
     small, middle, large = np.linalg.eigvalsh(I)
     shown = f"its principal moments are {small:.6g}, {middle:.6g}, {large:.6g} kg m^2"
     if small < -NEGATIVE_TOLERANCE * abs(large):

@@ -58,7 +58,7 @@ class Compiled:
     """
 
     def __init__(self, tree: Tree, forces: Mapping[str, Force],
-                 constraints: Mapping[str, Constraint]) -> None:
+                 constraints: Mapping[str, Constraint], off: frozenset[str] = frozenset()) -> None:
         self.model = model = Model(tree, forces, constraints)
         self.key = description(model)
         self.functions: dict[Any, NativeFunction] = {}
@@ -69,7 +69,7 @@ class Compiled:
         self.no_tau = np.zeros(tree.nu)
         self.no_tau.flags.writeable = False
         self.entries = _entries(model)
-        self.tails = Tails(model, self.entries, self.function("instance"))
+        self.tails = Tails(model, self.entries, self.function("instance"), off)
         self.plain = {"q": plain(tree.nq, tuple(tree.quaternions)), "u": plain(tree.nu)}
         self.moves = bool(tree.driven)
         self.forward_dynamics = self.function("forward_dynamics")
@@ -209,11 +209,11 @@ class Compiled:
 
     def prescribed(self, q: Array, u: Array, tail: Array, locked: Any = None
                    ) -> tuple[Array, Array]:
-        """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked` says
-        position."""
+        """q (..., nq) and u (..., nu) with what enabled motions prescribe, and u = 0 where `locked`, by
+        default what coordinates are, says position."""
         if self.model.tree.driven:
             q, u = self.function("prescribed").fast(q, u, tail)
-        if still := resting(self.model.tree.speeds, locked):
+        if still := resting(self.model.tree.speeds, self.tails.locked if locked is None else locked):
             u = u.copy()
             u[..., still] = 0.0
         return q, u
@@ -228,7 +228,8 @@ class Compiled:
         tails[...] = tail
         tails[:, self.model.tail["t"]] = t[:, None]
         n = tree.nq + tree.nu
-        return np.concatenate([*self.prescribed(y[:, :tree.nq], y[:, tree.nq:n], tails), y[:, n:]], axis=1)
+        q, u = self.prescribed(y[:, :tree.nq], y[:, tree.nq:n], tails, ())
+        return np.concatenate([q, u, y[:, n:]], axis=1)
 
     def projection(self, tail: Array, weights: Array) -> Problem:
         """What projection needs of states with a tail (..., n)."""
@@ -260,7 +261,8 @@ def _entries(model: Model) -> dict[str, Entries]:
            "discrete": Entries("discrete variable", tree.discrete.names, tree.discrete.defaults),
            "parameters": Entries("parameter", tree.parameters.names, tree.parameters.defaults)}
     rate = Entries("coordinate", tree.coordinates, np.zeros(tree.nq))
-    known = {**own, **dict.fromkeys(("u", "udot", "tau", "f"), speed), "qdot": rate, "qddot": rate,
+    known = {**own, "u": Entries("speed", tree.speeds, tree.default_speeds()),
+             **dict.fromkeys(("udot", "tau", "f"), speed), "qdot": rate, "qddot": rate,
              "lambda_": rows,
              "station": POINT}
     moved = {"q": speed, "t": Entries("time", ("t",)),

@@ -61,6 +61,7 @@ class Description(Display):
         self._measures: dict[str, Measure] = {}
         self._markers: dict[str, Marker] = {}
         self._geometry: dict[str, Geometry] = {}
+        self._off: frozenset[str] = frozenset()
         self.notes: tuple[Any, ...] = ()
         self.about: dict[str, str] = {}
         self._thaw()
@@ -79,14 +80,14 @@ class Description(Display):
 
     # ---- describing ----------------------------------------------------------------------------------------
 
-    @answered({"joint": "it is mobilizer=, such as cd.Pin()",
-               "X_FM": "frames are X_PF= on the parent and X_BM= on the body",
+    @answered({"X_FM": "frames are X_PF= on the parent and X_BM= on the body",
                "I": "it is inertia=", "density": "give mass= and inertia="}, skip=1)
     def add_body(self, name: str, parent: Body | str = "ground", mobilizer: Mobilizer | None = None,
                  X_PF: Transform | Numbers | None = None, X_BM: Transform | Numbers | None = None,
                  mass: Number = 0.0, com: Numbers = (0.0, 0.0, 0.0), inertia: Numbers = (0.0, 0.0, 0.0),
                  coordinates: Iterable[str | Coordinate] | str | None = None,
-                 motion: Prescribed | None = None) -> Body:
+                 motion: Prescribed | None = None, joint: str | None = None,
+                 any_inertia: bool = False) -> Body:
         """Add a body and the mobilizer that joins it to its parent.
 
         Args:
@@ -101,6 +102,9 @@ class Description(Display):
             coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a
                 suffix where there are several; names given with the mobilizer are kept where they are free.
             motion: how the mobilizer moves, if that is known beforehand: `cd.Prescribed(position=f)`.
+            joint: name of the joint, for tables of joint reactions; the body's by default.
+            any_inertia: take an inertia that no real body has (a moment above the sum of the two others), and
+                none at all where the mobilizer moves nothing else, as models of other programs do.
         """
         if self._frozen:
             raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
@@ -112,15 +116,18 @@ class Description(Display):
         if motion is not None and (name in self._forces or name in self._constraints):
             raise DescriptionError(f"body {name!r}: a motion is switched by the name of its body, but this "
                                    f"one is a {self._kind(name)}'s; rename one")
-        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion)
+        return self._tree.add(name, parent, mobilizer, X_PF, X_BM, mass, com, inertia, coordinates, motion,
+                              joint, any_inertia)
 
     @answered(skip=1)
-    def add_force(self, name: str, force: Force) -> None:
-        """Add a force law under a name, such as cd.forces.TwoPointSpring(...)."""
+    def add_force(self, name: str, force: Force, enabled: bool = True) -> None:
+        """Add a force law under a name, such as cd.forces.TwoPointSpring(...). With enabled=False it does not
+        act unless a state, or `disabled=` of an operator, says so."""
         if isinstance(force, Force) and isinstance(name, str):
             force = force.named(name)
         self._admit("force", name, force, Force, "cd.forces.Gravity(...)")
         self._forces[name] = force
+        self._switch(name, enabled)
 
     @answered({"material": "it belongs to the surfaces: cd.contact.Sphere(body, centre, radius, material)"},
               skip=1)
@@ -149,11 +156,18 @@ class Description(Display):
         return tuple(made)
 
     @answered(skip=1)
-    def add_constraint(self, name: str, constraint: Constraint) -> None:
+    def add_constraint(self, name: str, constraint: Constraint, enabled: bool = True) -> None:
         """Add a constraint under a name, such as cd.constraints.Rod(...). Names of forces and constraints are
-        unique."""
+        unique. With enabled=False it holds only where a state, or `disabled=` of an operator, says so."""
         self._admit("constraint", name, constraint, Constraint, "cd.constraints.Rod(...)")
         self._constraints[name] = constraint
+        self._switch(name, enabled)
+
+    def _switch(self, name: str, enabled: bool) -> None:
+        """Keep whether something acts in default states."""
+        if not isinstance(enabled, bool):
+            raise DescriptionError(f"{name!r}: enabled: expected True or False, got {enabled!r}")
+        self._off = self._off if enabled else self._off | {name}
 
     @answered(skip=1)
     def add_measure(self, name: str, measure: Measure) -> None:
@@ -405,7 +419,7 @@ class Description(Display):
         if variable == "q":
             return self._tree.defaults()
         if variable == "u":
-            return np.zeros(self.nu)
+            return self._tree.default_speeds()
         if variable == "z":
             return np.array([value for _, value in state_variables(self._moving)], dtype=float)
         return {"inputs": self._tree.inputs, "discrete": self._tree.discrete,
@@ -418,7 +432,7 @@ class Description(Display):
 
     def defaults(self) -> tuple[Array, Array]:
         """Default q (nq,) and u (nu,)."""
-        return self._tree.defaults(), np.zeros(self.nu)
+        return self._tree.defaults(), self._tree.default_speeds()
 
     def describe(self) -> str:
         """Everything that it is made of, for reading: bodies with masses, frames, coordinates with defaults
@@ -446,20 +460,20 @@ class Description(Display):
                                                           dict(self._constraints))
         other._measures = dict(self._measures)
         other._markers, other._geometry = dict(self._markers), dict(self._geometry)
-        other.notes, other.about = self.notes, dict(self.about)
+        other.notes, other.about, other._off = self.notes, dict(self.about), self._off
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
         return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
                 "measures": self._measures, "markers": self._markers, "geometry": self._geometry,
-                "notes": self.notes, "about": self.about}
+                "notes": self.notes, "about": self.about, "off": self._off}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
         self._measures, self._markers, self._geometry = (state[name] for name in ("measures", "markers",
                                                                                   "geometry"))
-        self.notes, self.about = state["notes"], state["about"]
+        self.notes, self.about, self._off = state["notes"], state["about"], state["off"]
         self._thaw()
         self._freeze("unpickling")
 
@@ -473,7 +487,7 @@ class Description(Display):
             self._check_recorded("discrete variable", self.discrete)
             check_states(self._moving, [name for name, m in self._measures.items() if m.history])
             check_inertia(self._tree)
-            self._compiled = Compiled(self._tree, self._moving, self._constraints)
+            self._compiled = Compiled(self._tree, self._moving, self._constraints, self._off)
             self._frozen = f"{why} at {_user_line()}"
         return self._compiled
 

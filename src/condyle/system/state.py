@@ -89,8 +89,9 @@ class State(Display, OfState):
         """A checked state. Vectors are arrays, or mappings from names to values; None is the default."""
         start = {name: system.default(name) for name in _ENTRIES}
         given = {name: value for name, value in values.items() if value is not None}
-        return cls._made(system, {"t": 0.0, "locked": MappingProxyType({}), "disabled": frozenset(), **start},
-                         given, {})
+        usual = system.compiled.tails
+        return cls._made(system, {"t": 0.0, "locked": MappingProxyType(usual.locked), "disabled": usual.off,
+                                  **start}, given, {})
 
     def replace(self, **changes: Any) -> State:
         """A new State with other values: any of the attributes; mappings change some entries by name."""
@@ -147,8 +148,9 @@ class State(Display, OfState):
             else:
                 new[name] = system.compiled.tails.switches(value)
         if tail is None:
-            tail = system.compiled.tails.make({name: x for name,
-                                               x in new.items() if name not in ("locked", "disabled") or x})
+            tails = system.compiled.tails
+            usual = {"locked": tails.locked, "disabled": tails.off}
+            tail = tails.make({name: x for name, x in new.items() if name not in usual or x != usual[name]})
         if system.motions or new["locked"]:
             results = _prescribed(system, new, results, tail)
         for value in new.values():

@@ -67,7 +67,8 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
     def state(self, t: float = 0.0, q: Vector | None = None, u: Vector | None = None, *,
               z: Vector | None = None,
               inputs: Vector | None = None, discrete: Vector | None = None, parameters: Vector | None = None,
-              locked: Iterable[str] | Mapping[str, str | float] = (), disabled: Iterable[str] = ()) -> State:
+              locked: Iterable[str] | Mapping[str, str | float] | None = None,
+              disabled: Iterable[str] | None = None) -> State:
         """A State. Arrays are given in their order, or as mappings from names to values, of which the rest
         keep their defaults.
 
@@ -79,8 +80,10 @@ class System(RateOperators, DynamicsOperators, BodyOperators, PathOperators, Mus
             inputs: values of the Inputs.
             discrete: values of the discrete variables.
             parameters: values of the Parameters.
-            locked: names of locked speeds, or a mapping from them to levels (see `Options`).
-            disabled: names of disabled forces, constraints and bodies whose motion does not act.
+            locked: names of locked speeds, or a mapping from them to levels (see `Options`); those of locked
+                coordinates if left out, none if empty.
+            disabled: names of disabled forces, constraints and bodies whose motion does not act; what was
+                added with enabled=False if left out.
         """
         self._freeze("state()")
         return State.of(self, t=t, q=q, u=u, z=z, inputs=inputs, discrete=discrete, parameters=parameters,

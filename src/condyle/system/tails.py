@@ -29,8 +29,11 @@ class Tails:
         entries: names and defaults of z, inputs, discrete variables and parameters, by these words.
         instance: from parameters (..., n) to these and what is derived from them, (..., n + k); it refuses
             what they cannot be.
+        off: names of forces and constraints that do not act by default.
 
     Attributes:
+        locked: speeds that are locked by default, from their names to the level.
+        off: as given.
         default: the tail without options, shape (n,), read-only.
         one: the tail of one state from a number t and plain vectors of the others; the rest is that of a
             second argument, the default tail if it is left out. None if there is anything else, which `make`
@@ -38,12 +41,15 @@ class Tails:
         parts: the same for builtins, without parameters.
     """
 
-    def __init__(self, model: Model, entries: Mapping[str, Entries], instance: NativeFunction) -> None:
+    def __init__(self, model: Model, entries: Mapping[str, Entries], instance: NativeFunction,
+                 off: frozenset[str] = frozenset()) -> None:
         self._model, self._entries, self._instance = model, entries, instance
         where = model.tail
         self._where = {**where, "instance": model.instance}
         self.default = np.zeros(model.tail_size)
-        self.default[where["enabled"]] = 1.0
+        self.locked, self.off = model.tree.locked, off
+        self.default[where["enabled"]] = [0.0 if name in off else 1.0 for name in model.switches]
+        self.default[where["lock"]] = masks(model.tree.speeds, self.locked)["lock"]
         for name in _VECTORS:
             self.default[where[name]] = entries[name].default
         if entries["parameters"].names:

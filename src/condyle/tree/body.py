@@ -20,11 +20,23 @@ class Coordinate:
 
     The range is information for users, plots and studies; nothing stops a motion at its ends. By default it
     is the domain of the mobilizer, where that is finite.
+
+    Args:
+        name: unique among coordinates.
+        default: its value in default states; that of the mobilizer if left out.
+        range: (low, high).
+        clamped: studies that look for configurations, such as inverse kinematics, stay within the range.
+        locked: it keeps its value: default states, and operators that are told nothing else, have its speed
+            locked at position level. `system.state(locked=())` frees it.
+        speed: default value of the speed in its place: its own rate, where the mobilizer has u = qdot.
     """
 
     name: str
     default: float | None = None
     range: tuple[float, float] | None = None
+    clamped: bool = False
+    locked: bool = False
+    speed: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,13 +45,14 @@ class Body:
 
     Attributes:
         index: place among the system's bodies, parents before children; -1 is ground.
-        X_PF: frame F on the parent, X_BM: frame M on this body.
         X_PF: frame F on the parent; Parameters in it have their defaults here.
         X_BM: frame M on the body; likewise.
         mass_properties: mass, mass centre and inertia; likewise.
         q: where its coordinates are in the system's q.
         u: where its speeds are in the system's u.
         motion: what prescribes its coordinates, speeds or accelerations, if anything does.
+        joint: name of the joint that carries it: the body's own, unless `add_body` gave another.
+        any_inertia: whether its inertia was taken as it is.
         symbolic: what depends on Parameters, by name: R_PF, p_PF, R_BM, p_BM, mass, com, inertia.
     """
 
@@ -55,6 +68,8 @@ class Body:
     coordinates: tuple[Coordinate, ...] = ()
     speeds: tuple[str, ...] = ()
     motion: Driver | None = None
+    joint: str = ""
+    any_inertia: bool = False
     symbolic: dict[str, Expression] = field(default_factory=dict)
 
     @property

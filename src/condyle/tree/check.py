@@ -21,17 +21,17 @@ SMALLEST_PIVOT = 1e-12
 
 
 def check_inertia(tree: Tree, seed: int = 0) -> None:
-    """Raise DescriptionError naming the body whose mobilizer moves no inertia. Costs little when every body
-    has a full rotational inertia and mass of its own: then a pivot vanishes only where a user's joint moves
-    nothing."""
+    """Raise DescriptionError naming the body whose mobilizer moves no inertia; of bodies with any inertia
+    operators say so, where it matters. Costs little when every body has a full rotational inertia and mass of
+    its own: then a pivot vanishes only where a user's joint moves nothing."""
     rng = np.random.default_rng(seed)
     at = [(0.0, tree.defaults()), *((rng.uniform(0.5, 2.0), _random_q(tree, rng)) for _ in range(2))]
     # elsewhere an operator says which mobilizer has no numbers there
     at = [(t, q) for t, q in at if _finite(tree, t, q)]
     if not at:
         return
-    if all(b.mobilizer.nu == 0 or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at))
-           for b in tree.bodies):
+    if all(b.mobilizer.nu == 0 or b.any_inertia
+           or (_full(b.mass_properties.inertia, b.mass) and _independent(b, at)) for b in tree.bodies):
         return
     best: dict[int, float] = {}
     for t, q in at:
@@ -39,7 +39,7 @@ def check_inertia(tree: Tree, seed: int = 0) -> None:
             best[k] = max(ratio, best.get(k, 0.0))
     for body in tree.bodies:
         for name, k in zip(body.speeds, tree.speeds_of(body.index), strict=True):
-            if best[k] < SMALLEST_PIVOT:
+            if best[k] < SMALLEST_PIVOT and not body.any_inertia:
                 raise DescriptionError(
                     f"body {body.name!r}: its {body.mobilizer!r} moves no inertia with speed {name!r} (mass "
                     f"{body.mass:g} kg and what it carries), so that this acceleration has no answer; give "

@@ -115,9 +115,23 @@ class Tree:
                  if body.mobilizer]
         return np.concatenate([np.zeros(0), *parts])
 
+    def default_speeds(self) -> Array:
+        """Default speeds, shape (nu,)."""
+        values = np.zeros(self.nu)
+        for body in self.bodies:
+            own = [c.speed for c in body.coordinates][:body.mobilizer.nu]
+            values[body.u.start:body.u.start + len(own)] = own
+        return values
+
+    @property
+    def locked(self) -> dict[str, str]:
+        """Speeds that default states have locked, from their names to the level."""
+        return {body.speeds[j]: "position" for body in self.bodies
+                for j in locked_speeds(body.mobilizer, body.coordinates, f"body {body.name!r}")}
+
     def add(self, name: str, parent: Body | str, mobilizer: Any, X_PF: object, X_BM: object, mass: object,
             com: object, inertia: object, coordinates: Iterable[str | Coordinate] | str | None,
-            given: Prescribed | None = None
+            given: Prescribed | None = None, joint: str | None = None, any_inertia: bool = False
             ) -> Body:
         """Check everything, then add the body: an error leaves the tree as it was."""
         if not isinstance(name, str) or not name.strip():
@@ -133,7 +147,9 @@ class Tree:
         _check_stated(mobilizer, what)
         parent_body = self.body(parent)
         names = self._coordinates(name, mobilizer, coordinates)
-        numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia)
+        _check_joint(joint, what)
+        locked_speeds(mobilizer, names, what)
+        numbers, symbolic = _resolved(what, X_PF, X_BM, mass, com, inertia, any_inertia)
         speeds = _speed_names(name, mobilizer, names)
         for taken in set(speeds) & self._speed_index.keys():
             raise DescriptionError(f"{what}: a speed {taken!r} exists already; rename the body or its "
@@ -149,7 +165,8 @@ class Tree:
             name=name, index=len(self.bodies), parent=parent_body, mobilizer=mobilizer, X_PF=numbers["X_PF"],
             X_BM=numbers["X_BM"], mass_properties=numbers["mass_properties"], symbolic=symbolic,
             q=slice(self.nq, self.nq + mobilizer.nq), u=slice(self.nu, self.nu + mobilizer.nu),
-            coordinates=names, speeds=speeds, motion=motion)
+            coordinates=names, speeds=speeds, motion=motion, joint=joint or name,
+            any_inertia=any_inertia)
         self.bodies.append(body)
         self.driven += [body] if motion else []
         self._index[name] = body.index
@@ -191,6 +208,9 @@ class Tree:
             if not isinstance(c.name, str) or not c.name:
                 raise DescriptionError(f"body {name!r}: a coordinate's name is a non-empty string, got "
                                        f"{c.name!r}")
+            if not (_finite(c.speed) and isinstance(c.clamped, bool) and isinstance(c.locked, bool)):
+                raise DescriptionError(f"coordinate {c.name!r}: expected True or False for clamped and "
+                                       f"locked, and a finite speed, got {c!r}")
             if c.default is not None and not _finite(c.default):
                 raise DescriptionError(f"coordinate {c.name!r}: default {c.default!r} is not a finite number")
             if c.range is not None and not (np.shape(c.range) == (2,) and c.range[0] < c.range[1]):
@@ -222,6 +242,29 @@ def _ranged(items: Iterable[Coordinate], mobilizer: Mobilizer) -> tuple[Coordina
                  for c, domain in zip(items, mobilizer.domains, strict=True))
 
 
+def locked_speeds(mobilizer: Mobilizer, coordinates: Sequence[Coordinate], what: str) -> list[int]:
+    """Which speeds of a mobilizer must rest so that its locked coordinates do, and these alone."""
+    locked = [i for i, c in enumerate(coordinates) if c.locked]
+    if not locked:
+        return []
+    N = ca.sparsify(mobilizer.N(ca.SX.sym("q", mobilizer.nq)))
+    rows, columns = N.sparsity().get_triplet()
+    speeds = sorted({j for i, j in zip(rows, columns, strict=True) if i in locked})
+    moved = sorted({i for i, j in zip(rows, columns, strict=True) if j in speeds} - set(locked))
+    if moved:
+        raise DescriptionError(f"{what}: {coordinates[locked[0]].name!r} cannot be locked alone: speeds of "
+                               f"{mobilizer!r} that change it change {coordinates[moved[0]].name!r} too; "
+                               "lock both, or add cd.constraints.ConstantCoordinate")
+    return speeds
+
+
+def _check_joint(joint: object, what: str) -> None:
+    if isinstance(joint, Mobilizer):
+        raise DescriptionError(f"{what}: joint= is the name of the joint; {joint!r} is its mobilizer=")
+    if joint is not None and (not isinstance(joint, str) or not joint.strip()):
+        raise DescriptionError(f"{what}: joint: expected a name, a string, got {joint!r}")
+
+
 def _check_stated(mobilizer: Mobilizer, what: str) -> None:
     """Whether the class of a mobilizer says what its coordinates are."""
     own = type(mobilizer).__mro__[:type(mobilizer).__mro__.index(Mobilizer)]
@@ -247,7 +290,8 @@ def _speed_names(name: str, mobilizer: Mobilizer, coordinates: tuple[Coordinate,
     return tuple(f"{name}_{s}" for s in mobilizer.speed_names)
 
 
-def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, inertia: object
+def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, inertia: object,
+              any_inertia: bool = False
               ) -> tuple[dict[str, Any], dict[str, Expression]]:
     """Checked numbers, Parameters at their defaults, and the expressions of what depends on Parameters."""
     symbolic: dict[str, Expression] = {}
@@ -279,7 +323,8 @@ def _resolved(what: str, X_PF: object, X_BM: object, mass: object, com: object, 
     numbers = {
         "X_PF": Transform(given["R_PF"], given["p_PF"], what=f"{what}: X_PF"),
         "X_BM": Transform(given["R_BM"], given["p_BM"], what=f"{what}: X_BM"),
-        "mass_properties": MassProperties.of(given["mass"], given["com"], given["inertia"], what=what)}
+        "mass_properties": MassProperties.of(given["mass"], given["com"], given["inertia"], what=what,
+                                             possible=not any_inertia)}
     return numbers, symbolic
 
 

@@ -21,8 +21,9 @@ class Options(TypedDict, total=False):
     - parameters: values of the Parameters, given in the same ways.
     - locked: names of speeds that keep their value, or a 0/1 array (..., nu), or a mapping from names to
       levels: "position" (q is kept: States have u = 0 there), "velocity" (u is kept: as a name alone),
-      "acceleration" or a number (udot is 0, or that).
-    - disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed.
+      "acceleration" or a number (udot is 0, or that). Left out: those of locked coordinates.
+    - disabled: names of what does not act: forces, constraints, and bodies whose motion is prescribed. Left
+      out: what was added with enabled=False.
     - out: where to write: an array, or a tuple of arrays.
     - threads: how many to use for a batch (default: environment variable CONDYLE_THREADS, or all).
     """
