@@ -109,6 +109,9 @@ class Description(Display):
         if self._frozen:
             raise FrozenError(f"body {name!r} cannot be added: the system is in use since {self._frozen}; "
                               "add bodies before, or to system.copy()")
+        if isinstance(joint, Mobilizer):
+            raise DescriptionError(f"body {name!r}: joint= is the name of the joint, got {joint!r}; it is "
+                                   "mobilizer=, such as cd.Pin()")
         if mobilizer is None:
             wrong = f"{parent!r} is where the parent belongs. " if isinstance(parent, Mobilizer) else ""
             raise DescriptionError(f"body {name!r}: which mobilizer? {wrong}For example mobilizer=cd.Pin(), "

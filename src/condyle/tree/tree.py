@@ -259,8 +259,6 @@ def locked_speeds(mobilizer: Mobilizer, coordinates: Sequence[Coordinate], what:
 
 
 def _check_joint(joint: object, what: str) -> None:
-    if isinstance(joint, Mobilizer):
-        raise DescriptionError(f"{what}: joint= is the name of the joint; {joint!r} is its mobilizer=")
     if joint is not None and (not isinstance(joint, str) or not joint.strip()):
         raise DescriptionError(f"{what}: joint: expected a name, a string, got {joint!r}")
 
