@@ -140,6 +140,8 @@ def _axis(reading: Reading, transform: Element | None, name: str, usual: np.ndar
     if not np.any(axis):
         raise reading.error(found, "axis is zero; it must have a direction")
     function = reading.function(found, "function")
+    if function is None and len(names) == 1 and found.child("function") is not None:
+        function = Linear(1.0)                                  # <function/> means the coordinate itself
     if function is None:
         return axis / np.linalg.norm(axis), None
     if is_constant(function):

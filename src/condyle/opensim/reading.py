@@ -22,6 +22,10 @@ from condyle.opensim.registry import READERS
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.system.system import System
 
+class Malformed(DescriptionError):
+    """Something in a file that is not as the format says, with its line."""
+
+
 REQUIRED: Any = object()
 """In place of a default: a property that must be there."""
 
@@ -185,10 +189,12 @@ class Reading:
         self.use(element)
         try:
             return READERS[element.tag](self, element)
+        except Malformed:
+            raise
         except CondyleError as error:
-            if element.file and f"{element.file}:" in str(error):
+            if f"{element.file}:" in str(error):
                 raise
-            raise self.error(element, str(error)) from None
+            raise DescriptionError(str(self.error(element, str(error)))) from None
 
     def reads(self, element: Element) -> bool:
         """Whether its class has a reader."""
@@ -295,12 +301,12 @@ class Reading:
 
     # ---- what is wrong -------------------------------------------------------------------------------------
 
-    def error(self, element: Element, what: str) -> DescriptionError:
+    def error(self, element: Element, what: str) -> Malformed:
         """An error that says where."""
         owner = element.parent
         title = element.title if element.name or owner is None or not owner.name else (
             f"{owner.title}: {element.tag}")
-        return DescriptionError(f"{element.place}: {title}: {what}")
+        return Malformed(f"{element.place}: {title}: {what}")
 
     def note(self, element: Element, effect: str) -> None:
         """Record what was not understood there, and what follows; all inside it counts as asked for."""
@@ -319,13 +325,20 @@ class Reading:
         return f"{element.tag} of {owner.title}" if owner is not None else element.tag
 
     def each(self, elements: Sequence[Element], effect: Callable[[Element], str] | str) -> None:
-        """Read elements of a set; note those without a reader, and what follows."""
+        """Read elements of a set; note those without a reader, or with values that Condyle does not take, and
+        what follows. What is not as the format says is refused."""
         for element in elements:
-            if self.reads(element):
-                self.read(element)
-            else:
-                what = effect if isinstance(effect, str) else effect(element)
+            what = effect if isinstance(effect, str) else effect(element)
+            if not self.reads(element):
                 self.note(element, f"is not read: {what}")
+                continue
+            try:
+                self.read(element)
+            except Malformed:
+                raise
+            except CondyleError as error:
+                reason = str(error).removeprefix(f"{element.place}: {element.title}: ")
+                self.note(element, f"is not read, {what}: {reason}")
 
     def quiet(self, model: Element) -> None:
         """Elements that need no reader: frames and stations, whose users ask for them."""
