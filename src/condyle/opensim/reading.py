@@ -22,6 +22,7 @@ from condyle.opensim.registry import READERS
 from condyle.spatial import Transform, rotation_from_euler
 from condyle.system.system import System
 
+
 class Malformed(DescriptionError):
     """Something in a file that is not as the format says, with its line."""
 
@@ -33,6 +34,14 @@ DISPLAY = frozenset({"FrameGeometry", "Appearance", "VisibleObject", "ModelVisua
                      "ModelDisplayHints", "display_preference", "length_units", "force_units", "author",
                      "authors"})
 """Properties that change no number."""
+
+OBSOLETE = {
+    "Thelen2003Muscle": {"Vmax", "Vmax0", "damping", "muscle_model", "activation1", "activation2", "time_scale"},
+    "Millard2012EquilibriumMuscle": {"FmaxTendonStrain", "FmaxMuscleStrain", "KshapeActive", "KshapePassive",
+                                     "Af", "Flen", "MuscleFirstOrderActivationDynamicModel",
+                                     "MuscleSecondOrderActivationDynamicModel"},
+    "MovingPathPoint": {"location"}, "Schutte1993Muscle": {"force_velocity_curve"}}
+"""Properties that old versions wrote, by class, and that OpenSim 4.6 does not read."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _SPECIAL = {"inf": math.inf, "infinity": math.inf, "nan": math.nan, "1.#inf": math.inf, "1.#inf00": math.inf,
@@ -363,6 +372,7 @@ class Reading:
             for child in element.children:
                 if child in self._asked:
                     waiting.append(child)
-                elif child.tag not in DISPLAY and (child.text or child.children):
+                elif (child.text or child.children) and child.tag not in (
+                        DISPLAY | OBSOLETE.get(element.tag, set())):
                     self.note(child, "is not known, and has no effect")
         self.notes.sort(key=lambda note: (note.file, note.line))
