@@ -36,7 +36,8 @@ DISPLAY = frozenset({"FrameGeometry", "Appearance", "VisibleObject", "ModelVisua
 """Properties that change no number."""
 
 OBSOLETE = {
-    "Thelen2003Muscle": {"Vmax", "Vmax0", "damping", "muscle_model", "activation1", "activation2", "time_scale"},
+    "Thelen2003Muscle": {"Vmax", "Vmax0", "damping", "muscle_model", "activation1", "activation2",
+                         "time_scale"},
     "Millard2012EquilibriumMuscle": {"FmaxTendonStrain", "FmaxMuscleStrain", "KshapeActive", "KshapePassive",
                                      "Af", "Flen", "MuscleFirstOrderActivationDynamicModel",
                                      "MuscleSecondOrderActivationDynamicModel"},
