@@ -7,7 +7,8 @@ Both engines have the same muscles with the same excitations and start from rest
 right-hand side is udot and all rates of activations and fibres: `ydot` here, `realizeAcceleration` there. The
 error of a run is the largest of q at its end, against a run of the same engine at accuracy 1e-10: engines
 have different geodesics, hence motions of their own. At equal errors the best of our integrators is compared
-with RungeKuttaMerson, which OpenSim's tools run with: an elastic tendon is stiff, for which ours has "rodas".
+with RungeKuttaMerson, which OpenSim's tools run with: an elastic tendon is stiff, for which ours has "rodas"
+and "rodas5p".
 Times are processor times, minima; OpenSim works in a process
 of its own, in turn.
 """
@@ -77,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--muscle", default="Thelen2003")
     parser.add_argument("--osim", help="a file with the same muscles; made of our numbers for Thelen2003")
-    parser.add_argument("--integrators", nargs="+", default=["merson", "rodas"],
+    parser.add_argument("--integrators", nargs="+", default=["merson", "rodas", "rodas5p"],
                         help="ours; OpenSim's is RungeKuttaMerson")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()

@@ -10,7 +10,7 @@ import condyle as cd
 from condyle.integrate.equations import WHOLE
 from condyle.integrate.methods import METHODS
 from condyle.integrate.methods.base import Method, Step
-from condyle.integrate.methods.rosenbrock import RODAS
+from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P
 from condyle.native.programs.nodes import Call, Ints, kernel
 from condyle.studies.simulate import SCIPY
 
@@ -140,7 +140,8 @@ def test_rodas_with_time_locks_and_a_jacobian_by_columns(monkeypatch):
         np.testing.assert_array_equal(traj.q[:, 1], 0.5)
 
 
-def test_rodas_is_l_stable_by_its_coefficients():
+@pytest.mark.parametrize("RODAS", [RODAS, RODAS5P], ids=lambda method: method.name)
+def test_rodas_is_l_stable_by_its_coefficients(RODAS):
     """The stability function R(z) -> 0 as z -> -infinity, and |R| <= 1 on the imaginary axis."""
     def R(z: complex) -> complex:
         U: list[complex] = []

@@ -59,7 +59,8 @@ def test_merson_stays_within_ten_times_its_accuracy(pendulum, accuracy):
     assert np.abs(traj.q[:, 0] - pendulum_angle(np.pi / 2, traj.t)).max() <= 10 * accuracy
 
 
-@pytest.mark.parametrize(("name", "order"), [("merson", 3), ("dormand-prince", 4), ("rodas", 3)])
+@pytest.mark.parametrize(("name", "order"), [("merson", 3), ("dormand-prince", 4), ("rodas", 3),
+                                             ("rodas5p", 4)])
 def test_dense_output_has_order_p_minus_one(pendulum, name, order):
     """Between steps the error shrinks at least as h^(p - 1), measured globally at thirds of steps."""
     start, errors = pendulum.state(q=[1.2]), []

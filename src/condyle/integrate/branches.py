@@ -105,17 +105,16 @@ def changes(code: np.ndarray, n: np.ndarray) -> np.ndarray:
     return (known[..., :-1, :] != known[..., 1:, :]) | (turned & touching)
 
 
-def differs(old: ca.SX, new: ca.SX) -> ca.SX:
-    """Whether a switch has changed from one signature (4 switches,) to the next. A code that is not a number
-    counts as changed."""
-    count = old.numel() // 4
-    any_change = ca.SX(0)
+def differs(old: ca.SX, new: ca.SX) -> list[ca.SX]:
+    """Whether each switch has changed from one signature (4 switches,) to the next. A code that is not a
+    number counts as changed."""
+    count, out = old.numel() // 4, []
     for k in range(count):
         at = slice(count + 3 * k, count + 3 * k + 3)
         turned = ca.logic_and(ca.dot(old[at], new[at]) < TURNED, ca.logic_and(
             new[k] > 0, ca.dot(new[at], new[at]) > 0))
-        any_change = ca.logic_or(any_change, ca.logic_or(turned, old[k] != new[k]))
-    return any_change
+        out.append(ca.logic_or(turned, old[k] != new[k]))
+    return out
 
 
 @dataclass(frozen=True)
@@ -281,10 +280,12 @@ class Branches:
                  for b in self._bodies]
         return assembled("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
-    def signature(self, view: View) -> ca.SX:
-        """What changes where a branch does, at a view: codes of all switches, then their normals."""
+    def signature(self, view: View) -> tuple[ca.SX, ca.SX]:
+        """What changes where a branch does, at a view: codes of all switches, then their normals; and the
+        lengths of spans."""
         each = [span.branches(span.found(view)) for span in self.spans]
-        return ca.densify(ca.vertcat(*(code for code, _ in each), *(ca.vec(n) for _, n in each)))
+        codes = ca.vertcat(*(code for code, _ in each), *(ca.vec(n) for _, n in each))
+        return ca.densify(codes), ca.densify(ca.vertcat(*(span.at(view) for span in self.spans)))
 
     def look(self, tails: np.ndarray, t: np.ndarray, y: np.ndarray, asked: np.ndarray | None = None) -> Look:
         """At times t (m,), q, u, z side by side (m, n) and what else states have, (1, k) or (m, k); of the

@@ -44,8 +44,9 @@ class Equations:
         prescribed: how many of y motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
         may_jump: whether lengths of paths may jump: branches.py.
-        signature: (t, y, p, rows that f looks up there) -> on which branches all paths are; None where
-            none may jump, and where f is loops.
+        signature: (t, y, p, rows that f looks up there) -> on which branches all paths are, and the lengths
+            of their spans; None where none may jump, and where f is loops.
+        switches: of which span each switch of the signature is.
         derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
             f itself has only values where paths go over surfaces: these need much less.
     """
@@ -61,20 +62,21 @@ class Equations:
     timed: bool
     may_jump: bool = False
     signature: ca.Function | None = None
+    switches: tuple[int, ...] = ()
     derived: ca.Function | None = None
 
 
 def equations(system: System, derivatives: bool = False, W: int = 1) -> Equations:
     """The equations of a system, for W lanes. The looped layout has no derivatives."""
     model = system.compiled.model
-    nq, nu = system.nq, system.nu
+    nq, nu, branches = system.nq, system.nu, Branches.of(system)
     f: ca.Function | Staged | Loops
     signature, derived, loops = None, None, not derivatives
     if loops and prefers_loops(model, lanes=True):
         f = _loops(model, W)
     else:
         # frames that are not turned make it much shorter than expected
-        f, signature, derived = _right_hand_side(model, Branches.of(system), derivatives)
+        f, signature, derived = _right_hand_side(model, branches, derivatives)
         if loops and W == 1 and prefers_loops(model) and f.n_instructions() > LONGEST_FOR_ONE:
             f, signature = _loops(model, W), None
     prescribed = sum(len(x) for b in model.tree.driven if b.motion for x in (b.motion.coordinates,
@@ -82,7 +84,8 @@ def equations(system: System, derivatives: bool = False, W: int = 1) -> Equation
     projected = partial(projection, model, lanes=W if isinstance(f, Loops) else 0)
     return Equations(f, partial(_qdot, model), projected, nq, nu, nq + nu + model.nz,
                      model.tail_size - model.tail["inputs"].start, prescribed, bool(timed(system).names),
-                     Branches.of(system) is not None, signature, derived)
+                     branches is not None, signature,
+                     tuple(branches.of_span.tolist()) if branches is not None else (), derived)
 
 
 def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
@@ -98,15 +101,15 @@ def _right_hand_side(model: Model, branches: Branches | None, derivatives: bool
         f = assembled("rhs", inputs, results)
         return f, None, f.main if isinstance(f, Staged) else f
     # all from the same rows: paths are solved once
-    more = [branches.signature(s.view(s.kinematics()))]
+    more = [*branches.signature(s.view(s.kinematics()))]
     if derivatives:
         more.append(right_hand_side(s.differentiable(), SHORT).ydot)
     whole = assembled("rhs", inputs, [*results, *more])
     main = whole.main if isinstance(whole, Staged) else whole
     x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
     out, n = main.call(x, True, False), len(results)
-    f, signature = ca.Function("rhs", x, out[:n]), ca.Function("signature", x, [out[n]])
-    derived = ca.Function("derived", x, out[n + 1:]) if derivatives else None
+    f, signature = ca.Function("rhs", x, out[:n]), ca.Function("signature", x, out[n:n + 2])
+    derived = ca.Function("derived", x, out[n + 2:]) if derivatives else None
     if not isinstance(whole, Staged):
         return f, signature, derived
     staged = copy(whole)

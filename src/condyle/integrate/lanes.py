@@ -16,14 +16,12 @@ is empty. The nodes of a step are those of loop.py; masks do the rest. What a me
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import casadi as ca
 import numpy as np
 
 from condyle.integrate.equations import Equations
 from condyle.integrate.loop import copy, trial
-from condyle.integrate.methods.base import Method, Step
+from condyle.integrate.methods.base import Method, Step, polynomial
 from condyle.native.programs.nodes import Get, If, Node, Put, Stream, Take, While, kernel
 from condyle.native.programs.program import Program
 
@@ -32,20 +30,6 @@ SUMMARY = ("t", "h_try", "worst", "code", "status", "steps", "rejected", "evalua
 """Columns of `ended`."""
 LARGEST_FIRST_STEP = 1e-2
 """The first step is at most so long [s]."""
-
-
-def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bool) -> ca.SX:
-    """methods/base.py (1) at x from y, f at the start and y, f at the end of a step."""
-    start, f, end, f_end = y
-    delta, n = end - start, start.numel()
-    F = [delta]
-    if hermite:
-        F += [h * f - delta, 2 * delta - h * (f + f_end)]
-    F += [dense[k * n:(k + 1) * n] for k in range(dense.numel() // n)]
-    total = ca.SX.zeros(n)
-    for k in reversed(range(len(F))):
-        total = (total + F[k]) * (1 - x if k % 2 else x)
-    return start + total
 
 
 def ensemble_loop(method: Method, eq: Equations, W: int, log: bool) -> tuple[Program, dict[str, np.ndarray]]:

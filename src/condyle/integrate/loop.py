@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import casadi as ca
 import numpy as np
@@ -22,6 +23,7 @@ from condyle.integrate.control import SHARE, Control, blame, plan, weighed
 from condyle.integrate.equations import Equations, RightHandSide
 from condyle.integrate.methods.base import Method, Step
 from condyle.integrate.projection import Projector
+from condyle.integrate.smooth import some, unchanged
 from condyle.native.programs.nodes import Get, If, Kernel, Node, Put, Stream, While, kernel
 from condyle.native.programs.program import Program
 
@@ -106,10 +108,11 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
     known = bool(step.new_rate) and projector is None       # then f at the new point is there already
     k_next = step.new_rate if known else "k_next"
     keep = rhs.keep() if method.needs_jacobian else []
-    sign = _signed(eq, rhs, sizes)
+    signed = partial(_signed, eq, rhs, sizes)
+    sign = [*signed("t_next", "y_next"), *unchanged(method, eq, rhs, step, k_next, sizes)]
     evaluated = step.accepted_evaluations + (not known)
-    taken = [*before, copy("t_next", "t", 1, W), copy("y_next", "y", n, W), copy(k_next, "k0", n, W),
-             *keep, *sign, *record(step), *passing,
+    taken = [*before, *keep, *sign, copy("t_next", "t", 1, W), copy("y_next", "y", n, W),
+             copy(k_next, "k0", n, W), *record(step), *passing,
             kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count")]
     # the last evaluation of f was there, unless the output between steps has asked for more
     again = rhs.look_up("t_next", "y_next") if known and step.accepted_evaluations and eq.signature else []
@@ -119,7 +122,7 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
                 kernel(control.land, f"h h_try t fixed {k_next} rejected", "accept h code rejected", sizes),
                 If("accept", taken)]
     first: list[Node] = [
-        rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *keep, *sign,
+        rhs("t", "y", "k0"), copy("k0", "f_start", n, W), *keep, *signed("t", "y"),
         *([copy("signature", "signature_start", sizes["signature"], W)] if sign else []),
         kernel(lambda evaluations, t: (ca.SX(0), evaluations + 1, t, ca.SX(0)), "evaluations t",
                "fresh evaluations doubt refused", sizes, "started")]
@@ -131,16 +134,17 @@ def trial(method: Method, eq: Equations, sizes: dict[str, int], streams: dict[st
         If("accept", accepted), If("code", kernel(blame, "weights error", "worst", sizes))])
 
 
-def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int]) -> list[Node]:
+def _signed(eq: Equations, rhs: RightHandSide, sizes: dict[str, int], t: str, y: str) -> list[Node]:
     """The signature of paths at t, y, where f has just been evaluated, and whether it has `changed` since the
     last: branches.py."""
     if eq.signature is None:
         return []
-    k = eq.signature.numel_out(0)
-    sizes |= dict.fromkeys(("signature", "signature_next", "signature_start"), k) | {"changed": 1}
-    return [Kernel(eq.signature, ("t", "y", "p", *rhs.rows), ("signature_next",)),
-            kernel(lambda old, new: (differs(old, new), new), "signature signature_next", "changed signature",
-                   sizes, "differs")]
+    k, spans = eq.signature.numel_out(0), eq.signature.numel_out(1)
+    sizes |= dict.fromkeys(("signature", "signature_next", "signature_start"), k) | {"changed": 1,
+                                                                                     "lengths": spans}
+    return [Kernel(eq.signature, (t, y, "p", *rhs.rows), ("signature_next", "lengths")),
+            kernel(lambda old, new: (some(differs(old, new)), new), "signature signature_next",
+                   "changed signature", sizes, "differs")]
 
 
 def step_loop(method: Method, eq: Equations) -> tuple[Program, dict[str, np.ndarray]]:

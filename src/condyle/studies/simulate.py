@@ -102,7 +102,8 @@ def simulate(system: System, state: State | Sequence[State] | Mapping[str, Any],
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors
             are taken as shares of a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
         integrator: "merson" (default), "dormand-prince", "dormand-prince-8", "fehlberg", "rk3", "rk2",
-            "verlet"; "rodas" where it is stiff; with `step` only: "rk4", "semi-explicit-euler", "euler".
+            "verlet"; "rodas" where it is stiff, "rodas5p" there at accuracies below 1e-4; with `step` only:
+            "rk4", "semi-explicit-euler", "euler".
             SciPy's "RK45", "DOP853" and "RK23" are "dormand-prince", "dormand-prince-8" and "rk3". Or a
             method of your own: see `cd.integrators`.
         step: fixed step [s] instead of error control.

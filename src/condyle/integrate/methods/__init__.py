@@ -18,7 +18,7 @@ from condyle.integrate.methods.explicit import (
     RK4,
     Explicit,
 )
-from condyle.integrate.methods.rosenbrock import RODAS, Rosenbrock
+from condyle.integrate.methods.rosenbrock import RODAS, RODAS5P, Rosenbrock
 from condyle.integrate.methods.semi_explicit_euler import SemiExplicitEuler
 from condyle.integrate.methods.verlet import Verlet
 
@@ -26,7 +26,7 @@ __all__ = ["Explicit", "Method", "Rosenbrock"]
 
 METHODS: dict[str, Method] = {m.name: m for m in (
     EULER, SemiExplicitEuler(), Verlet(), RK2, RK3, RK4, MERSON, FEHLBERG, DORMAND_PRINCE, DORMAND_PRINCE_8,
-    RODAS)}
+    RODAS, RODAS5P)}
 """By the names that `cd.simulate(..., integrator=...)` takes."""
 
 _ELSEWHERE = {"Tableau": "Explicit", "RungeKutta": "Explicit", "Rodas": "Rosenbrock"}

@@ -118,3 +118,17 @@ class Method(ABC):
 def combined(weights: Sequence[float], k: Sequence[ca.SX], n: int) -> ca.SX:
     """sum_i w_i k_i of vectors (n,), where w_i is not zero."""
     return sum((w * x for w, x in zip(weights, k, strict=False) if w != 0), ca.SX(n, 1))
+
+
+def polynomial(y: Sequence[ca.SX], h: ca.SX, x: ca.SX, dense: ca.SX, hermite: bool) -> ca.SX:
+    """(1) at x from y, f at the start and y, f at the end of a step."""
+    start, f, end, f_end = y
+    delta, n = end - start, start.numel()
+    F = [delta]
+    if hermite:
+        F += [h * f - delta, 2 * delta - h * (f + f_end)]
+    F += [dense[k * n:(k + 1) * n] for k in range(dense.numel() // n)]
+    total = ca.SX.zeros(n)
+    for k in reversed(range(len(F))):
+        total = (total + F[k]) * (1 - x if k % 2 else x)
+    return start + total
