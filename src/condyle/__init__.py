@@ -99,7 +99,7 @@ from condyle.tree.prescribed import Prescribed
 
 if TYPE_CHECKING:
     from condyle import maximal, models
-    from condyle.opensim import read_osim, write_osim
+    from condyle.opensim import read_external_loads, read_osim, write_osim
     from condyle.viewer import Arrows, Page, show
 
 __version__ = "0.1.0"
@@ -118,7 +118,8 @@ __all__ = [
     "fit_function_based", "fit_spline_curve", "fit_spline_surface", "forces", "functions", "goals",
     "induced_accelerations", "integrators", "inverse_dynamics", "inverse_kinematics", "joint_reactions",
     "low_pass", "marker_positions", "maximal", "measures", "models", "muscle_analysis", "muscles",
-    "paths", "read_c3d", "read_frames", "read_markers", "read_mobilizer", "read_osim", "read_table",
+    "paths", "read_c3d", "read_external_loads", "read_frames", "read_markers", "read_mobilizer",
+    "read_osim", "read_table",
     "relative_frames", "relax", "shapes", "show", "simulate", "static_optimization", "where",
     "write_osim",
 ]
@@ -143,7 +144,7 @@ def __getattr__(name: str) -> object:
     raise _missing("condyle", name, __all__, rooms | _ELSEWHERE)
 
 
-_LATER = {"read_osim": "condyle.opensim", "write_osim": "condyle.opensim",
+_LATER = {**dict.fromkeys(("read_external_loads", "read_osim", "write_osim"), "condyle.opensim"),
           **dict.fromkeys(("Arrows", "Page", "show"), "condyle.viewer")}
 """Where names are that are loaded when they are asked for."""
 

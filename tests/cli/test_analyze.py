@@ -60,7 +60,7 @@ def test_a_system_of_ones_own_without_muscles(tmp_path: Path) -> None:
     assert analyze("leg.py", "swing.csv", "--output", "out/here", "--force", cwd=tmp_path).returncode == 0
 
 
-LOADS = """<OpenSimDocument><ExternalLoads><objects>
+LOADS = """<OpenSimDocument Version="40600"><ExternalLoads><objects>
 <ExternalForce name="push"><applied_to_body>leg</applied_to_body><force_identifier>f_</force_identifier>
 <point_identifier>p_</point_identifier></ExternalForce></objects><datafile>push.mot</datafile></ExternalLoads>
 </OpenSimDocument>"""
@@ -128,7 +128,8 @@ def test_mistakes_are_one_line(case: str, tmp_path: Path) -> None:
              "none.py": "import condyle as cd\ndef make():\n    return cd.System()\n",
              "two.py": "import condyle as cd\na, b = cd.System(), cd.System()\n", "swing.csv": MOTION,
              "knee.csv": MOTION.replace("hip", "knee"), "bare.csv": MOTION.replace(" [deg]", ""),
-             "unclear.mot": UNCLEAR, "empty.xml": "<OpenSimDocument/>"}
+             "unclear.mot": UNCLEAR,
+             "empty.xml": "<OpenSimDocument Version='40600'><ExternalLoads/></OpenSimDocument>"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     arguments, words = MISTAKES[case]

@@ -19,6 +19,11 @@ from benchmarks.opensim_forces import about_forces
 from benchmarks.opensim_process import OpenSimProcess
 from condyle.opensim import read_osim
 
+REPORTED = ("excitation", "activation", "length", "lengthening_speed", "fiber_length",
+            "normalized_fiber_length", "fiber_velocity", "normalized_fiber_velocity", "pennation_angle",
+            "pennation_angular_velocity", "tendon_length", "tendon_strain", "tendon_velocity", "tendon_force")
+"""What muscles report, in order, as far as it is used here."""
+
 
 def read(path: Path | str) -> cd.System:
     with warnings.catch_warnings():
@@ -60,6 +65,7 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
     expected = np.array([row["udot"] for row in rows])[:, at["order"]]
     out["udot"] = (system.speeds, np.asarray(udot) - expected, expected)
     if system.muscles:
+        out["tension"], out["fibre"] = _laws(system, theirs, q, u, tail)
         zdot = np.asarray(system.zdot(q, u, **tail))
         names = [tuple(name.rsplit(".", 1)) for name in system.state_variables]
         muscles = theirs["muscles"]
@@ -69,6 +75,26 @@ def compare(path: Path | str, count: int = 3, seed: int = 0, share: float = 0.9)
                         zdot[:, [k for k, _, _ in pairs]] - want,
                         want)
     return out
+
+
+def _laws(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any) -> tuple[Any, Any]:
+    """Tensions and velocities of fibres at OpenSim's own lengths and speeds of paths: names, ours minus
+    theirs,
+    theirs."""
+    rows, L, V = theirs["rows"], *(np.zeros((len(q), len(system.paths))) for _ in range(2))
+    for k, name in enumerate(theirs["paths"]):
+        if name in system.paths:
+            at = system.paths.index(name)
+            L[:, at], V[:, at] = (np.array([row[x][k] for row in rows]) for x in ("lengths", "speeds"))
+    compiled = system.compiled
+    flat = compiled.function("muscle_reports")(q, u, L, V, compiled.tails.make(tail))
+    reports = np.asarray(compiled.shaped("muscle_reports", flat))
+    known = list(REPORTED)
+    tension, velocity = (reports[..., known.index(x)] for x in ("tendon_force", "fiber_velocity"))
+    own = [theirs["muscles"].index(m) for m in system.muscles]
+    T = np.array([[row["tension"][k] for k in own] for row in rows])
+    v = np.array([[row["rates"][k].get("fiber_length", np.nan) for k in own] for row in rows])
+    return (system.muscles, tension - T, T), (system.muscles, velocity - v, v)
 
 
 def _alone(system: cd.System, theirs: dict[str, Any], q: Any, u: Any, tail: Any,
@@ -118,6 +144,14 @@ def report(path: str) -> None:
             k = np.argsort(worst)[::-1][:6]
             print(f"  {name:8s} {worst.max():.2e}  median {np.median(worst):.1e}  " + ", ".join(
                 f"{who[i]} {worst[i]:.1e}" for i in k))
+    for name in ("tension", "fibre"):
+        if name in found:
+            who, d, w = found[name]
+            rel = np.abs(d).max(axis=0) / np.maximum(np.abs(w).max(axis=0), 1e-2)
+            k = np.argsort(np.nan_to_num(rel))[::-1][:5]
+            print(f"  {name:8s} {np.nanmax(rel) if np.isfinite(rel).any() else np.nan:.2e}  law alone  "
+                  f"" + ", ".join(
+                f"{who[i]} {rel[i]:.1e}" for i in k))
     force = {name: np.abs(d).max() / max(np.abs(w).max(), 1e-3) for name, (d, w) in found["alone"].items()}
     far = sorted(force, key=lambda n: -force[n])[:8]
     if force:

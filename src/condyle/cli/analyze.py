@@ -10,12 +10,12 @@ from pathlib import Path
 import condyle as cd
 from condyle.cli import report
 from condyle.cli.described import system_of
-from condyle.cli.loads import read_loads
 from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.steps import Steps
 from condyle.cli.study import CONFIGURATIONS, count, study
 from condyle.errors import DescriptionError
 from condyle.native.machine.interrupts import patient
+from condyle.opensim import read_external_loads
 from condyle.tree import scales
 
 
@@ -40,7 +40,7 @@ def run(model: str, file: Path, output: Path | None, external_loads: Path | None
         table, notes = read_motion(file, degrees)
         system = system_of(model)
         check_angles(system, table, file)
-        loads = read_loads(external_loads) if external_loads is not None else []
+        loads = read_external_loads(external_loads) if external_loads is not None else []
         with warnings.catch_warnings(record=True, action="always") as told:
             motion = cd.Motion.of(system, table, lowpass=lowpass)
         notes += [str(w.message) for w in told]

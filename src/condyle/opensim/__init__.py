@@ -23,7 +23,8 @@ it understood but cannot do. Defaults that files state for a class are answered 
 sets (ForceSet, ...) are read after all bodies; what a reader of such an element returns is not used. Objects
 inside others (functions, paths) are read by `reading.read(element)`, which returns what their reader does.
 """
+from condyle.opensim.loads import read_external_loads
 from condyle.opensim.model import read_osim
 from condyle.opensim.writer import write_osim
 
-__all__ = ["read_osim", "write_osim"]
+__all__ = ["read_external_loads", "read_osim", "write_osim"]

@@ -1,0 +1,82 @@
+"""External loads: an .xml of OpenSim's ExternalLoads, which says which columns of a table act on which
+body."""
+from __future__ import annotations
+
+from pathlib import Path
+
+from condyle.errors import DescriptionError
+from condyle.io import read_table
+from condyle.opensim.components import is_absent
+from condyle.opensim.document import read_document
+from condyle.opensim.element import Element
+from condyle.opensim.reading import Reading
+from condyle.studies.external_load import ExternalLoad
+from condyle.system.system import System
+from condyle.table import Table
+
+
+def read_external_loads(path: str | Path, data: str | Path | Table | None = None) -> list[ExternalLoad]:
+    """The loads of an OpenSim file of ExternalLoads, such as ground reactions, for cd.inverse_dynamics and
+    others.
+
+        loads = cd.read_external_loads("subject01_walk1_grf.xml")
+        moments = cd.inverse_dynamics(system, motion, external_loads=loads)
+
+    Loads that the file switches off are left out. In OpenSim too, its `datafile` is for all loads.
+
+    Args:
+        path: an .xml file.
+        data: a Table, or a file, in place of the file that the .xml names, which is looked for beside it.
+
+    Returns:
+        one ExternalLoad per load that applies.
+
+    Raises:
+        DescriptionError: a file that cannot be read, with its line; columns that are not there.
+        FileNotFoundError: no such file.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".xml":
+        raise DescriptionError(f"{path}: expected OpenSim's .xml of ExternalLoads, which names the table of "
+                               "forces and the bodies that they act on")
+    document = read_document(path, "ExternalLoads")
+    reading, loads = Reading(document, System()), document.object
+    forces = [e for e in loads.every("ExternalForce") if reading.boolean(e, "appliesForce", True)
+              and not reading.boolean(e, "isDisabled", False)]
+    if not forces:
+        raise DescriptionError(f"{loads.place}: no <ExternalForce> that applies is in it")
+    table = _table(reading, path, loads, data)
+    return [_load(reading, e, table) for e in forces]
+
+
+def _table(reading: Reading, path: Path, loads: Element, data: str | Path | Table | None) -> Table:
+    if isinstance(data, Table):
+        return data
+    named = reading.text(loads, "datafile", "") if data is None else str(data)
+    if is_absent(named):
+        raise DescriptionError(f"{loads.place}: no <datafile> is in it; give data=, a Table or a file")
+    file = Path(named.replace("\\", "/"))
+    if not file.is_absolute():
+        file = (path.parent if data is None else Path()) / file
+    return read_table(file, degrees=False)                      # forces and places: no angles in it
+
+
+def _load(reading: Reading, element: Element, table: Table) -> ExternalLoad:
+    body = _name(reading, element, "applied_to_body")
+    if not body:
+        raise reading.error(element, "applied_to_body: on which body does it act?")
+    force, point, torque = (reading.text(element, f"{what}_identifier", "")
+                            for what in ("force", "point", "torque"))
+    try:
+        return ExternalLoad(body, table, **{what: given for what, given in (
+            ("force", force), ("point", point), ("torque", torque)) if not is_absent(given)},
+            frame=_name(reading, element, "force_expressed_in_body") or "ground",
+            point_frame=_name(reading, element, "point_expressed_in_body") or "ground")
+    except DescriptionError as error:
+        raise reading.error(element, str(error)) from None
+
+
+def _name(reading: Reading, element: Element, name: str) -> str:
+    """Last part of the path of a body."""
+    text = reading.text(element, name, "")
+    return "" if is_absent(text) else text.rpartition("/")[2]
