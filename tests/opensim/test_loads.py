@@ -31,7 +31,8 @@ def test_walking():
 @pytest.mark.parametrize(("more", "version"), [("<isDisabled>true</isDisabled>", 20302),
                                                ("<appliesForce>false</appliesForce>", 40600)])
 def test_loads_that_are_switched_off(tmp_path, more, version):
-    both = FORCE.format(more="<point_expressed_in_body>rod</point_expressed_in_body>") + FORCE.format(more=more)
+    held = "<point_expressed_in_body>rod</point_expressed_in_body>"
+    both = FORCE.format(more=held) + FORCE.format(more=more)
     load, = cd.read_external_loads(written(tmp_path, both, version=version))
     assert (load.body, load.point_frame, load.torque) == ("rod", "rod", None)
     with pytest.raises(cd.DescriptionError, match="no <ExternalForce>"):
