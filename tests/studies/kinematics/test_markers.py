@@ -135,6 +135,15 @@ def test_locked_prescribed_and_limited():
     assert (cd.inverse_kinematics(system, markers, limits=True).motion.values
             == pytest.approx(q, abs=1e-9))
 
+    clamped = cd.System()
+    clamped.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
+                     coordinates=[cd.Coordinate("elbow", range=(0.0, 1.0), clamped=True)])
+    clamped.add_marker("tip", "arm", (0.2, 0, 0))
+    up = {"tip": np.tile([0.0, 0.2, 0.0], (3, 1))}
+    assert (cd.inverse_kinematics(clamped, up, t=[0, 1, 2]).motion["elbow"] == 1.0).all()
+    free = cd.inverse_kinematics(clamped, up, t=[0, 1, 2], limits=False)
+    np.testing.assert_allclose(free.motion["elbow"], np.pi / 2, atol=1e-9)
+
     driven = cd.System()
     driven.add_body("arm", mobilizer=cd.Pin(), mass=1, inertia=(1, 1, 1),
                     motion=cd.Prescribed(lambda t: 0.5 * t))

@@ -39,7 +39,7 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
                        orientations: Table | Mapping[str, ArrayLike] | None = None, imus: IMUs | None = None,
                        orientation_weights: Weights | None = None, names: Mapping[str, str] | None = None,
                        goals: Sequence[Goal] = (), t: ArrayLike | None = None, state: State | None = None,
-                       locked: Iterable[str] = (), limits: Limits = False, accuracy: float = 1e-6,
+                       locked: Iterable[str] = (), limits: Limits | None = None, accuracy: float = 1e-6,
                        progress: bool | Callable[[float], object] = False) -> InverseKinematics:
     """Coordinates of a system over time that bring its markers nearest to measured ones, frame by frame.
 
@@ -69,7 +69,8 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
         t: times [s], shape (T,), where markers or orientations have none of their own.
         state: the pose to start from, with its parameters and locks; `system.state()` by default.
         locked: names of speeds that do not take part.
-        limits: True keeps coordinates in their ranges; or (low, high) by name: see `cd.assemble`.
+        limits: by default coordinates that are clamped, `cd.Coordinate(..., clamped=True)`, stay in their
+            ranges; True keeps all that have one, False none; or (low, high) by name: see `cd.assemble`.
         accuracy: the last change of a coordinate is at most this [rad, m]; constraints hold to a hundredth of
             it.
         progress: True shows a bar; a function is called a few times per second with the share of frames done.
@@ -88,10 +89,11 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     tasks = _tasks(system, markers, weights, coordinates, coordinate_weights, orientations, imus,
                    orientation_weights, names, goals, t)
 
+    within = _clamped(system) if limits is None else limits
     state = state.replace(locked={**state.locked, **system.compiled.tails.levels(locked)})
 
     def solve(tasks: Tasks, start: State, rows: Rows, progress: Any = False) -> Frames:
-        return assemble_frames(system, start, tasks.goals(rows), t=tasks.t[rows], limits=limits,
+        return assemble_frames(system, start, tasks.goals(rows), t=tasks.t[rows], limits=within,
                                accuracy=accuracy, progress=progress)
 
     start = state.replace(t=float(tasks.t[0]))
@@ -103,6 +105,12 @@ def inverse_kinematics(system: System, markers: Markers | Mapping[str, ArrayLike
     vars(result)["swaps"] = find_swaps(frames, tasks, result._distances, solve)
     _warn(result)
     return result
+
+
+def _clamped(system: System) -> Limits:
+    """The ranges of coordinates that are clamped."""
+    return {c.name: c.range for body in system.bodies for c in body.coordinates
+            if c.clamped and c.range is not None} or False
 
 
 def _tasks(system: System, markers: Any, weights: Any, coordinates: Any, coordinate_weights: Any,
