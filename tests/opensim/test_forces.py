@@ -211,6 +211,17 @@ def test_a_moving_point_stops_at_its_range():
     np.testing.assert_allclose(system.path_lengths([0.9]), stays.path_lengths([0.9]), rtol=1e-14)
 
 
+def test_what_does_not_apply_is_there_and_disabled(tmp_path):
+    text = f"<coordinate>{Q}</coordinate><optimal_force>9</optimal_force><appliesForce>false</appliesForce>"
+    system = read(tmp_path, f'<CoordinateActuator name="one">{text}</CoordinateActuator>')
+    assert system.forces == ("gravity", "one")
+    assert system.state().disabled == {"one"}
+    q, u = system.defaults()
+    one = system.forward_dynamics(q, u, inputs={"one": 1.0})
+    assert one == system.forward_dynamics(q, u)
+    assert one != system.forward_dynamics(q, u, inputs={"one": 1.0}, disabled=())
+
+
 @pytest.mark.parametrize(("force", "words"), [
     (f'<ExpressionBasedCoordinateForce name="e"><coordinate>{Q}</coordinate><expression>2*qq</expression>'
      "</ExpressionBasedCoordinateForce>", "model.osim:.*unknown name 'qq'.*column 3"),

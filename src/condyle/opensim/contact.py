@@ -10,7 +10,7 @@ from condyle.contact import HalfSpace, Material, OpenSimHuntCrossley, SmoothSphe
 from condyle.contact.surfaces import Surface
 from condyle.forces import Force
 from condyle.opensim.element import Element
-from condyle.opensim.forces import _force, switched
+from condyle.opensim.forces import _force
 from condyle.opensim.reading import Reading
 from condyle.opensim.registry import reads
 from condyle.spatial import Transform, rotation_from_euler
@@ -66,7 +66,7 @@ def hunt_crossley(reading: Reading, element: Element) -> None:
         reading.remark(element, "no two of its surfaces can touch: it does not act")
     for a, b in couples:
         own = name if len(couples) == 1 else f"{name}.{a.name}.{b.name}"
-        switched(reading, element, own, OpenSimHuntCrossley(a, b), acts)
+        reading.system.add_force(own, OpenSimHuntCrossley(a, b), enabled=acts)
 
 
 def _parameters(reading: Reading, element: Element) -> list[Element]:

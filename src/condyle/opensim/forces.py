@@ -40,15 +40,7 @@ from condyle.tree import scales
 def add(reading: Reading, element: Element, law: Force) -> None:
     """Add a force under its own name; one that does not apply itself is there and disabled."""
     acts = reading.boolean(element, "appliesForce", True)
-    switched(reading, element, reading.free_name(element, "force"), law, acts)
-
-
-def switched(reading: Reading, element: Element, name: str, law: Force, acts: bool) -> None:
-    """Add a force, unless it does not apply itself."""
-    if acts:
-        reading.system.add_force(name, law)
-    else:
-        reading.remark(element, "does not apply itself; it is left out")
+    reading.system.add_force(reading.free_name(element, "force"), law, enabled=acts)
 
 
 def _force(*tags: str) -> Any:
