@@ -69,9 +69,12 @@ _RATIO, _SIGMA = _functions()
 def inverse_axes(ratio: ca.SX) -> ca.SX:
     """1 / k for a ratio of curvatures of at least 1: (25) solved."""
     g = ratio ** -0.64
-    for _ in range(STEPS):
+    for step in range(STEPS):
         r, slope = _RATIO.call([g], True, False)
-        g = g * (ratio / r) ** (1 / slope)
+        off, power = ratio / r - 1, 1 / slope
+        # Newton's step for the logarithms: (1 + off)^power; after the first one the series is enough
+        series = 1 + power * off * (1 + (power - 1) / 2 * off * (1 + (power - 2) / 3 * off))
+        g = g * (series if step else (1 + off) ** power)
     return g
 
 

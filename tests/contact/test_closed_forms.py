@@ -1,0 +1,208 @@
+"""Contacts with known answers."""
+from __future__ import annotations
+
+import math
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import condyle as cd
+
+C = cd.contact
+UP = (0.0, 1.0, 0.0)
+
+
+def sliding(material, radius=0.1, gravity=(0, -9.81, 0), surface=None, mobilizer=None,
+            **options) -> cd.System:
+    """A body of 2 kg on a floor; it does not turn, unless its mobilizer lets it."""
+    system = cd.System(gravity=gravity)
+    system.add_body("b", mobilizer=mobilizer or cd.Translation(), mass=2.0,
+                    inertia=(0.4 * 2.0 * radius**2,) * 3)
+    surface = surface or C.Sphere("b", (0, 0, 0), radius, material)
+    system.add_contact("floor", C.HalfSpace("ground", UP, 0.0, material), surface, **options)
+    return system
+
+
+def sigma(ratio) -> mp.mpf:
+    """sherman2011 (28), (29), by another program."""
+    ratio = mp.mpf(ratio)
+    if ratio == 1:
+        return mp.mpf(1)
+    K, E = (lambda k, f=f: f(1 - 1 / k**2) for f in (mp.ellipk, mp.ellipe))
+    k = mp.findroot(lambda k: (k**2 * E(k) - K(k)) / (K(k) - E(k)) - ratio, ratio**mp.mpf("0.64"))
+    return mp.pi / 2 * k * mp.sqrt(E(k)) / K(k)**mp.mpf("1.5")
+
+
+@pytest.mark.parametrize("radii", [None, (0.2, 0.1, 0.05)], ids=["sphere", "ellipsoid"])
+def test_elastic_impact(radii, evidence):
+    """Depth (5 m v^2 / 4 k)^(2/5) and half the contact's time, 2.9432 depth / v, then back with the same
+    speed:
+    Hertz, for f = k x^(3/2)."""
+    E, v = 1e7, 0.5
+    surface = radii and C.Ellipsoid("b", None, radii, C.Material(E))
+    system = sliding(C.Material(E), gravity=(0, 0, 0), surface=surface)
+    if radii:
+        x, y, z = radii
+        kappa = y / x**2, y / z**2                           # of the ellipsoid where it touches
+        shape = sigma(max(kappa) / min(kappa)) * mp.sqrt(2 / (kappa[0] + kappa[1]))
+    else:
+        y, shape = 0.1, mp.sqrt(0.1)
+    k = float(4 / 3 * E / 2**1.5 * shape)                    # two equal materials: E* = E / 2^(3/2)
+    depth = (5 * 2.0 * v**2 / (4 * k))**0.4
+    time = 0.8 * math.sqrt(math.pi) * math.gamma(0.4) / math.gamma(0.9) * depth / v
+    run = cd.simulate(system, system.state(q={"b_ty": y}, u={"b_ty": -v}), time, accuracy=1e-10)
+    error = max(abs((y - run(time / 2).q[1]) / depth - 1), abs(run[-1].u[1] / v - 1))
+    evidence("elastic impact of sphere and ellipsoid after Hertz: depth, time and speed, relative", error,
+             1e-7)
+    assert error < 1e-7  # accuracy 1e-10 of lengths of 0.1 m; depth is 2 mm
+
+
+@pytest.mark.parametrize("v", [0.02, 0.5])
+def test_restitution(v, evidence):
+    """e = 1 - c v for slow impacts, as the material says; exactly a v - ln(1 + a v) = -a w - ln(1 - a w), a
+    = 3/2 c, w
+    = e v."""
+    c = 0.3
+    system = sliding(C.Material(1e7, c), gravity=(0, 0, 0))
+    run = cd.simulate(system, system.state(q={"b_ty": 0.1}, u={"b_ty": -v}), 0.05 if v > 0.1 else 0.1,
+                      accuracy=1e-10)
+    e, a = run[-1].u[1] / v, 1.5 * c
+    assert e == pytest.approx(1 - c * v, abs=(c * v)**2)
+    error = abs(a * v - math.log1p(a * v) + a * e * v + math.log1p(-a * e * v)) / (a * v)**2
+    evidence("coefficient of restitution of Hunt and Crossley against its closed form, relative", error, 1e-6)
+    assert error < 1e-6
+
+
+def test_sliding_block_comes_to_rest(evidence):
+    mu, v = 0.5, 1.0
+    system = sliding(C.Material(1e7, 1.0, mu, mu, 0.0, 1e-4))
+    rest = cd.simulate(system, system.state(q={"b_ty": 0.1}), 1.0)[-1].q[1]
+    run = cd.simulate(system, system.state(q={"b_ty": rest}, u={"b_tx": v}), 0.5)
+    error = abs(run[-1].q[0] / (v**2 / (2 * mu * 9.81)) - 1)
+    evidence("distance that a sliding block comes to rest in, v^2 / (2 mu g), relative", error, 1e-3)
+    assert error < 1e-3 and abs(run[-1].u[0]) < 1e-4         # within the transition speed, over v
+
+
+def test_billiard_ball_begins_to_roll(evidence):
+    """At 5/7 of its speed, after 2 v / (7 mu g), whatever the friction is."""
+    mu, v = 0.3, 1.0
+    system = sliding(C.Material(1e7, 1.0, mu, mu, 0.0, 1e-4), mobilizer=cd.Free())
+    depth = 0.1 - cd.simulate(system, system.state(q={"b_ty": 0.1}), 1.0)[-1].q[5]
+    time = 2 * v / (7 * mu * 9.81)
+    run = cd.simulate(system, system.state(q={"b_ty": 0.1 - depth}, u={"b_vx": v}), 2 * time, accuracy=1e-6)
+    error = max(abs(run[-1].u[3] / (5 / 7 * v) - 1),
+                abs(run(0.9 * time).u[3] / (v - mu * 9.81 * 0.9 * time) - 1))
+    evidence("billiard ball: speed while it slides and when it rolls, 5/7 v, relative", error, 2e-3)
+    assert error < 2e-3                                      # the lever of friction is less by the depth
+
+
+@pytest.mark.parametrize("angle", [0.9, 1.1])
+def test_friction_angle(angle):
+    """A block on an incline creeps below atan(mu_s), and slides with g (sin - mu_d cos) above."""
+    mu = 0.6
+    slope = angle * math.atan(mu)
+    g = 9.81 * np.array([math.sin(slope), -math.cos(slope), 0.0])
+    system = sliding(C.Material(1e7, 1.0, mu, mu, 0.0, 1e-3), gravity=g)
+    run = cd.simulate(system, system.state(q={"b_ty": 0.1}), 1.0)
+    if angle < 1:
+        assert 0 < run[-1].u[0] < 1e-3                       # within the transition speed
+    else:
+        assert run[-1].u[0] - run(0.5).u[0] == pytest.approx((g[0] + mu * g[1]) / 2, rel=1e-2)
+
+
+def test_newtons_cradle(evidence):
+    """Equal elastic balls that meet one after the other hand the speed on."""
+    steel = C.Material(1e9)
+    system = cd.System(gravity=(0, 0, 0))
+    balls = []
+    for k in range(4):
+        system.add_body(f"ball{k}", mobilizer=cd.Slider(), X_PF=(0.101 * k, 0, 0), mass=0.3,
+                        inertia=(1e-3,) * 3)
+        balls.append(C.Sphere(f"ball{k}", (0, 0, 0), 0.05, steel, name=f"{k}"))
+    for k in range(3):
+        system.add_contact(f"c{k}", balls[k], balls[k + 1])
+    run = cd.simulate(system, system.state(u=(1.0, 0, 0, 0)), 0.02, accuracy=1e-10)
+    error = np.abs(run[-1].u - (0, 0, 0, 1.0)).max()
+    evidence("Newton's cradle of four compliant balls: speeds after the impacts, over the first one", error,
+             1e-6)
+    assert error < 1e-6
+
+
+@pytest.mark.parametrize("law", ["exact", "smooth", "rolling"])
+def test_energy_balance(law, evidence):
+    """stored + lost = work of a ball that bounces and begins to roll."""
+    options = {"smooth": {"smooth": 1e-5}, "rolling": {"rolling_resistance": 0.005, "spin_friction": 0.01}}
+    system = sliding(C.Material(1e5, 0.2, 0.9, 0.6, 0.1, 0.1), mobilizer=cd.Free(), **options.get(law, {}))
+    loss = C.Loss(system.force("floor"))
+    system.add_measure("lost", cd.measures.Integral(lambda s: s.ask(loss)[0]))
+    start = system.state(q={"b_ty": 0.4}, u={"b_vx": 1, "b_wz": -5, "b_wx": 2, "b_wy": 3})
+    run = cd.simulate(system, start, 0.8, accuracy=1e-10)
+    first, last = (sum(run[k].energy()) for k in (0, -1))
+    error = abs(last + run["lost"][-1] - first) / first
+    assert run["lost"][-1] > 0.2 * first
+    evidence("energy of a bouncing ball, stored and lost against the work done, at accuracy 1e-10", error,
+             1e-8)
+    assert error < 1e-8
+
+
+# ---- derivatives against 50 digits ---------------------------------------------------------------------
+
+
+def _wrench(q, u, radii):
+    """Moment about the body's origin and force on an ellipsoid about it, by another program, in mpmath:
+    floor below
+    y = 0, one material of modulus 1e6, c = 0.4, mu_s = 0.8, mu_d = 0.5, mu_v = 0.1, v_t = 0.05."""
+    w, x, y, z = [v / mp.sqrt(sum(v**2 for v in q[:4])) for v in q[:4]]
+    R = mp.matrix([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                   [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                   [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])
+    D = mp.diag([mp.mpf(r) for r in radii])
+    down = R.T * mp.matrix([0, -1, 0])
+    h = mp.norm(D * down)
+    lowest = R * (D * D * down) / h
+    depth = -(q[5] + lowest[1])
+    P = mp.eye(3) - down * down.T
+    K = h * P * D**-2 * P
+    total, squares = K[0, 0] + K[1, 1] + K[2, 2], sum(v**2 for v in K)
+    spread = mp.sqrt(abs(2 * squares - total**2))
+    f_Hz = (mp.mpf(4) / 3 * sigma((total + spread) / (total - spread)) * mp.sqrt(2 / total) * 10**6
+            / mp.mpf(2)**mp.mpf("1.5") * depth**mp.mpf("1.5"))
+    arm = lowest + mp.matrix([0, depth / 2, 0])
+    cross = lambda a, b: mp.matrix([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                                    a[0] * b[1] - a[1] * b[0]])
+    v = mp.matrix(u[3:]) + cross(u[:3], arm)
+    f_n = f_Hz * (1 - mp.mpf(3) / 2 * mp.mpf("0.4") * v[1])
+    slip = mp.sqrt(v[0]**2 + v[2]**2)
+    s = slip / mp.mpf("0.05")
+    step = lambda t: t**3 * (10 - 15 * t + 6 * t**2)
+    us, ud = mp.mpf("0.8"), mp.mpf("0.5")
+    mu = (us * step(s) if s < 1 else us - (us - ud) * step((s - 1) / 2) if s < 3 else ud) + slip / 10
+    f = mp.matrix([-mu * f_n * v[0] / slip, f_n, -mu * f_n * v[2] / slip])
+    return [*cross(arm, f), *f]
+
+
+@pytest.mark.parametrize("slip", [0.03, 0.1, 1.0])
+def test_derivatives_against_fifty_digits(slip, evidence):
+    """An ellipsoid that sticks, passes the peak of friction, slides."""
+    radii = (0.15, 0.1, 0.08)
+    m = C.Material(1e6, 0.4, 0.8, 0.5, 0.1, 0.05)
+    system = sliding(m, mobilizer=cd.Free(), surface=C.Ellipsoid("b", None, radii, m))
+    q = np.array([0.8, 0.2, -0.4, 0.4, 0.3, 0.1, -0.2])
+    q[:4] /= np.linalg.norm(q[:4])
+    q[5] += system.contact_depths(q)[0] - 1e-3
+    u = np.array([0.02, 0.03, -0.01, slip, -0.2, 0.3 * slip])
+    found = system.contact_wrenches(q, u)[0, 1]
+    with mp.workdps(50):
+        exact = lambda e, dq, du: _wrench([mp.mpf(a) + e * mp.mpf(b) for a, b in zip(q, dq)],
+                                          [mp.mpf(a) + e * mp.mpf(b) for a, b in zip(u, du)], radii)
+        np.testing.assert_allclose(found, [float(x) for x in exact(0, 0 * q, 0 * u)], rtol=1e-9, atol=1e-9)
+        N, h = system.N(q), mp.mpf(10)**-15
+        columns = [(N[:, j], 0 * u) for j in range(6)] + [(0 * q, e) for e in np.eye(6)]
+        slopes = np.array([[float((a - b) / (2 * h)) for a, b in zip(exact(h, *c), exact(-h, *c))]
+                           for c in columns]).T
+    J = system.jacobian("contact_wrenches", q, u, wrt=("q", "u"))
+    ours = np.hstack([J["q"], J["u"]])[6:]
+    error = np.abs(ours - slopes).max() / np.abs(slopes).max()
+    evidence("derivatives of contact forces against 50 digits, relative", error, 1e-10)
+    assert error < 1e-10                                     # depth is 1e-3 m to 1e-17 m
