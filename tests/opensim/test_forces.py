@@ -9,6 +9,7 @@ import pytest
 
 import condyle as cd
 from condyle import forces, muscles, paths
+from condyle.laws.described import text
 from condyle.opensim import read_osim
 from tests.opensim.files import pendulum
 
@@ -134,17 +135,26 @@ LAWS = {
 
 @pytest.mark.parametrize("tag", LAWS)
 def test_laws(tag, tmp_path):
-    text, law = LAWS[tag]
-    system = read(tmp_path, f'<{tag} name="one">{text}</{tag}>')
+    written, law = LAWS[tag]
+    system = read(tmp_path, f'<{tag} name="one">{written}</{tag}>')
     assert system.forces == ("gravity", "one")
     if law is None:
         assert type(system.force("one")).__name__ == "RigidTendon"
         assert system.force("one").active_force_length(0.5) == pytest.approx(0.5)
-        return
+        law = lambda: system.force("one")
     other = cd.System()
     other.add_body("rod", mobilizer=cd.Pin(), mass=1.0, inertia=(1, 1, 1), coordinates=(Q,))
     other.add_force("one", law())                            # gives it the Input of its name
     assert system.force("one") == other.force("one")
+    again = tmp_path / "again.osim"
+    cd.write_osim(system, again)
+    back, law = read_osim(again, strict=True).force("one"), system.force("one")
+    assert type(back) is type(law)
+    for f, value in vars(law).items():
+        other = getattr(back, f)
+        same = text(value) == text(other) if not isinstance(value, float) else np.isclose(
+            value, other, rtol=1e-15, atol=0)                # degrees and back
+        assert same, (f, value, other)
 
 
 def test_points_and_wraps(tmp_path):
@@ -220,6 +230,8 @@ def test_what_does_not_apply_is_there_and_disabled(tmp_path):
     one = system.forward_dynamics(q, u, inputs={"one": 1.0})
     assert one == system.forward_dynamics(q, u)
     assert one != system.forward_dynamics(q, u, inputs={"one": 1.0}, disabled=())
+    cd.write_osim(system, tmp_path / "again.osim")
+    assert read_osim(tmp_path / "again.osim").state().disabled == {"one"}
 
 
 @pytest.mark.parametrize(("force", "words"), [

@@ -29,7 +29,7 @@ from condyle.forces import (
     TwoPointSpring,
 )
 from condyle.forces.bushing import DEFLECTIONS
-from condyle.functions import Formula
+from condyle.functions import Constant, Formula
 from condyle.opensim.element import Element
 from condyle.opensim.paths import path
 from condyle.opensim.reading import Reading
@@ -296,4 +296,7 @@ def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
         reading.use(e)
     if len(found) not in (0, 3):
         raise reading.error(holder, f"expected three functions, or none, got {len(found)}")
-    return tuple(reading.read(e) for e in found) or (0.0,) * 3
+    functions = tuple(reading.read(e) for e in found)
+    if all(isinstance(f, Constant) for f in functions):
+        return tuple(f.value for f in functions) or (0.0,) * 3
+    return functions

@@ -62,7 +62,8 @@ def _pennation(reading: Reading, element: Element) -> None:
 def _length(reading: Reading, element: Element) -> dict[str, Any]:
     """Where the fibre begins."""
     given = reading.number(element, "default_fiber_length", 0.0)
-    return {"default_fiber_length": given if given > 0 else None}
+    usual = given <= 0 or given == reading.number(element, "optimal_fiber_length", 0.1)
+    return {"default_fiber_length": None if usual else given}
 
 
 @_force("Thelen2003Muscle")
@@ -191,7 +192,7 @@ def delp1990(reading: Reading, element: Element) -> Delp1990:
 
 @_force("RigidTendonMuscle")
 def rigid_tendon(reading: Reading, element: Element) -> RigidTendon:
-    reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics")
+    reading.skip(element, "ignore_tendon_compliance", "ignore_activation_dynamics", "default_activation")
     curves: dict[str, Any] = {name: reading.function(element, name) for name in (
         "active_force_length_curve", "passive_force_length_curve", "force_velocity_curve")}
     return RigidTendon(**common(reading, element), **curves)

@@ -9,12 +9,12 @@ from xml.etree.ElementTree import Element, ElementTree, indent
 from condyle import files
 from condyle.errors import DescriptionError, UnknownNameError
 from condyle.forces.gravity import Gravity
-from condyle.opensim import writer_joints, writer_muscles  # noqa: F401  # muscles register themselves
+from condyle.opensim import writer_joints, writer_laws, writer_muscles  # noqa: F401  # they register themselves
 from condyle.opensim.writer_attached import geometry, marker
 from condyle.opensim.writer_constraints import as_constraint
 from condyle.opensim.writer_forces import as_force
 from condyle.opensim.writing import Writing
-from condyle.opensim.xml import VERSION, element, whole_set
+from condyle.opensim.xml import VERSION, append, element, whole_set
 from condyle.system.system import System
 
 
@@ -70,9 +70,15 @@ def as_document(system: System, path: Path, parameters: Mapping[str, float] | No
     forces = [
         as_force(system.force(f), to.name(f, f"force {f!r}"), to) for f in system.forces if f != "gravity"
     ]
+    for made in forces:
+        if made.get("name") in system._off:
+            append(made, "appliesForce", False)
     constraints = [
         as_constraint(system.constraint(c), to.name(c, f"constraint {c!r}"), to) for c in system.constraints
     ]
+    for made in constraints:
+        if made.get("name") in system._off:
+            append(made, "isEnforced", False)
     for name in system.measures:
         to.refuse(f"measure {name!r}: OpenSim has none like it; write a copy without it")
     for name, body in {"ground": ground, **bodies}.items():

@@ -28,8 +28,9 @@ from condyle.forces import (
     TwoPointForce,
     TwoPointSpring,
 )
+from condyle.forces.external import TimeFunctions
 from condyle.opensim.writer_controls import control
-from condyle.opensim.writer_functions import constant
+from condyle.opensim.writer_functions import constant, function, given
 from condyle.opensim.writer_paths import geometry_path
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element, text
@@ -141,7 +142,7 @@ def _(law: MobilitySpring, name: str, to: Writing) -> Element:
         coordinate=to.speed(law.coordinate),
         stiffness=to.number(law.stiffness, where),
         rest_length=to.number(law.rest, where),
-        viscosity=0.0,
+        viscosity=to.number(law.damping, where),
     )
 
 
@@ -336,7 +337,7 @@ def _(law: ConstantTorque, name: str, to: Writing) -> Element:
 @as_force.register
 def _(law: ExternalWrench, name: str, to: Writing) -> Element:
     parts = {
-        key: np.broadcast_to(_still(getattr(law, own), name, to), 3)
+        key: _over_time(getattr(law, own), name, to)
         for key, own in (("force", "force"), ("point", "station"), ("torque", "torque"))
     }
     return _prescribed(
@@ -349,10 +350,18 @@ def _(law: ExternalWrench, name: str, to: Writing) -> Element:
     )
 
 
+def _over_time(kept: Any, name: str, to: Writing) -> Any:
+    """Three numbers, or three functions of time."""
+    if isinstance(kept, TimeFunctions):
+        where = f"force {name!r}"
+        return [function(given(f), to, where) for f in kept.functions]
+    return np.broadcast_to(_still(kept, name, to), 3)
+
+
 def _prescribed(
     name: str, body: str, to: Writing, in_ground: bool = True, point_in_ground: bool = False, **parts: Any
 ) -> Element:
-    """A PrescribedForce of constants."""
+    """A PrescribedForce of constants and functions."""
     made = element(
         "PrescribedForce",
         name,
@@ -361,6 +370,6 @@ def _prescribed(
         forceIsGlobal=in_ground,
     )
     for key in ("force", "point", "torque"):
-        values = [constant(float(x)) for x in parts.get(key, ())]
+        values = [x if isinstance(x, Element) else constant(float(x)) for x in parts.get(key, ())]
         made.append(element("FunctionSet", f"{key}Functions", objects=values))
     return made

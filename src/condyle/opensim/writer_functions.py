@@ -21,6 +21,7 @@ from condyle.functions import (
     SmoothStep,
     Spline,
 )
+from condyle.laws.function import LawFunction
 from condyle.opensim.writing import Writing
 from condyle.opensim.xml import element
 from condyle.trace import Symbol, Traced
@@ -165,3 +166,11 @@ def linear(traced: Traced, n: int) -> list[float] | None:
     if not slopes.is_constant():
         return None
     return [*np.array(ca.DM(slopes)).ravel().tolist(), traced(*[0.0] * n).item()]
+
+
+def given(law: LawFunction) -> Any:
+    """What a law's function was given as: one of cd.functions, or a number."""
+    if law.given is not None or law.law.outside:
+        return law.given
+    values = {law.law(*([x] * len(law.law.names))).item() for x in (0.0, 0.7, -0.3)}
+    return values.pop() if len(values) == 1 else law.law

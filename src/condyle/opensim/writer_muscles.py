@@ -81,13 +81,12 @@ def muscle(kind: str, m: Muscle, name: str, to: Writing, numbers: Mapping[str, s
     """
     where = f"muscle {name!r}"
     control(m.excitation, name, to, where, lowest=0.0)
-    least = to.number(m.minimum_activation, where)
     return element(
         kind,
         name,
         GeometryPath=None,
-        min_control=least,
-        max_control=1.0,
+        min_control=m.min_control,                          # left out it is the minimum activation
+        max_control=m.max_control,
         **{to_name: to.number(getattr(m, own), where) for own, to_name in numbers.items()},
         ignore_tendon_compliance=m.tendon == "rigid",
         ignore_activation_dynamics=not m.activation_dynamics,
@@ -130,7 +129,7 @@ def _(m: Thelen2003, name: str, to: Writing) -> Element:
             name,
             to,
             COMMON | TIMES | own,
-            default_fiber_length=to.number(m.optimal_fiber_length, where),
+            default_fiber_length=_start(m, where, to),
         ),
         m,
         name,
@@ -151,7 +150,7 @@ def _(m: Millard2012, name: str, to: Writing) -> Element:
         name,
         to,
         COMMON | TIMES | own,
-        default_fiber_length=to.number(m.optimal_fiber_length, where),
+        default_fiber_length=_start(m, where, to),
     )
     for key, (kind, numbers) in CURVES.items():
         curve = getattr(m, key)
@@ -190,6 +189,12 @@ def _(m: DeGroote2016, name: str, to: Writing) -> Element:
 def _exact(m: Muscle, kind: type[Muscle], where: str, to: Writing) -> None:
     if type(m) is not kind:
         to.refuse(f"{where}: {type(m).__name__} is a class of your own; OpenSim has {kind.__name__}")
+
+
+def _start(m: Muscle, where: str, to: Writing) -> Any:
+    """The fibre's length at the start."""
+    given = m.optimal_fiber_length if m.default_fiber_length is None else m.default_fiber_length
+    return to.number(given, where)
 
 
 def _least(m: Muscle, where: str, to: Writing) -> None:
