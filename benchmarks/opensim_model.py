@@ -17,7 +17,7 @@ _loaded: dict[str, Any] = {}
 
 def about_model() -> Answers:
     """What answers each question about the file of a path."""
-    return {"names": names, "mechanics": mechanics}
+    return {"names": names, "mechanics": mechanics, "accelerations": accelerations}
 
 
 def load(path: str) -> Any:
@@ -36,6 +36,26 @@ def load(path: str) -> Any:
             q.setIsPrescribed(state, False)
         _loaded[path] = (model, state)
     return _loaded[path]
+
+
+def accelerations(path: str, coordinates: list[str], q: Any, u: Any) -> Any:
+    """udot, (n, nu), by what the model has by default: locks, constraints, forces."""
+    import opensim as osim
+
+    osim.Logger.setLevelString("error")
+    os.chdir(Path(path).parent)
+    model = osim.Model(path)
+    state = model.initSystem()
+    own = {c.getName(): c for c in _each(model.getCoordinateSet())}
+    out = []
+    for q_k, u_k in zip(q, u, strict=True):
+        for name, value, speed in zip(coordinates, q_k, u_k, strict=True):
+            if not own[name].getLocked(state):
+                own[name].setValue(state, float(value), False)
+                own[name].setSpeedValue(state, float(speed))
+        model.realizeAcceleration(state)
+        out.append([own[name].getAccelerationValue(state) for name in coordinates])
+    return np.array(out)
 
 
 def _each(things: Any) -> list[Any]:

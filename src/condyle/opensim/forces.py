@@ -30,6 +30,7 @@ from condyle.forces import (
 )
 from condyle.forces.bushing import DEFLECTIONS
 from condyle.functions import Constant, Formula
+from condyle.opensim.controllers import controlled
 from condyle.opensim.element import Element
 from condyle.opensim.paths import path
 from condyle.opensim.reading import Reading
@@ -40,6 +41,7 @@ from condyle.tree import scales
 def add(reading: Reading, element: Element, law: Force) -> None:
     """Add a force under its own name; one that does not apply itself is there and disabled."""
     acts = reading.boolean(element, "appliesForce", True)
+    law = controlled(reading, element, law)
     reading.system.add_force(reading.free_name(element, "force"), law, enabled=acts)
 
 

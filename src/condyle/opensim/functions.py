@@ -67,7 +67,7 @@ def piecewise_linear(reading: Reading, element: Element) -> Function:
 def gcv_spline(reading: Reading, element: Element) -> Function:
     x, y = points(reading, element)
     half = reading.number(element, "half_order", 3)
-    reading.skip(element, "weights")                            # OpenSim does not use them either
+    reading.skip(element, "weights", "coefficients")            # OpenSim does not use them either
     if reading.number(element, "error_variance", 0.0) != 0.0:
         reading.note(element, "error_variance is not zero: the spline goes through its points; in OpenSim it "
                               "smooths them")

@@ -22,8 +22,8 @@ from condyle.system.system import System
 
 SETS = {
     "ConstraintSet": "the motion is not constrained by it",
-    "ForceSet": "it does not act",
     "ControllerSet": "it controls nothing",
+    "ForceSet": "it does not act",
     "MarkerSet": "there is no such marker",
     "ContactGeometrySet": "nothing touches it",
     "ProbeSet": "it measures nothing",

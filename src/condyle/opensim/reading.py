@@ -57,6 +57,7 @@ class Reading:
         system: the System that is being made.
         names: what elements are called in the System, by element: bodies, coordinates, forces, ...
         notes: what was not understood.
+        controls: controllers of actuators and the functions of time that they give, by actuator.
     """
 
     def __init__(self, document: Document, system: System) -> None:
@@ -64,6 +65,7 @@ class Reading:
         self.components = Components(document.object)
         self.names: dict[Element, str] = {}
         self.notes: list[Note] = document.notes
+        self.controls: dict[str, tuple[Element, Function]] = {}
         self._asked: set[Element] = {document.object}
         self._frames: dict[Element, tuple[str, Transform]] = {}
 
@@ -131,10 +133,18 @@ class Reading:
         inner = found.child("objects")
         if name.endswith("Set") and inner is not None:
             self._asked.add(inner)
-            self.skip(found, "groups")
+            self._groups(found)
             found = inner
         self._asked.update(found.children)
         return list(found.children)
+
+    def _groups(self, found: Element) -> None:
+        """Keep the groups of a set: names, and the names of their members."""
+        for group in found.every("ObjectGroup") if found.tag == "ForceSet" else ():
+            members = group.child("members")
+            if group.name and members is not None:
+                self.system.groups[group.name] = tuple(members.text.replace(",", " ").split())
+        self.skip(found, "groups")
 
     def object(self, element: Element, name: str) -> Element | None:
         """The element of the one object of a property: <function><Constant>..., or <Constant

@@ -50,6 +50,7 @@ class Description(Display):
     Attributes:
         notes: what of the file that it was read from is not understood, one Note each; else empty.
         about: name, credits and publications of the model in that file, by these words.
+        groups: groups of forces in that file: names of members, by name.
     """
 
     plumbing = frozenset({"compiled"})
@@ -64,6 +65,7 @@ class Description(Display):
         self._off: frozenset[str] = frozenset()
         self.notes: tuple[Any, ...] = ()
         self.about: dict[str, str] = {}
+        self.groups: dict[str, tuple[str, ...]] = {}
         self._thaw()
         law = gravity if isinstance(gravity, Gravity) else Gravity(gravity)
         self._tree.register(law.parameters())
@@ -464,19 +466,21 @@ class Description(Display):
         other._measures = dict(self._measures)
         other._markers, other._geometry = dict(self._markers), dict(self._geometry)
         other.notes, other.about, other._off = self.notes, dict(self.about), self._off
+        other.groups = dict(self.groups)
         return other
 
     def __getstate__(self) -> dict[str, Any]:
         self._freeze("pickling")
         return {"tree": self._tree, "forces": self._forces, "constraints": self._constraints,
                 "measures": self._measures, "markers": self._markers, "geometry": self._geometry,
-                "notes": self.notes, "about": self.about, "off": self._off}
+                "notes": self.notes, "about": self.about, "off": self._off, "groups": self.groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._tree, self._forces, self._constraints = state["tree"], state["forces"], state["constraints"]
         self._measures, self._markers, self._geometry = (state[name] for name in ("measures", "markers",
                                                                                   "geometry"))
         self.notes, self.about, self._off = state["notes"], state["about"], state["off"]
+        self.groups = state["groups"]
         self._thaw()
         self._freeze("unpickling")
 
