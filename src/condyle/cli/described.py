@@ -19,7 +19,8 @@ def system_of(given: str) -> System:
     """The System that a command is about.
 
     Args:
-        given: the name of a ready model, a Python file, or FILE.py:NAME for one of its variables.
+        given: the name of a ready model, a Python file, FILE.py:NAME for one of its variables, or a model
+            file of OpenSim, .osim.
     """
     from condyle import models
 
@@ -27,10 +28,12 @@ def system_of(given: str) -> System:
     if name:
         return _named(names_of(Path(f"{file}.py")), Path(f"{file}.py"), name)
     path = Path(given)
-    if path.suffix in (".py", ".osim") or path.is_file():
+    if path.suffix.lower() == ".osim":
+        return _osim(path)
+    if path.suffix == ".py" or path.is_file():
         if path.suffix != ".py":
-            raise DescriptionError(f"{given}: expected a Python file, or the name of a ready model: "
-                                   f"{', '.join(models.READY)}{_other(path.suffix)}")
+            raise DescriptionError(f"{given}: expected a Python file, an .osim file, or the name of a ready "
+                                   f"model: {', '.join(models.READY)}")
         return _only(names_of(path), path)
     if given not in models.READY:
         raise UnknownNameError("model", given, models.READY, f"ready models: {', '.join(models.READY)}; your "
@@ -61,15 +64,17 @@ def names_of(file: Path) -> dict[str, Any]:
 def check_file(file: Path) -> None:
     """Refuse a file that does not exist."""
     if not file.is_file():
-        there = [p.name for p in file.parent.glob("*.py")] if file.parent.is_dir() else []
+        there = [p.name for p in file.parent.glob(f"*{file.suffix}")] if file.parent.is_dir() else []
         near = difflib.get_close_matches(file.name, there, n=2)
         similar = f"is it {' or '.join(str(file.parent / n) for n in near)}? Else " if near else ""
-        raise DescriptionError(f"{file}: no such file; {similar}give a Python file that makes `system = "
-                               "cd.System()` and adds bodies")
+        raise DescriptionError(f"{file}: no such file; {similar}give a model file of OpenSim, or a "
+                               "Python file that makes `system = cd.System()` and adds bodies")
 
 
 def start_of(file: Path) -> State:
-    """The State to start from: `state` of a file, or the default one of its `system`."""
+    """The State to start from: `state` of a file, or the default one of its `system` or of a model file."""
+    if file.suffix.lower() == ".osim":
+        return _osim(file).state()
     names = names_of(file)
     system = names.get("system")
     if not isinstance(system, System):
@@ -120,8 +125,12 @@ def _named(names: dict[str, Any], file: Path, name: str) -> System:
     return names[name]  # type: ignore[no-any-return]
 
 
-def _other(suffix: str) -> str:
-    return "; a reader of .osim files is not there yet" if suffix == ".osim" else ""
+def _osim(path: Path) -> System:
+    """A model of OpenSim."""
+    from condyle.opensim import read_osim
+
+    check_file(path)
+    return read_osim(path)
 
 
 def _line(error: Exception, file: Path) -> str:

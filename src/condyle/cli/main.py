@@ -82,8 +82,8 @@ def demo(output: Output = None, format: Tables = Format.csv, force: Force = Fals
 @app.command()
 def analyze(
     model: Annotated[str, typer.Argument(show_default=False,
-        help="A ready model, such as arm26; or a Python file that makes a System; or FILE.py:NAME if it "
-             "makes several.")],
+        help="A ready model, such as arm26; a model of OpenSim, .osim; or a Python file that makes a System, "
+             "or FILE.py:NAME if it makes several.")],
     motion: Annotated[Path, typer.Argument(help="Coordinates over time: .mot, .sto, .csv or .npz.",
                                            show_default=False)],
     output: Output = None,
@@ -119,7 +119,8 @@ def analyze(
 
 @app.command()
 def simulate(
-    file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from.")],
+    file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from; or a "
+                                              "model of OpenSim, .osim.")],
     t_final: Annotated[float, typer.Argument(help="Until when, in seconds.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.csv",
                                          help="Where the motion goes.")] = Path("motion.csv"),
@@ -139,6 +140,61 @@ def simulate(
     print(f"{file}: {status}; {where}")
     if code:
         raise typer.Exit(code)
+
+
+@app.command()
+def run(
+    setups: Annotated[list[Path], typer.Argument(metavar="SETUP.xml...", show_default=False,
+        help="Setup files of OpenSim's tools, run as they are.")],
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, show_default=False,
+        help="How many files run at once; all cores if not given.")] = None,
+) -> None:
+    """Run setup files of OpenSim, and write the files that OpenSim writes.
+
+    Paths in a setup file are taken from its own folder. What to check is said: errors of markers, residuals
+    and reserves beyond what OpenSim's guidelines name. A file that fails does not stop the others; the exit
+    code is 1 then.
+
+    For example: `condyle run */Setup_ID.xml`
+    """
+    print(f"Condyle {version('condyle')}: {len(setups)} setup file{'s' * (len(setups) > 1)}", flush=True)
+    from condyle.cli.run import run as run_all
+
+    if not run_all(setups, jobs):
+        raise typer.Exit(1)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(show_default=False,
+        help="A table: .mot, .sto, .csv, .tsv, .npz; markers: .trc, .c3d; or a model: .osim.")],
+    target: Annotated[Path, typer.Argument(show_default=False, help="Its ending says what it becomes.")],
+    units: Annotated[str | None, typer.Option(metavar="m|cm|mm", show_default=False,
+        help="Of markers, where the file does not say.")] = None,
+    vertical: Annotated[str | None, typer.Option(metavar="x|y|z", show_default=False,
+        help="The axis of markers that points up; it becomes y.")] = None,
+    degrees: Annotated[bool | None, typer.Option("--degrees/--radians", show_default=False,
+        help="Of a table's angles, where the file does not say.")] = None,
+    force: Force = False,
+) -> None:
+    """Convert tables, markers and models between formats.
+
+    For example: `condyle convert walk.c3d walk.trc --vertical z`
+    """
+    from condyle.cli.convert import convert as converted
+
+    print(converted(source, target, units, vertical, degrees, force))
+
+
+@app.command()
+def show(
+    model: Annotated[str, typer.Argument(show_default=False,
+        help="A model of OpenSim, .osim; a ready model, such as arm26; or a Python file that makes a System.")],
+) -> None:
+    """Print a model in words: bodies, coordinates with their ranges, muscles, markers, notes of its reader."""
+    from condyle.cli.show import show as shown
+
+    print(shown(model))
 
 
 @cache_app.command("info")

@@ -15,7 +15,7 @@ from condyle.opensim import (  # noqa: F401  # readers register themselves
     muscles,
     paths,
 )
-from condyle.opensim.document import read_document
+from condyle.opensim.document import Document, read_document
 from condyle.opensim.notes import listed, warn
 from condyle.opensim.reading import Reading
 from condyle.system.system import System
@@ -51,6 +51,13 @@ def read_osim(path: str | Path, strict: bool = False) -> System:
         FileNotFoundError: no such file.
     """
     document = read_document(path)
+    system = system_of(document, strict)
+    warn(document.path.name, system.notes, stacklevel=2)
+    return system
+
+
+def system_of(document: Document, strict: bool = False) -> System:
+    """The System of a model file that has been parsed; without a warning."""
     model = document.object
     reading = Reading(document, System())
     reading.system = System(gravity=reading.numbers(model, "gravity", (0.0, -9.80665, 0.0), 3))
@@ -68,5 +75,4 @@ def read_osim(path: str | Path, strict: bool = False) -> System:
         raise DescriptionError(f"{document.path.name}: not all is understood, which strict=True asks for:\n"
                                f"{listed(reading.notes)}")
     reading.system.notes = tuple(reading.notes)
-    warn(document.path.name, reading.notes, stacklevel=2)
     return reading.system

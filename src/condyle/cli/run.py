@@ -1,0 +1,98 @@
+"""`condyle run`: setup files of OpenSim's tools, one after the other or several at once."""
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from condyle.errors import CondyleError
+from condyle.native.machine.interrupts import patient
+from condyle.opensim.setup import run_setup
+from condyle.opensim.setup.file import Report
+
+SHOWN = 8
+"""Notes that are shown of a file."""
+
+
+def run(setups: Sequence[Path], jobs: int | None) -> bool:
+    """Run setup files; one that fails does not stop the others. Returns True if none failed.
+
+    Args:
+        setups: the files.
+        jobs: how many run at once; as many as there are cores, if None.
+    """
+    jobs = min(len(setups), jobs or os.cpu_count() or 1)
+    with patient():
+        done = _one_by_one(setups) if jobs <= 1 else _at_once(setups, jobs)
+    failed = [path for path, error in done.items() if error]
+    if len(setups) > 1:
+        print(f"\n{len(done) - len(failed)} of {len(setups)} done"
+              + (f"; failed: {', '.join(map(str, failed))}" if failed else ""))
+    return not failed
+
+
+def _one_by_one(setups: Sequence[Path]) -> dict[Path, str]:
+    """What went wrong, by file."""
+    done = {}
+    for path in setups:
+        begin = time.perf_counter()
+
+        def tell(step: str, begin: float = begin) -> None:
+            print(f"  {time.perf_counter() - begin:6.1f} s  {step}", flush=True)
+
+        print(f"{path}", flush=True)
+        report, done[path] = attempt(path, tell)
+        _show(path, report, done[path])
+    return done
+
+
+def _at_once(setups: Sequence[Path], jobs: int) -> dict[Path, str]:
+    done = {}
+    os.environ.setdefault("CONDYLE_THREADS", str(max(1, (os.cpu_count() or 1) // jobs)))
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(attempt, path): path for path in dict.fromkeys(setups)}
+        for k, future in enumerate(as_completed(waiting), 1):
+            path = waiting[future]
+            try:
+                report, done[path] = future.result()
+            except Exception as error:                      # the process has died
+                report, done[path] = None, f"{type(error).__name__}: {error}"
+            print(f"[{k}/{len(waiting)}] {path}", flush=True)
+            _show(path, report, done[path])
+    return done
+
+
+def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
+    """What came of a file, and what went wrong."""
+    try:
+        return (run_setup(path, tell) if callable(tell) else run_setup(path)), ""
+    except (CondyleError, OSError) as error:
+        return None, str(error)
+
+
+def _show(path: Path, report: Report | None, error: str) -> None:
+    if report is None:
+        print(f"  FAILED: {error}", file=sys.stderr, flush=True)
+        return
+    for file in report.files:
+        print(f"  wrote   {_short(file)}")
+    for text in report.results:
+        print(f"  result  {text}")
+    for text in report.check:
+        print(f"  CHECK   {text}")
+    for text in report.notes[:SHOWN]:
+        print(f"  note    {text}")
+    if len(report.notes) > SHOWN:
+        print(f"  note    ... and {len(report.notes) - SHOWN} more; condyle show MODEL has those of the model")
+    sys.stdout.flush()
+
+
+def _short(path: Path) -> str:
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

@@ -1,0 +1,232 @@
+"""Setup: one setup file of OpenSim, and what is written in it. Report: what came of it."""
+from __future__ import annotations
+
+import difflib
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from condyle import files
+from condyle.arrays import Array
+from condyle.errors import DescriptionError
+from condyle.io import read_table
+from condyle.opensim.components import is_absent
+from condyle.opensim.document import Document, read_document
+from condyle.opensim.element import Element
+from condyle.opensim.model import system_of
+from condyle.opensim.notes import listed
+from condyle.opensim.reading import REQUIRED, Reading
+from condyle.system.system import System
+from condyle.table import Table
+
+FORCES = "A force is a generalized force, meaning that it can be either a force (N) or a torque (Nm)."
+SI = ("Units are S.I. units (second, meters, Newtons, ...)",
+      "If the header above contains a line with 'inDegrees', this indicates whether rotational values are in "
+      "degrees (yes) or radians (no).")
+"""Sentences that OpenSim writes into the headers of its files."""
+
+
+@dataclass
+class Report:
+    """What came of a setup file.
+
+    Attributes:
+        tool: its class, such as "InverseDynamicsTool".
+        name: of the tool in the file.
+        files: that were written.
+        results: what to know: a line each.
+        check: what to look at, because it is beyond what OpenSim's guidelines name, or was not done.
+        notes: what is odd in the files, or is not as in OpenSim.
+    """
+
+    tool: str
+    name: str
+    files: list[Path] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    check: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def judge(self, what: str, value: float, limit: float, unit: str, why: str) -> None:
+        """Say a number, and whether it is within the guidelines."""
+        said = f"{what}: {value:.3g} {unit}"
+        if value <= limit:
+            self.results.append(f"{said} (guideline: below {limit:g} {unit})")
+        else:
+            self.check.append(f"{said}, above the guideline of {limit:g} {unit}: {why}")
+
+
+class Setup:
+    """One setup file.
+
+    Args:
+        path: the file.
+        tell: is called with the name of each step when it begins.
+
+    Attributes:
+        tool: the element of the tool.
+        folder: that of the file: other files are looked for from there.
+        report: what came of it so far.
+    """
+
+    def __init__(self, path: Path, tell: Callable[[str], None] = lambda step: None) -> None:
+        self.path, self.tell = path, tell
+        self.document = read_document(path, "")
+        self.tool, self.folder = self.document.object, path.resolve().parent
+        self.reading = Reading(self.document, System())
+        self.report = Report(self.tool.tag, self.tool.name or path.stem)
+
+    # ---- what is written in it -----------------------------------------------------------------------------
+
+    def text(self, name: str, default: str = "", element: Element | None = None) -> str:
+        """The words of a property; nothing for Unassigned."""
+        text = self.reading.text(element or self.tool, name, default).strip()
+        return default if is_absent(text) else text
+
+    def words(self, name: str, element: Element | None = None) -> list[str]:
+        """The words of a property, one by one."""
+        return [w for w in self.reading.words(element or self.tool, name) if not is_absent(w)]
+
+    def number(self, name: str, default: float = REQUIRED, element: Element | None = None) -> float:
+        """The number of a property; it may be infinite."""
+        return self.reading.number(element or self.tool, name, default, finite=False)
+
+    def numbers(self, name: str, default: Sequence[float],
+                element: Element | None = None) -> tuple[float, ...]:
+        """The numbers of a property, as many as the default has."""
+        return self.reading.numbers(element or self.tool, name, default, len(default), finite=False)
+
+    def flag(self, name: str, default: bool, element: Element | None = None) -> bool:
+        """Whether a property is true."""
+        return self.reading.boolean(element or self.tool, name, default)
+
+    def objects(self, name: str, element: Element | None = None) -> list[Element]:
+        """Elements of the objects of a set."""
+        return self.reading.objects(element or self.tool, name)
+
+    def error(self, what: str, element: Element | None = None) -> DescriptionError:
+        return self.reading.error(element or self.tool, what)
+
+    def file(self, name: str, element: Element | None = None) -> Path | None:
+        """The file that a property names, from the setup's folder, or else from the current one; None if it
+        names none.
+
+        Raises:
+            DescriptionError: there is no such file.
+        """
+        given = self.text(name, "", element)
+        return self.found(given, f"<{name}>", element) if given else None
+
+    def found(self, given: str, what: str, element: Element | None = None) -> Path:
+        """A file by the name that is written somewhere."""
+        inputs = self.text("input_directory")
+        places = [self.folder, *([self.folder / inputs] if inputs else []), Path.cwd()]
+        for place in places:
+            path = place / given.replace("\\", "/")
+            if path.is_file():
+                return path
+        wanted = places[0] / given.replace("\\", "/")
+        there = [p.name for p in wanted.parent.iterdir() if p.is_file()] if wanted.parent.is_dir() else []
+        near = difflib.get_close_matches(wanted.name, there, n=2)
+        raise self.error(f"{what}: there is no file {given!r} in {str(self.folder)!r}"
+                         + (f"; is it {' or '.join(near)}?" if near else ""), element)
+
+    def needed(self, name: str, what: str) -> Path:
+        """The file that a property names and must name."""
+        path = self.file(name)
+        if path is None:
+            raise self.error(f"<{name}> names no file; it needs {what}")
+        return path
+
+    # ---- what is made of it --------------------------------------------------------------------------------
+
+    def system(self) -> System:
+        """The model, with the forces of force_set_files."""
+        path = self.needed("model_file", "a model (.osim)")
+        self.tell(f"model {path.name}")
+        document = read_document(path)
+        sets = [self.found(name, "<force_set_files>") for name in self.words("force_set_files")]
+        _add_forces(document, [read_document(s, "ForceSet") for s in sets],
+                    self.flag("replace_force_set", False))
+        system = system_of(document)
+        self.report.notes += listed(system.notes).splitlines()
+        return system
+
+    def table(self, path: Path, degrees: bool | None = None) -> Table:
+        """A table file; what is odd about it goes to the report."""
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            table = read_table(path, degrees=degrees)
+        self.note(told)
+        return table
+
+    def note(self, told: Sequence[Any]) -> None:
+        """Put warnings into the report, each once."""
+        self.report.notes += [text for text in dict.fromkeys(str(w.message) for w in told)
+                              if text not in self.report.notes]
+
+    def step(self, name: str, call: Callable[[], Any]) -> Any:
+        """What a call gives; its warnings go to the report."""
+        self.tell(name)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            result = call()
+        self.note(told)
+        return result
+
+    # ---- what is written -----------------------------------------------------------------------------------
+
+    @property
+    def results(self) -> Path:
+        """The folder of results, which is made when it is first asked for."""
+        folder = self.folder / (self.text("results_directory") or ".").replace("\\", "/")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def save(self, name: str, title: str, time: Array, columns: Sequence[str], values: Array, *,
+             degrees: bool = False, precision: int = 8, words: Sequence[str] = ()) -> Path:
+        """Write a table as OpenSim's tools write it.
+
+        Args:
+            name: of the file, in the folder of results.
+            title: first line of the file.
+            time: [s], shape (m,).
+            columns: names of the columns.
+            values: shape (m, columns).
+            degrees: what the header says of angles.
+            precision: digits after the point.
+            words: lines of the header.
+        """
+        path = self.results / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        values = np.column_stack([time, np.reshape(values, (len(time), len(columns)))])
+        head = [title, "version=1", f"nRows={len(values)}", f"nColumns={values.shape[1]}",
+                f"inDegrees={'yes' if degrees else 'no'}", *words, "endheader", "\t".join(["time", *columns])]
+        cell = f"%{8 + precision}.{precision}f"
+        with files.whole(path, "w", newline="", encoding="utf-8") as file:
+            file.write("\n".join([*head, ""]))
+            np.savetxt(file, values, fmt=cell, delimiter="\t")
+        self.report.files.append(path)
+        return path
+
+
+def _add_forces(document: Document, others: Sequence[Document], replace: bool) -> None:
+    """Bring forces of other files into the model's set, behind its own or in place of them."""
+    model = document.object
+    if not others:
+        return
+    own = model.child("ForceSet") or model.add("ForceSet")
+    inner = own.child("objects") or own.add("objects")
+    if replace:
+        for element in list(inner.children):
+            element.remove()
+    for other in others:
+        given = other.object.child("objects")
+        for element in list(given.children if given is not None else []):
+            inner.take(element)
+        document.notes += other.notes
+        for name, element in other.defaults.items():
+            document.defaults.setdefault(name, element)

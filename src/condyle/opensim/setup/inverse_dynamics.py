@@ -1,0 +1,81 @@
+"""InverseDynamicsTool: joint moments of a recorded motion, as OpenSim's tool writes them."""
+from __future__ import annotations
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.motion import loads_of, motion_of, rows
+from condyle.studies.inverse_dynamics import inverse_dynamics
+from condyle.system.system import System
+from condyle.tree import scales
+
+RESIDUAL_FORCE, RESIDUAL_MOMENT = 25.0, 75.0
+"""[N], [N m] Peaks that OpenSim's guidelines allow for what acts on the body that floats in space."""
+
+
+def run(setup: Setup) -> None:
+    """Write `<results_directory>/<output_gen_force_file>`."""
+    system = setup.system()
+    motion = motion_of(setup, system)
+    motion = rows(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
+    loads = loads_of(setup, motion)
+    groups = acting_groups(setup, setup.words("forces_to_exclude"))
+    table = setup.step("inverse dynamics", lambda: inverse_dynamics(system, motion, loads, groups=groups))
+    order = tree_order(system)
+    units = scales.units(system.bodies)[1]
+    names = [f"{system.speeds[k]}_{'moment' if units[k].startswith('rad') else 'force'}" for k in order]
+    file = setup.text("output_gen_force_file", "inverse_dynamics.sto")
+    setup.save(file, "Inverse Dynamics Generalized Forces", table.time, names, table.values[:, order])
+    if setup.words("joints_to_report_body_forces"):
+        setup.report.check.append("joints_to_report_body_forces: body forces at joints are not written; a "
+                                  "JointReaction analysis gives them")
+    judge_root(setup, system, table.values)
+
+
+def acting_groups(setup: Setup, excluded: list[str]) -> list[str]:
+    """Groups of the forces that act, from <forces_to_exclude>. Actuators without controls exert nothing."""
+    out = {"gravity", "passive", "external"}
+    known = {"all": {"passive"}, "muscles": set(), "actuators": set()}
+    unknown = [name for name in excluded if name.lower() not in known]
+    if unknown:
+        raise setup.error(f"<forces_to_exclude>: {', '.join(unknown)}: only ALL, MUSCLES and ACTUATORS can "
+                          "be left out here; in Python, state=system.state(disabled=[...])")
+    names = {name.lower() for name in excluded}
+    if not names & {"all", "muscles", "actuators"}:
+        setup.report.check.append("<forces_to_exclude> does not leave muscles out: they would act at their "
+                                  "default activations, which is rarely meant, and are left out here")
+    for name in names:
+        out -= known[name]
+    return sorted(out)
+
+
+def tree_order(system: System) -> list[int]:
+    """Places of the speeds, from joint to joint outwards, level by level, as OpenSim's tree has them."""
+    level: dict[str, int] = {}
+    places: list[tuple[int, int, int]] = []
+    start = 0
+    for body in system.bodies:
+        parent = body.parent
+        level[body.name] = level.get(parent.name, 0) + 1 if parent is not None and not parent.is_ground else 0
+        n = body.mobilizer.nu
+        places += [(level[body.name], len(places) + k, start + k) for k in range(n)]
+        start += n
+    return [place for _, _, place in sorted(places)]
+
+
+def judge_root(setup: Setup, system: System, values: Array) -> None:
+    """What is left over at a body that floats in space: how well motion, loads and masses fit."""
+    start = 0
+    for body in system.bodies:
+        n = body.mobilizer.nu
+        if n >= 3 and body.parent is not None and body.parent.is_ground and len(system.bodies) > 1:
+            units = scales.units(system.bodies)[1][start:start + n]
+            peaks = np.abs(values[:, start:start + n]).max(axis=0)
+            for kind, unit, limit in ((False, "N", RESIDUAL_FORCE), (True, "N m", RESIDUAL_MOMENT)):
+                some = [p for p, u in zip(peaks, units, strict=True) if u.startswith("rad") == kind]
+                if some:
+                    what = f"peak residual {'moment' if kind else 'force'} on {body.name}"
+                    setup.report.judge(what, float(max(some)), limit, unit,
+                                       "motion, external loads and masses do not fit each other")
+        start += n

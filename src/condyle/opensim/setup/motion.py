@@ -1,0 +1,90 @@
+"""The motion that a setup file names: coordinates from a table, as OpenSim's tools take them."""
+from __future__ import annotations
+
+import numpy as np
+
+from condyle.errors import DescriptionError, UnknownNameError
+from condyle.opensim.setup.file import Setup
+from condyle.opensim.setup.loads import continued, read_loads
+from condyle.studies.columns import Columns
+from condyle.studies.external_load import ExternalLoad
+from condyle.studies.low_pass import low_pass
+from condyle.studies.motion import Motion
+from condyle.system.system import System
+from condyle.table import Table
+from condyle.tree import scales
+
+
+def motion_of(setup: Setup, system: System, name: str = "coordinates_file") -> Motion:
+    """The motion of a file of coordinates, filtered and resampled as OpenSim does.
+
+    Args:
+        setup: names the file and perhaps a filter.
+        system: whose motion it is.
+        name: of the property with the file.
+    """
+    path = setup.needed(name, "a table of coordinates (.mot or .sto)")
+    table = setup.table(path)
+    cutoff = setup.number("lowpass_cutoff_frequency_for_coordinates", -1.0)
+    if cutoff > 0:
+        table = low_pass(table, cutoff, as_opensim=True)
+        setup.report.notes.append(
+            f"{path.name}: filtered at {cutoff:g} Hz and brought to times {table.time[1] - table.time[0]:g} "
+            "s apart, as OpenSim's tool does; cd.low_pass keeps the recorded times")
+    return made(setup, system, table)
+
+
+def made(setup: Setup, system: System, table: Table) -> Motion:
+    """The motion of a table of coordinates; those that it lacks, and that nothing determines, stay at their
+    defaults."""
+    def call() -> Motion:
+        try:
+            return Motion.of(system, table)
+        except UnknownNameError as error:
+            if error.kind != "coordinate" and error.name not in system.coordinates:
+                raise
+            return Motion.of(system, with_defaults(setup, system, table))
+
+    motion: Motion = setup.step("motion", call)
+    return motion
+
+
+def with_defaults(setup: Setup, system: System, table: Table) -> Table:
+    """A table with columns for the coordinates that it lacks: their defaults."""
+    lacking = [system.coordinates[k] for k in Columns.of(system, table).missing]
+    setup.report.notes.append(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
+    start = system.state().q
+    units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
+    values, names = [], []
+    for name in lacking:
+        value = start[system.coordinates.index(name)]
+        in_degrees = bool(table.degrees) and units[name] == "rad"
+        values.append(np.full(len(table), np.rad2deg(value) if in_degrees else value))
+        names.append(name)
+    return Table(table.time, [*table.names, *names], np.column_stack([table.values, *values]),
+                 [*table.units, *[""] * len(names)], degrees=table.degrees)
+
+
+def rows(motion: Motion, start: float, end: float) -> Motion:
+    """From the last frame at or before the start to the last at or before the end; all if that is none."""
+    t = motion.t
+    first = max(int(np.searchsorted(t, start, "right")) - 1, 0)
+    last = max(int(np.searchsorted(t, end, "right")) - 1, 0)
+    if last < first:
+        raise DescriptionError(f"the time range from {start:g} to {end:g} s has no frame of the motion, "
+                               f"which goes from {t[0]:g} to {t[-1]:g} s")
+    return motion[first:last + 1]
+
+
+def loads_of(setup: Setup, motion: Motion) -> list[ExternalLoad]:
+    """External loads that a setup names, long enough for a motion."""
+    path = setup.file("external_loads_file")
+    if path is None:
+        return []
+    loads = setup.step("external loads", lambda: read_loads(path))
+    longer = [continued(load, float(motion.t[0]), float(motion.t[-1])) for load in loads]
+    if any(a is not b for a, b in zip(loads, longer, strict=True)):
+        setup.report.notes.append(f"{path.name}: its loads go from {loads[0].table.time[0]:g} to "
+                                  f"{loads[0].table.time[-1]:g} s, and are continued in straight lines to "
+                                  "cover the motion, as in OpenSim")
+    return longer

@@ -1,0 +1,45 @@
+"""Run a setup file of OpenSim, whatever its tool."""
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from condyle.errors import DescriptionError
+from condyle.opensim.setup.file import Report, Setup
+
+TOOLS = {"InverseDynamicsTool": "inverse_dynamics"}
+"""The module of each tool."""
+MISSING = {
+    "RRATool": "residual reduction (RRA) is not there; adjust mass and motion otherwise, or give reserves "
+               "to a StaticOptimization",
+    "CMCTool": "computed muscle control (CMC) is not there; StaticOptimization in an AnalyzeTool gives "
+               "muscle forces of a recorded motion"}
+"""Tools of OpenSim that are not here, and what to do."""
+
+
+def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None) -> Report:
+    """Run a setup file as OpenSim would: files are read and written from its own folder.
+
+    Args:
+        path: an .xml file of an OpenSim tool: inverse dynamics, ...
+        tell: is called with the name of each step when it begins.
+
+    Returns:
+        what was written, and what to check.
+
+    Raises:
+        DescriptionError: a file that cannot be read, or a tool that is not there.
+        CondyleError: what the study refuses.
+        FileNotFoundError: no such file.
+    """
+    start = time.perf_counter()
+    setup = Setup(Path(path), tell)
+    tool = setup.tool.tag
+    if tool not in TOOLS:
+        why = MISSING.get(tool, f"is no tool that runs here; these do: {', '.join(TOOLS)}")
+        raise DescriptionError(f"{setup.path.name}: {tool}: {why}")
+    importlib.import_module(f"condyle.opensim.setup.{TOOLS[tool]}").run(setup)
+    setup.report.results.append(f"{time.perf_counter() - start:.2f} s")
+    return setup.report
