@@ -50,6 +50,7 @@ SECTIONS = {
     "verification": "Known answers",
     "models": "Ready models",
     "opensim": "Models of OpenSim",
+    "opensim/setup": "Setup files of OpenSim",
     "io": "Files",
     "paths": "Paths over surfaces",
     "contact": "Contact",

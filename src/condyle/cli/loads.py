@@ -1,4 +1,4 @@
-"""External loads for the command line: OpenSim's .xml that says which columns of a table act on which body."""
+"""External loads for the command line: OpenSim's .xml of which columns of a table act on which body."""
 from __future__ import annotations
 
 from pathlib import Path

@@ -119,8 +119,8 @@ def analyze(
 
 @app.command()
 def simulate(
-    file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from; or a "
-                                              "model of OpenSim, .osim.")],
+    file: Annotated[Path, typer.Argument(help="Python that makes a `system`, and a `state` to start from; "
+                                              "or a model of OpenSim, .osim.")],
     t_final: Annotated[float, typer.Argument(help="Until when, in seconds.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.csv",
                                          help="Where the motion goes.")] = Path("motion.csv"),
@@ -189,9 +189,9 @@ def convert(
 @app.command()
 def show(
     model: Annotated[str, typer.Argument(show_default=False,
-        help="A model of OpenSim, .osim; a ready model, such as arm26; or a Python file that makes a System.")],
+        help="A model of OpenSim, .osim; a ready model, such as arm26; or Python that makes a System.")],
 ) -> None:
-    """Print a model in words: bodies, coordinates with their ranges, muscles, markers, notes of its reader."""
+    """Print a model in words: bodies, coordinates with ranges, muscles, markers, notes of its reader."""
     from condyle.cli.show import show as shown
 
     print(shown(model))

@@ -87,7 +87,7 @@ def _show(path: Path, report: Report | None, error: str) -> None:
     for text in report.notes[:SHOWN]:
         print(f"  note    {text}")
     if len(report.notes) > SHOWN:
-        print(f"  note    ... and {len(report.notes) - SHOWN} more; condyle show MODEL has those of the model")
+        print(f"  note    ... and {len(report.notes) - SHOWN} more; condyle show MODEL has the model's")
     sys.stdout.flush()
 
 

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 
 from condyle.cli.described import system_of
+from condyle.opensim.notes import listed
 from condyle.presentation import Block, number
 from condyle.system.system import System
 from condyle.tree import scales
@@ -30,8 +31,8 @@ def _title(system: System, model: str) -> str:
     mass = sum(float(body.mass) for body in system.bodies if isinstance(body.mass, (int, float)))
     lines = [f"{about.get('name') or model}: {len(system.bodies)} bodies of {mass:.4g} kg, "
              f"{len(system.coordinates)} coordinates, {len(system.muscles)} muscles, "
-             f"{len(system.forces) - len(system.muscles)} other forces, {len(system.constraints)} constraints, "
-             f"{len(system.markers)} markers"]
+             f"{len(system.forces) - len(system.muscles)} other forces, {len(system.constraints)} "
+             f"constraints, {len(system.markers)} markers"]
     lines += [f"{key}: {' '.join(str(about[key]).split())[:300]}" for key in ("credits", "publications")
               if about.get(key)]
     return "\n".join(lines)
@@ -55,7 +56,7 @@ def _blocks(system: System) -> list[Block]:
             Block("other forces", ("name", "kind"), others),
             Block("constraints", ("name",), [(name,) for name in system.constraints]),
             Block("markers", ("names",), _lines(list(system.markers))),
-            Block("notes of the reader", (), [(str(note),) for note in system.notes])]
+            Block("notes of the reader", (), [(line,) for line in listed(system.notes).splitlines()])]
 
 
 def _angle(value: float, unit: str) -> str:

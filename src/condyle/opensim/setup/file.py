@@ -69,8 +69,11 @@ class Setup:
     Attributes:
         tool: the element of the tool.
         folder: that of the file: other files are looked for from there.
+        model: the model file, once `system` has been asked for.
         report: what came of it so far.
     """
+
+    model: Document
 
     def __init__(self, path: Path, tell: Callable[[str], None] = lambda step: None) -> None:
         self.path, self.tell = path, tell
@@ -147,7 +150,7 @@ class Setup:
         """The model, with the forces of force_set_files."""
         path = self.needed("model_file", "a model (.osim)")
         self.tell(f"model {path.name}")
-        document = read_document(path)
+        self.model = document = read_document(path)
         sets = [self.found(name, "<force_set_files>") for name in self.words("force_set_files")]
         _add_forces(document, [read_document(s, "ForceSet") for s in sets],
                     self.flag("replace_force_set", False))

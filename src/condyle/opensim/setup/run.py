@@ -9,7 +9,7 @@ from pathlib import Path
 from condyle.errors import DescriptionError
 from condyle.opensim.setup.file import Report, Setup
 
-TOOLS = {"InverseDynamicsTool": "inverse_dynamics"}
+TOOLS = {"InverseKinematicsTool": "inverse_kinematics", "InverseDynamicsTool": "inverse_dynamics"}
 """The module of each tool."""
 MISSING = {
     "RRATool": "residual reduction (RRA) is not there; adjust mass and motion otherwise, or give reserves "
@@ -23,7 +23,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
     """Run a setup file as OpenSim would: files are read and written from its own folder.
 
     Args:
-        path: an .xml file of an OpenSim tool: inverse dynamics, ...
+        path: an .xml file of an OpenSim tool: inverse kinematics, inverse dynamics.
         tell: is called with the name of each step when it begins.
 
     Returns:

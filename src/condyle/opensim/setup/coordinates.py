@@ -1,0 +1,33 @@
+"""Coordinates of a model as OpenSim's tools order and bound them."""
+from __future__ import annotations
+
+from condyle.opensim.reading import Reading
+from condyle.opensim.setup.file import Setup
+from condyle.system.system import System
+from condyle.tree import scales
+
+
+def in_degrees(system: System) -> dict[str, bool]:
+    """Whether files have a coordinate in degrees, by name: angles only."""
+    return {name: unit == "rad" for name, unit in zip(system.coordinates, scales.units(system.bodies)[0],
+                                                      strict=True)}
+
+
+def file_order(setup: Setup, system: System) -> list[str]:
+    """Names of the coordinates in the order of the model file: joint by joint."""
+    model = setup.model.object
+    joints = model.child("JointSet")
+    found = [e.name for e in joints.every("Coordinate")] if joints is not None else []
+    known = [name for name in dict.fromkeys(found) if name in system.coordinates]
+    return [*known, *(name for name in system.coordinates if name not in known)]
+
+
+def clamped(setup: Setup, system: System) -> dict[str, tuple[float, float]]:
+    """Ranges of the coordinates that keep to them [rad, m], by name."""
+    reading = Reading(setup.model, System())
+    out = {}
+    for element in setup.model.object.every("Coordinate"):
+        if element.name in system.coordinates and reading.boolean(element, "clamped", False):
+            low, high = reading.numbers(element, "range", (-10.0, 10.0), 2)
+            out[element.name] = (low, high)
+    return out

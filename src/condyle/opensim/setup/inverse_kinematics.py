@@ -1,0 +1,140 @@
+"""InverseKinematicsTool: coordinates that bring the model's markers nearest to recorded ones."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from condyle.arrays import Array
+from condyle.io.markers import Markers, read_markers
+from condyle.opensim.element import Element
+from condyle.opensim.setup.coordinates import clamped, file_order, in_degrees
+from condyle.opensim.setup.file import SI, Setup
+from condyle.studies.kinematics.result import InverseKinematics
+from condyle.studies.kinematics.solve import inverse_kinematics
+from condyle.studies.smoothing import spline
+from condyle.system.system import System
+
+RMS, LARGEST = 2.0, 4.0
+"""[cm] Errors of markers that OpenSim's guidelines allow."""
+
+
+def run(setup: Setup) -> None:
+    """Write `<output_motion_file>` in the setup's folder, and in `<results_directory>`
+    `NAME_ik_marker_errors.sto` and, if asked for, `NAME_ik_model_marker_locations.sto`."""
+    system = setup.system()
+    path = setup.needed("marker_file", "recorded markers (.trc)")
+    markers = within(setup.step(f"markers {path.name}", lambda: read_markers(path)),
+                     setup.numbers("time_range", (-np.inf, np.inf)))
+    tasks = setup.objects("IKTaskSet")
+    weights = marker_weights(setup, tasks, system, markers)
+    targets, target_weights = coordinate_tasks(setup, tasks, system, markers.time)
+    if np.isfinite(setup.number("constraint_weight", np.inf)) and system.constraints:
+        setup.report.notes.append("<constraint_weight>: constraints hold exactly here, whatever it is")
+    result: InverseKinematics = setup.step("inverse kinematics", lambda: inverse_kinematics(
+        system, markers, weights, targets or None, coordinate_weights=target_weights or None,
+        limits=clamped(setup, system) or False))
+    write_motion(setup, system, result)
+    prefix = f"{setup.tool.name}_" if setup.tool.name else ""
+    if setup.flag("report_errors", True):
+        totals = result.totals
+        setup.save(f"{prefix}ik_marker_errors.sto", "Model Marker Errors from IK", totals.time, totals.names,
+                   totals.values)
+    if setup.flag("report_marker_locations", False):
+        places = result.marker_positions
+        names = [f"{name}_t{axis}" for name in places.names for axis in "xyz"]
+        setup.save(f"{prefix}ik_model_marker_locations.sto", "Model Marker Locations from IK", places.time,
+                   names, places.positions)
+    judge(setup, result)
+
+
+def within(markers: Markers, limits: tuple[float, ...]) -> Markers:
+    """Frames of a time range; rounded times count."""
+    t, (start, end) = markers.time, limits
+    half = 0.5 * float(np.min(np.diff(t))) if len(t) > 1 else 0.0
+    first = int(np.searchsorted(t, start - half)) if np.isfinite(start) else 0
+    last = int(np.searchsorted(t, end + half, "right")) if np.isfinite(end) else len(t)
+    return markers[first:last]
+
+
+def marker_weights(setup: Setup, tasks: list[Element], system: System, markers: Markers) -> dict[str, Any]:
+    """Weights of markers by name: those without a task are left out."""
+    weights = dict.fromkeys([n for n in system.markers if n in markers.names], 0.0)
+    lacking = []
+    for task in tasks:
+        if task.tag != "IKMarkerTask" or not setup.flag("apply", True, task):
+            continue
+        weight = setup.number("weight", 1.0, task)
+        if task.name in weights:
+            weights[task.name] = weight
+        elif weight > 0:
+            lacking.append(f"{task.name} ({'model' if task.name in markers.names else 'recording'})")
+    if lacking:
+        setup.report.check.append(f"tasks of markers that are not followed, and where they lack: "
+                                  f"{', '.join(lacking)}")
+    return weights
+
+
+def coordinate_tasks(setup: Setup, tasks: list[Element], system: System,
+                     t: Array) -> tuple[dict[str, Any], dict[str, float]]:
+    """Values of coordinates to come near to [rad, m], and their weights, by name."""
+    start = dict(zip(system.coordinates, system.state().q, strict=True))
+    targets: dict[str, Any] = {}
+    weights: dict[str, float] = {}
+    table = None
+    for task in tasks:
+        if task.tag != "IKCoordinateTask" or not setup.flag("apply", True, task):
+            continue
+        name, weight = task.name, setup.number("weight", 1.0, task)
+        if name not in start:
+            raise setup.error(f"there is no coordinate {name!r} in the model", task)
+        kind = setup.text("value_type", "manual_value", task)
+        if weight <= 0 or name in system.state().locked:
+            continue
+        if kind == "default_value":
+            targets[name] = start[name]
+        elif kind == "manual_value":
+            targets[name] = setup.number("value", 0.0, task)
+        elif kind == "from_file":
+            if table is None:
+                table = setup.table(setup.needed("coordinate_file", "coordinates"), degrees=True)
+            if name not in table:
+                raise setup.error(f"the file of coordinates has no column {name!r}", task)
+            scale = np.pi / 180 if in_degrees(system)[name] else 1.0
+            targets[name] = scale * spline(table.time, table[name][:, None])(t)[:, 0]
+        else:
+            raise setup.error(f"value_type {kind!r}: expected default_value, manual_value or from_file", task)
+        weights[name] = weight
+    return targets, weights
+
+
+def write_motion(setup: Setup, system: System, result: InverseKinematics) -> None:
+    """Coordinates in degrees and metres, in the order of the model file."""
+    file = setup.text("output_motion_file")
+    if not file:
+        setup.report.check.append("<output_motion_file> names no file: the motion is not written")
+        return
+    motion, order = result.motion, file_order(setup, system)
+    degrees = in_degrees(system)
+    values = np.stack([np.degrees(motion[n]) if degrees[n] else motion[n] for n in order], axis=1)
+    setup.save(str(setup.folder / file), "Coordinates", motion.time, order, values, degrees=True,
+               words=["", *SI, ""])
+
+
+def judge(setup: Setup, result: InverseKinematics) -> None:
+    """Errors of markers against OpenSim's guidelines."""
+    totals, errors = result.totals, result.errors
+    if str(result.status) != "finished":
+        setup.report.check.append(str(result.status))
+    if not errors.names or not np.isfinite(totals["marker_error_max"]).any():
+        return
+    k = int(np.nanargmax(totals["marker_error_max"]))
+    worst = errors.names[int(np.nanargmax(errors.values[k]))]
+    setup.report.judge(f"largest marker error ({worst} at {totals.time[k]:g} s)",
+                       100 * float(totals["marker_error_max"][k]), LARGEST, "cm",
+                       "is this marker placed on the model as on the subject?")
+    setup.report.judge("largest root mean square of a frame",
+                       100 * float(np.nanmax(totals["marker_error_RMS"])), RMS, "cm",
+                       "is the model scaled to the subject?")
+    for swap in result.swaps:
+        setup.report.check.append(f"markers that may have each other's names: {swap}")

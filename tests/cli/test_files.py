@@ -1,0 +1,66 @@
+"""`condyle convert` and `condyle show` as a user runs them."""
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+import condyle as cd
+from tests.cli.process import condyle_here
+from tests.opensim.files import pendulum
+from tests.opensim.setup.small import PIN
+
+CACHE = {"CONDYLE_CACHE_DIR": os.environ.get("CONDYLE_CACHE_DIR", "")}
+
+
+def test_tables_and_markers_are_converted(tmp_path):
+    t = np.arange(5) / 10
+    cd.Table(t, ["knee"], t[:, None] / 3, degrees=False).save(tmp_path / "a.mot")
+    markers = cd.Markers(t, ["RASI"], np.stack([t, t / 7, t + 1], axis=1)[:, None])
+    markers.save(tmp_path / "a.trc")
+    for source, target in (("a.mot", "b.npz"), ("b.npz", "c.sto"), ("a.trc", "d.csv"), ("d.csv", "e.trc")):
+        done = condyle_here("convert", source, target, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(cd.read_table(tmp_path / "c.sto")["knee"], t / 3)
+    np.testing.assert_array_equal(cd.read_markers(tmp_path / "e.trc").positions, markers.positions)
+    again = condyle_here("convert", "a.mot", "b.npz", cwd=tmp_path)
+    assert again.returncode == 1 and "--force" in again.stderr
+    turned = condyle_here("convert", "a.trc", "f.trc", "--vertical", "z", cwd=tmp_path)
+    assert turned.returncode == 0
+    np.testing.assert_array_equal(cd.read_markers(tmp_path / "f.trc")["RASI"][:, 1], t + 1)
+    assert condyle_here("convert", "none.mot", "x.csv", cwd=tmp_path).returncode == 1
+
+
+def test_a_model_is_converted_to_the_newest_version(tmp_path):
+    (tmp_path / "old.osim").write_text(pendulum(inside=PIN))
+    done = condyle_here("convert", "old.osim", "new.osim", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    old, new = (cd.read_osim(tmp_path / f"{n}.osim") for n in ("old", "new"))
+    np.testing.assert_allclose(new.body_pose([0.7], "rod").p, old.body_pose([0.7], "rod").p, atol=1e-12)
+    refused = condyle_here("convert", "old.osim", "new.csv", cwd=tmp_path)
+    assert refused.returncode == 1 and "converted to .osim" in refused.stderr
+
+
+def test_a_model_is_shown(tmp_path):
+    (tmp_path / "rod.osim").write_text(pendulum(inside=PIN))
+    done = condyle_here("show", "rod.osim", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "small: 1 bodies of 2 kg, 1 coordinates" in done.stdout
+    assert "angle  5.72958  -171.887  171.887  deg" in done.stdout
+    arm = condyle_here("show", "arm26", cwd=tmp_path)
+    lines = [line.split() for line in arm.stdout.splitlines()]
+    assert ["BIClong", "Thelen2003", "624.3", "0.1157", "0.2723"] in lines
+    missing = condyle_here("show", "none.osim", cwd=tmp_path)
+    assert missing.returncode == 1 and "no such file; is it rod.osim?" in missing.stderr
+
+
+def test_a_model_of_opensim_is_analyzed_and_simulated(tmp_path):
+    (tmp_path / "rod.osim").write_text(pendulum(inside=PIN))
+    t = np.arange(20) / 20
+    cd.Table(t, ["angle"], t[:, None] ** 2, ["rad"]).save(tmp_path / "swing.csv")
+    done = condyle_here("analyze", "rod.osim", "swing.csv", cwd=tmp_path, **CACHE)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "swing-analysis" / "moments.csv").is_file()
+    done = condyle_here("simulate", "rod.osim", "0.1", cwd=tmp_path, **CACHE)
+    assert done.returncode == 0, done.stderr
+    assert cd.read_table(tmp_path / "motion.csv").time[-1] == 0.1

@@ -1,0 +1,101 @@
+"""Setup files of OpenSim, as the command `condyle run` runs them."""
+from __future__ import annotations
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+import condyle as cd
+from condyle.opensim.setup import run_setup
+from tests.cli.process import condyle, condyle_here
+from tests.opensim.files import reference
+from tests.opensim.setup.small import document, written
+
+ID = document("InverseDynamicsTool", """<results_directory>out</results_directory>
+<time_range>0.2 0.81</time_range><forces_to_exclude>Muscles</forces_to_exclude>
+<external_loads_file>loads.xml</external_loads_file><coordinates_file>motion.mot</coordinates_file>
+<lowpass_cutoff_frequency_for_coordinates>-1</lowpass_cutoff_frequency_for_coordinates>
+<output_gen_force_file>id.sto</output_gen_force_file>""")
+CACHE = {"CONDYLE_CACHE_DIR": os.environ.get("CONDYLE_CACHE_DIR", "")}
+
+
+def test_inverse_dynamics(tmp_path):
+    """What the study gives, in OpenSim's file."""
+    motion = written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID)
+    steps: list[str] = []
+    report = run_setup(tmp_path / "id.xml", steps.append)
+    assert report.files == [tmp_path / "out" / "id.sto"]
+    assert steps == ["model model.osim", "motion", "external loads", "inverse dynamics"]
+    text = (tmp_path / "out" / "id.sto").read_text().splitlines()
+    assert text[:7] == ["Inverse Dynamics Generalized Forces", "version=1", "nRows=25", "nColumns=2",
+                        "inDegrees=no", "endheader", "time\tangle_moment"]
+    assert text[7].startswith("      0.20000000\t") and len(text[7].split("\t")[1]) == 16
+    table = cd.read_table(tmp_path / "out" / "id.sto")
+    system = cd.read_osim(tmp_path / "model.osim")
+    load = cd.ExternalLoad("rod", cd.read_table(tmp_path / "loads.mot"), "force_v", "force_p", "torque_")
+    expected = cd.inverse_dynamics(system, motion, load)[8:33]
+    np.testing.assert_allclose(table.time, expected.time, atol=1e-8)
+    np.testing.assert_allclose(table["angle_moment"], expected["angle"], atol=1e-8)     # printed digits
+
+
+@pytest.mark.parametrize(("folder", "setup", "file"), [
+    ("gait10dof18musc_pipeline", "ID/walk_Setup_ID.xml", "ID/Results/subject01_walk_ID.sto")])
+def test_a_walking_trial(tmp_path, evidence, folder, setup, file):
+    """The file that OpenSim 4.6 wrote of the same setup: same rows, same columns in the same order."""
+    shutil.copytree(reference(folder), tmp_path / "trial", copy_function=shutil.copyfile)
+    stored = cd.read_table(tmp_path / "trial" / file)
+    run_setup(tmp_path / "trial" / setup)
+    found = cd.read_table(tmp_path / "trial" / file)
+    assert found.names == stored.names
+    np.testing.assert_array_equal(found.time, stored.time)
+    error = np.abs(found.values - stored.values).max()
+    evidence("file of an inverse-dynamics setup against OpenSim's, gait10dof18musc walking [N m, N]", error,
+             2e-8)
+    assert error < 2e-8                                     # two units of the last printed digit
+
+
+def test_tools_that_are_missing_are_named(tmp_path):
+    for tool, words in (("RRATool", "residual reduction"), ("CMCTool", "computed muscle control"),
+                        ("MocoStudy", "no tool that runs here")):
+        (tmp_path / "a.xml").write_text(document(tool, ""))
+        with pytest.raises(cd.DescriptionError, match=f"{tool}.*{words}"):
+            run_setup(tmp_path / "a.xml")
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    (("motion.mot", "motoin.mot"), "no file 'motoin.mot'.*is it motion.mot"),
+    (("<coordinates_file>motion.mot", "<coordinates_file>"), "names no file; it needs a table of coord"),
+    (("Muscles<", "knee_spring<"), "only ALL, MUSCLES and ACTUATORS"),
+    (("model.osim", "none.osim"), "no file 'none.osim'"),
+    (("0.2 0.81", "0.8 0.2"), "has no frame of the motion, which goes from 0 to 1 s"),
+])
+def test_what_is_wrong_is_said(tmp_path, change, words):
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID.replace(*change))
+    with pytest.raises(cd.CondyleError, match=words):
+        run_setup(tmp_path / "id.xml")
+
+
+def test_the_command(tmp_path):
+    """One file fails, the others do not; the exit code says so."""
+    written(tmp_path)
+    (tmp_path / "id.xml").write_text(ID)
+    (tmp_path / "rra.xml").write_text(document("RRATool", ""))
+    done = condyle_here("run", "id.xml", "rra.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
+    assert done.returncode == 1
+    assert "wrote   out/id.sto" in done.stdout and "1 of 2 done; failed: rra.xml" in done.stdout
+    assert "FAILED: rra.xml: RRATool" in done.stderr
+    assert condyle_here("run", "id.xml", cwd=tmp_path, **CACHE).returncode == 0
+
+
+def test_several_files_at_once(tmp_path):
+    written(tmp_path)
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.xml").write_text(ID.replace("id.sto", f"{name}.sto"))
+    done = condyle("run", "a.xml", "b.xml", "none.xml", "--jobs", "2", cwd=tmp_path, **CACHE)
+    assert done.returncode == 1, done.stdout
+    assert "2 of 3 done; failed: none.xml" in done.stdout
+    assert (tmp_path / "out" / "a.sto").read_bytes() == (tmp_path / "out" / "b.sto").read_bytes()
