@@ -56,7 +56,11 @@ class Layout:
         """The rows of all frames at times t (T,), shape (T, size)."""
         out = np.zeros((len(t), self.size))
         out[:, 0] = t
-        for goals, at in zip(self.blocks, self.slices, strict=True):
-            out[:, at], size = type(goals[0]).numbers(goals, len(t))
-            out[:, 1] += size
+        slices = self.slices
+        for kind in dict.fromkeys(type(goals[0]) for goals in self.blocks):
+            mine = [b for b, goals in enumerate(self.blocks) if type(goals[0]) is kind]
+            found = kind.all_numbers([self.blocks[b] for b in mine], len(t))
+            for b, (numbers, size) in zip(mine, found, strict=True):
+                out[:, slices[b]] = numbers
+                out[:, 1] += size
         return out

@@ -264,6 +264,12 @@ class Goal:
         w, x, same = goal.weights(frames), goal.targets(frames).reshape(frames, -1), goal.constants
         return np.column_stack([np.broadcast_to(same, (frames, same.size)), x, w]), goal.size(w, x)
 
+    @classmethod
+    def all_numbers(cls, blocks: Sequence[Sequence[Self]],
+                    frames: int) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """`numbers` of several blocks."""
+        return [cls.numbers(goals, frames) for goals in blocks]
+
     def size(self, w: NDArray[np.float64], x: NDArray[np.float64]) -> NDArray[np.float64]:
         """About how large its cost can be, shape (T,), from weights (T,) and targets (T, k)."""
         return w * (1 + (x * x).sum(axis=1))

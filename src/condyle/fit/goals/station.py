@@ -90,21 +90,12 @@ class Station(Goal):
 
     @classmethod
     def numbers(cls, goals: Sequence[Self], frames: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        w = np.empty((frames, len(goals)))
-        x = np.empty((frames, len(goals), 3))
-        for k, g in enumerate(goals):
-            w[:, k], x[:, k] = g.weight, g.target
-        s = np.stack([np.asarray(g.station) for g in goals])
-        absent = np.isnan(x).any(axis=2)
-        if absent.any():
-            w[absent], x[absent] = 0.0, 0.0
-        W = w.sum(axis=1)  # (1)
-        xm = np.matmul(w[:, None], x)[:, 0] / np.where(W > 0, W, 1.0)[:, None]
-        off = x - xm[:, None]
-        C = np.matmul((w[..., None] * s).swapaxes(1, 2), off)
-        k = w @ (s * s).sum(axis=1) + (w * (off * off).sum(axis=2)).sum(axis=1)
-        six = w @ (s[:, [0, 1, 2, 0, 0, 1]] * s[:, [0, 1, 2, 1, 2, 2]])
-        return np.column_stack([W, w @ s, six, xm, C.reshape(-1, 9), k]), k
+        return _sums([goals], frames)[0]
+
+    @classmethod
+    def all_numbers(cls, blocks: Sequence[Sequence[Self]],
+                    frames: int) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        return _sums(blocks, frames) if cls is Station else super().all_numbers(blocks, frames)
 
     def add(self, cost: Cost, block: ca.SX) -> None:
         B = cost.view.tree.body(str(self.body)).index
@@ -123,3 +114,33 @@ class Station(Goal):
     def errors(self, at: Configurations, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.linalg.norm(at.station_position(str(self.body), np.asarray(self.station)) - targets,
                               axis=-1)
+
+
+def _sums(blocks: Sequence[Sequence[Station]],
+          frames: int) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """(1) of each block, all bodies at once: a row per station and a column per body make sums a product."""
+    goals = [g for block in blocks for g in block]
+    n, B = len(goals), len(blocks)
+    w, x = np.empty((frames, n)), np.empty((3, frames, n))
+    for k, g in enumerate(goals):
+        w[:, k], x[:, :, k] = g.weight, g.target.T if g.target.ndim > 1 else g.target[:, None]
+    absent = np.isnan(x).any(axis=0)
+    if absent.any():
+        w[absent] = 0.0
+        x[:, absent] = 0.0
+    s = np.array([g.station for g in goals])
+    body = np.repeat(np.arange(B), [len(block) for block in blocks])
+    ones, stations = np.zeros((n, B)), np.zeros((n, B, 10))
+    ones[np.arange(n), body] = 1.0
+    six = s[:, [0, 1, 2, 0, 0, 1]] * s[:, [0, 1, 2, 1, 2, 2]]
+    stations[np.arange(n), body] = np.column_stack([s, six, (s * s).sum(axis=1)])
+    W = w @ ones
+    sums = (w @ stations.reshape(n, -1)).reshape(frames, B, 10)
+    xm = (w * x) @ ones / np.where(W > 0, W, 1.0)           # (3, frames, B)
+    off = x - xm[:, :, body]
+    pull = w * off
+    C = (pull @ stations[..., :3].reshape(n, -1)).reshape(3, frames, B, 3)
+    k = sums[..., 9] + (pull * off).sum(axis=0) @ ones
+    out = np.concatenate([W[..., None], sums[..., :9], np.moveaxis(xm, 0, -1),
+                          np.moveaxis(C, 0, -1).reshape(frames, B, 9), k[..., None]], axis=2)
+    return [(out[:, b], k[:, b]) for b in range(B)]
